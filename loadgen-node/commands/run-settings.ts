@@ -1,0 +1,88 @@
+import {
+  addressList,
+  choice,
+  count,
+  duration,
+  optional,
+  percentile,
+  positiveNumber,
+  type Setting,
+  type SettingValues,
+  text,
+} from '../../shared/config/setting.ts';
+import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
+
+/** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
+export const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
+
+/** One of {@link RUN_MODES}. */
+export type RunMode = (typeof RUN_MODES)[number];
+
+const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+/** Settings of `longhaul run`, by key of the configuration file. */
+export const RUN_SETTINGS: {
+  readonly sut: Setting<string[]>;
+  readonly benchmark: Setting<string>;
+  readonly scenario: Setting<Scenario>;
+  readonly mode: Setting<RunMode>;
+  readonly targetQps: Setting<number | undefined>;
+  readonly targetLatency: Setting<number | undefined>;
+  readonly targetLatencyPercentile: Setting<number | undefined>;
+  readonly samplesPerQuery: Setting<number>;
+  readonly minDuration: Setting<number>;
+  readonly maxDuration: Setting<number | undefined>;
+  readonly minQueryCount: Setting<number>;
+  readonly maxQueryCount: Setting<number | undefined>;
+  readonly encoding: Setting<string | undefined>;
+  readonly dataDir: Setting<string | undefined>;
+  readonly output: Setting<string | undefined>;
+  readonly streams: Setting<number>;
+  readonly partBytesMax: Setting<number>;
+  readonly readyTimeout: Setting<number>;
+  readonly stallTimeout: Setting<number>;
+  readonly cacheDir: Setting<string | undefined>;
+} = {
+  sut: addressList('addresses of the SUT nodes', { required: true }),
+  benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
+  scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
+  mode: choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
+    fallback: 'performance',
+  }),
+  targetQps: optional(
+    positiveNumber('queries per second: Server rate, Offline expectation, 1 / stream latency'),
+  ),
+  targetLatency: optional(
+    duration("Server's latency bound at the percentile (default: the benchmark's)"),
+  ),
+  targetLatencyPercentile: optional(
+    percentile("percentile that the verdict looks at (default: the benchmark's or LoadGen's)"),
+  ),
+  samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
+    fallback: 8,
+  }),
+  minDuration: duration('shortest performance run (MLPerf submissions: 600s)', { fallback: '10s' }),
+  maxDuration: optional(duration('stop a performance run after this time')),
+  minQueryCount: count(COUNT, 'fewest queries (Offline: samples) of a performance run', {
+    fallback: 100,
+  }),
+  maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  encoding: optional(
+    text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
+  ),
+  dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
+  output: optional(text('folder', 'folder for the logs (default: results/<benchmark>-<time>)')),
+  streams: count({ min: 1, max: 64 }, 'gRPC streams to each SUT node', { fallback: 1 }),
+  partBytesMax: count(
+    { min: 1024, max: 32 * 1024 * 1024 },
+    'payload bytes in one message; larger queries go in parts',
+    { fallback: PART_BYTES_MAX_DEFAULT },
+  ),
+  readyTimeout: duration('longest wait for the SUT nodes to be ready', { fallback: '180s' }),
+  stallTimeout: duration('end the run when nothing completes for this long', { fallback: '60s' }),
+  cacheDir: optional(text('folder', 'folder for generated data (default: ~/.cache/longhaul)')),
+};
+
+/** Effective values of {@link RUN_SETTINGS}. */
+export type RunValues = SettingValues<typeof RUN_SETTINGS>;

@@ -1,0 +1,135 @@
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+
+/**
+ * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
+ * whole schedule (Server) or the whole set (accuracy) went out; the rest are LoadGen's early ends
+ * and ours.
+ */
+export type EndCause =
+  | 'natural'
+  | 'all-issued'
+  | 'ran-out'
+  | 'max-query-count'
+  | 'max-duration'
+  | 'max-async'
+  | 'fault'
+  | 'stall'
+  | 'interrupted';
+
+/** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
+export interface PhaseCounts {
+  readonly issuedQueries: number;
+  readonly issuedSamples: number;
+  readonly completedSamples: number;
+  /** Failed by the SUT, or never answered. */
+  readonly lostSamples: number;
+  /** Responses that broke the contract: unknown id, second response, not yet issued, too late. */
+  readonly contractErrors: number;
+}
+
+/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
+export interface FailureCount {
+  readonly code: string;
+  readonly count: number;
+  /** Text of the first one. */
+  readonly firstText: string;
+}
+
+/** What every phase leaves behind. */
+export interface PhaseOutcome {
+  readonly counts: PhaseCounts;
+  readonly endCause: EndCause;
+  readonly failures: readonly FailureCount[];
+  /** From the start of the first set to the last event, in ns. */
+  readonly durationNs: number;
+  /** Text of the fault that the SUT reported, if it did. */
+  readonly faultText: string | null;
+}
+
+/** The accuracy phase: all sets, one after the other. */
+export interface AccuracyOutcome extends PhaseOutcome {
+  /** Sets that were begun, of `setCount`. */
+  readonly setsRun: number;
+  readonly setCount: number;
+}
+
+/** The performance phase. */
+export interface PerformanceOutcome extends PhaseOutcome {
+  readonly summary: PerformanceSummary;
+  /** Issued minus scheduled, by query: how late LoadGen itself was. */
+  readonly dispatchLag: LatencyStatistics;
+  /**
+   * True when LoadGen, not the SUT, decided the result: the verdict flips when latency is taken from
+   * the issue, or (Server) p99 of the dispatch lag is above 10 % of the latency bound.
+   */
+  readonly isGeneratorBound: boolean;
+  /** In words, empty if not generator-bound. */
+  readonly generatorBoundReason: string;
+}
+
+/** One reason for INVALID, in plain words. */
+export interface VerdictReason {
+  /** Stable word: `min-duration`, `min-queries`, `latency-bound`, `early-stopping`, `lost-samples`, ... */
+  readonly rule: string;
+  /** A whole sentence. */
+  readonly text: string;
+  /** Value that the rule asks for, with its unit. */
+  readonly needed: string;
+  /** Value of this run, with its unit. */
+  readonly seen: string;
+  /** Settings key that changes it (LoadGen's name), or null where no setting does. */
+  readonly key: string | null;
+}
+
+/** Valid, or not with the reasons. */
+export interface Verdict {
+  readonly isValid: boolean;
+  readonly reasons: readonly VerdictReason[];
+}
+
+/** Paths of the log files of a test. */
+export interface LogFiles {
+  readonly summary: string;
+  readonly detail: string;
+  readonly accuracy: string;
+}
+
+/** All that a test says about itself. */
+export interface TestOutcome {
+  readonly sutName: string;
+  /** How long the first call of the SUT's name took, in ns. */
+  readonly sutNameDurationNs: number;
+  readonly effectiveSettings: EffectiveSettings;
+  /** Null when the phase was not asked for, or never began. */
+  readonly accuracy: AccuracyOutcome | null;
+  readonly performance: PerformanceOutcome | null;
+  readonly verdicts: {
+    /**
+     * LoadGen's: its rules to the bit, logged errors ignored. INVALID where the C++ LoadGen would
+     * never have ended. An accuracy phase has no rules there: valid if it ended by itself.
+     */
+    readonly loadgen: Verdict;
+    /** longhaul's: LoadGen's, and no contract error, no lost sample, no fault, one and the same name. */
+    readonly longhaul: Verdict;
+  };
+  readonly logFiles: LogFiles;
+  /** True after the abort signal: the logs are complete files and say that the run is not. */
+  readonly isInterrupted: boolean;
+}
+
+/** A look at a running test, about once a second. */
+export interface RunProgress {
+  readonly phase: 'accuracy' | 'performance';
+  /** Set that is issued, from 0, of `setCount`. */
+  readonly setIndex: number;
+  readonly setCount: number;
+  /** Since the first query of the set, in ns. */
+  readonly elapsedNs: number;
+  /** Queries that were generated for the set; a run may end before all are issued. */
+  readonly generatedQueries: number;
+  readonly issuedQueries: number;
+  readonly issuedSamples: number;
+  readonly completedSamples: number;
+  readonly lostSamples: number;
+}

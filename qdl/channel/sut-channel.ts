@@ -1,0 +1,245 @@
+import { Client, type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js';
+import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { Deferred } from '../../shared/process/deferred.ts';
+import { encodePart, type PartSample, type WirePart } from '../../shared/wire/part-codec.ts';
+import {
+  decodeResponses,
+  isResponses,
+  type WireResponses,
+} from '../../shared/wire/responses-codec.ts';
+import {
+  decodeSutMessage,
+  encodeLoadGenMessage,
+  INFER_METHOD,
+} from '../../shared/wire/sut-contract.ts';
+import type { DispatchSettings } from '../dispatch-settings.ts';
+import { connectionCredentials, connectionOptions } from '../node/grpc-options.ts';
+import { OutstandingTable } from './outstanding-table.ts';
+
+/** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
+export interface ChannelEvents {
+  /** Credit or room in the socket came: waiting queries may go now. */
+  onRoom(): void;
+  /** Responses of one instant. Payloads are valid during the call. */
+  onResponses(channel: SutChannel, responses: WireResponses): void;
+  /** The node says that it is going away; what is outstanding may still be answered. */
+  onDraining(channel: SutChannel, reason: string): void;
+  /** The stream ended before it was closed from this side. Called once; nothing comes after it. */
+  onLost(channel: SutChannel, error: MlperfError): void;
+}
+
+/** Identity of a channel inside the run. */
+export interface ChannelPlace {
+  readonly address: string;
+  readonly nodeIndex: number;
+  /** Number among the streams to this node. */
+  readonly streamOfNode: number;
+  /** Number among all streams of the run, and how many there are: makes wire ids unique. */
+  readonly streamIndex: number;
+  readonly streamCount: number;
+}
+
+/** Most samples outstanding on one stream, whatever credit a node grants. */
+const OUTSTANDING_MAX = 65_536;
+
+/**
+ * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
+ *
+ *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
+ *        └───────────────── status ≠ OK, bad message ─────────────► closed
+ */
+export class SutChannel {
+  readonly place: ChannelPlace;
+  readonly #client: Client;
+  readonly #stream: ClientDuplexStream<Buffer, Buffer>;
+  readonly #events: ChannelEvents;
+  readonly #outstanding: OutstandingTable;
+  #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
+  #creditSamples = 0;
+  #creditBytes = 0;
+  #sentSamples = 0;
+  #sentBytes = 0;
+  #hasRoom = true;
+  #opened: Opened__Output | undefined;
+  readonly #whenOpened = new Deferred<Opened__Output>();
+  readonly #whenClosed = new Deferred<void>();
+
+  constructor(place: ChannelPlace, settings: DispatchSettings, open: Open, events: ChannelEvents) {
+    this.place = place;
+    this.#events = events;
+    this.#outstanding = new OutstandingTable({
+      slotCount: OUTSTANDING_MAX,
+      streamIndex: place.streamIndex,
+      streamCount: place.streamCount,
+    });
+    this.#client = new Client(place.address, connectionCredentials(), connectionOptions(settings));
+    this.#stream = this.#client.makeBidiStreamRequest(
+      INFER_METHOD.path,
+      INFER_METHOD.requestSerialize,
+      INFER_METHOD.responseDeserialize,
+    );
+    this.#stream.on('data', this.#onData);
+    this.#stream.on('drain', this.#onDrain);
+    this.#stream.on('status', this.#onStatus);
+    // The same news as 'status', which tells the code as well; unheard it would end the process.
+    this.#stream.on('error', () => {});
+    this.#stream.write(encodeLoadGenMessage({ open }));
+  }
+
+  /** Samples that are on the wire. */
+  get outstandingCount(): number {
+    return this.#outstanding.outstandingCount;
+  }
+
+  /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  async opened(timeoutMs: number): Promise<Opened__Output> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const what = `SUT node ${this.place.address} does not answer Open within ${timeoutMs} ms`;
+        reject(new MlperfError('ERR_TIMEOUT', what));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([this.#whenOpened.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Credit of the first grant: no part may be larger. */
+  get initialCredit(): { readonly samples: number; readonly bytes: number } {
+    const credit = this.#opened?.credit;
+    return { samples: credit?.samples ?? 0, bytes: credit?.bytes ?? 0 };
+  }
+
+  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  canTake(sampleCount: number, bytes: number): boolean {
+    return (
+      this.#hasRoom &&
+      this.#state === 'open' &&
+      this.#sentSamples + sampleCount <= this.#creditSamples &&
+      this.#sentBytes + bytes <= this.#creditBytes &&
+      this.#outstanding.freeCount >= sampleCount
+    );
+  }
+
+  /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
+  acquireId(responseId: number): number {
+    this.#sentSamples += 1;
+    return this.#outstanding.acquire(responseId);
+  }
+
+  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
+  releaseId(wireId: number): number {
+    return this.#outstanding.release(wireId);
+  }
+
+  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
+  findId(wireId: number): number {
+    return this.#outstanding.find(wireId);
+  }
+
+  /** Gives up everything that is on the wire; returns the response ids. */
+  releaseAll(): Float64Array {
+    return this.#outstanding.releaseAll();
+  }
+
+  /** Writes a part. After {@link canTake} only. The bytes are copied before this returns. */
+  send(
+    query: number,
+    querySampleCount: number,
+    samples: readonly PartSample[],
+    bytes: number,
+  ): void {
+    const part: WirePart = { query, querySampleCount, samples };
+    this.#sentBytes += bytes;
+    this.#hasRoom = this.#stream.write(encodePart(part));
+  }
+
+  /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#state === 'opening' || this.#state === 'open') {
+      this.#state = 'closing';
+      this.#stream.write(encodeLoadGenMessage({ close: {} }));
+      this.#stream.end();
+    }
+    const timer = setTimeout(() => this.#stream.cancel(), timeoutMs);
+    await this.#whenClosed.promise;
+    clearTimeout(timer);
+    this.#client.close();
+  }
+
+  readonly #onDrain = (): void => {
+    this.#hasRoom = true;
+    this.#events.onRoom();
+  };
+
+  readonly #onData = (bytes: Buffer): void => {
+    try {
+      if (isResponses(bytes)) this.#events.onResponses(this, decodeResponses(bytes));
+      else this.#onControl(bytes);
+    } catch (error) {
+      this.#lose(
+        new MlperfError(
+          'ERR_WIRE_PROTOCOL',
+          `SUT node ${this.place.address} sent a message that breaks the protocol: ${messageOf(error)}`,
+          { cause: error },
+        ),
+      );
+      this.#stream.cancel();
+    }
+  };
+
+  #onControl(bytes: Buffer): void {
+    const message = decodeSutMessage(bytes);
+    if (message.opened && this.#state === 'opening') {
+      this.#opened = message.opened;
+      this.#state = 'open';
+      this.#grant(message.opened.credit);
+      this.#whenOpened.resolve(message.opened);
+    } else if (message.credit) {
+      this.#grant(message.credit);
+      this.#events.onRoom();
+    } else if (message.draining) {
+      this.#events.onDraining(this, message.draining.reason);
+    } else {
+      throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
+    }
+  }
+
+  /** Totals only grow: a smaller one is an overtaken message. */
+  #grant(credit: { samples: number; bytes: number } | null): void {
+    this.#creditSamples = Math.max(this.#creditSamples, credit?.samples ?? 0);
+    this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
+  }
+
+  readonly #onStatus = (end: StatusObject): void => {
+    const wasClosing = this.#state === 'closing';
+    if (wasClosing && end.code === status.OK) this.#state = 'closed';
+    else this.#lose(this.#lossOf(end));
+    this.#whenClosed.resolve();
+  };
+
+  #lossOf(end: StatusObject): MlperfError {
+    const what = `SUT node ${this.place.address}`;
+    if (end.code === status.OK) {
+      return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);
+    }
+    const error = grpcToMlperfError(end, what);
+    const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
+    return isLoss ? new MlperfError('ERR_SUT_LOST', error.message, { cause: end }) : error;
+  }
+
+  /** Ends the channel from whatever state; reports once. */
+  #lose(error: MlperfError): void {
+    if (this.#state === 'closed') return;
+    const wasOpening = this.#state === 'opening';
+    this.#state = 'closed';
+    if (wasOpening) this.#whenOpened.reject(error);
+    else this.#events.onLost(this, error);
+  }
+}

@@ -1,0 +1,37 @@
+import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
+import type { DispatchSettings } from './dispatch-settings.ts';
+import { askNetworkName, type NetworkName } from './network-name.ts';
+import { QueryDispatchLibrary } from './query-dispatch-library.ts';
+import { SutNodeHandle } from './sut-node-handle.ts';
+
+export {
+  type DispatchSettings,
+  type Division,
+  KEEPALIVE_TIME_MS_DEFAULT,
+  KEEPALIVE_TIMEOUT_MS_DEFAULT,
+  PART_SAMPLES_MAX_DEFAULT,
+} from './dispatch-settings.ts';
+export type { NetworkName } from './network-name.ts';
+export type { NodeName } from './node/control-client.ts';
+export type { LedgerReport, QueryDispatchLibrary } from './query-dispatch-library.ts';
+
+/** The QDL for a run; connects nowhere before its first call. */
+export function createQueryDispatchLibrary(
+  settings: DispatchSettings,
+  payloads: SamplePayloads,
+): QueryDispatchLibrary {
+  return new QueryDispatchLibrary(settings, payloads);
+}
+
+/**
+ * Asks the nodes for their names without a run.
+ * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names.
+ */
+export async function askNames(settings: DispatchSettings): Promise<NetworkName> {
+  const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+  try {
+    return await askNetworkName(nodes.map((node) => node.control));
+  } finally {
+    for (const node of nodes) node.control.close();
+  }
+}

@@ -1,0 +1,61 @@
+import { Command, CommanderError, Option } from 'commander';
+import { MlperfError } from '../errors/mlperf-error.ts';
+import { readConfigFile } from './config-file.ts';
+import { type ResolvedSettings, resolveSettings } from './resolve-settings.ts';
+import { flagOf, type SettingTable } from './setting.ts';
+
+/** Verbs that have a section in the configuration file. */
+export const CONFIG_SECTIONS = ['run', 'sut'] as const;
+
+/** A command whose errors are thrown, not printed with process.exit. */
+export function createCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(true);
+}
+
+/** Adds a flag for every setting of a verb, and `--config`. */
+export function addSettings(command: Command, table: SettingTable): Command {
+  for (const [key, setting] of Object.entries(table)) {
+    const { help, placeholder, fallback } = setting;
+    const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
+    const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
+    // The default is not given to commander: a flag that was not said must not look as if it was.
+    command.addOption(new Option(`${flagOf(key)} <${placeholder}>`, text));
+  }
+  return command.addOption(
+    new Option('--config <file>', 'configuration file (YAML); flags win over it'),
+  );
+}
+
+/**
+ * Effective settings of a verb from its parsed command.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE`
+ */
+export function settingsOf<T extends SettingTable>(
+  command: Command,
+  section: string,
+  table: T,
+): ResolvedSettings<T> {
+  const flags = command.opts<Record<string, string | undefined>>();
+  const path = flags['config'];
+  const file = path === undefined ? undefined : readConfigFile(path, CONFIG_SECTIONS).get(section);
+  return resolveSettings(table, { section, file, flags });
+}
+
+/**
+ * Turns what commander throws into an exit code (help and version were printed: 0) or our error.
+ * @returns undefined when the error is not commander's.
+ */
+export function commanderOutcome(error: unknown): MlperfError | 'done' | undefined {
+  if (!(error instanceof CommanderError)) return undefined;
+  if (error.exitCode === 0) return 'done';
+  const message = error.message
+    .replace(/^error: /, '')
+    .split('\n')
+    .join(' ');
+  return new MlperfError('ERR_CONFIG_INVALID', `${message} (see --help)`, { cause: error });
+}

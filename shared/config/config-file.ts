@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { MlperfError } from '../errors/mlperf-error.ts';
+import { describeSystemError } from '../errors/to-mlperf-error.ts';
+
+/** A value of a configuration file and where it stands. */
+export interface FileValue {
+  readonly value: unknown;
+  /** `path:line:column`, for messages. */
+  readonly place: string;
+}
+
+/** Sections of a configuration file: verb → key → value. */
+export type ConfigFile = ReadonlyMap<string, ReadonlyMap<string, FileValue>>;
+
+/**
+ * Reads a configuration file. Only its form is checked here: a map of sections, each a map of keys.
+ * @param sections Names that a section may have.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not YAML), `ERR_CONFIG_INVALID` (unknown section)
+ */
+export function readConfigFile(path: string, sections: readonly string[]): ConfigFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
+  }
+  return parseConfigFile(path, text, sections);
+}
+
+/** See {@link readConfigFile}. @param path Stands in messages only. */
+export function parseConfigFile(
+  path: string,
+  text: string,
+  sections: readonly string[],
+): ConfigFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeOf = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  const problem = document.errors[0];
+  if (problem !== undefined) {
+    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(problem.pos[0])}: ${problem.message}`);
+  }
+  const result = new Map<string, ReadonlyMap<string, FileValue>>();
+  if (document.contents === null) return result;
+  const root = mapOf(document.contents, `${path}:1:1`, `sections (${sections.join(', ')})`);
+  for (const [name, { node, place }] of entriesOf(root, placeOf)) {
+    if (!sections.includes(name)) {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `${place}: unknown section "${name}"; there is: ${sections.join(', ')}`,
+      );
+    }
+    const values = new Map<string, FileValue>();
+    for (const [key, entry] of entriesOf(mapOf(node, place, 'keys'), placeOf)) {
+      values.set(key, { value: toPlain(entry.node), place: entry.place });
+    }
+    result.set(name, values);
+  }
+  return result;
+}
+
+interface Entry {
+  readonly node: unknown;
+  readonly place: string;
+}
+
+function mapOf(node: unknown, place: string, what: string): YAMLMap {
+  if (isMap(node)) return node;
+  throw new MlperfError('ERR_CONFIG_FILE', `${place}: a map of ${what} is expected here`);
+}
+
+function* entriesOf(map: YAMLMap, placeOf: (offset: number) => string): Generator<[string, Entry]> {
+  for (const { key, value } of map.items) {
+    const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
+    yield [
+      isScalar(key) ? String(key.value) : String(key),
+      { node: value, place: placeOf(offset) },
+    ];
+  }
+}
+
+function toPlain(node: unknown): unknown {
+  if (typeof node === 'object' && node !== null && 'toJSON' in node) {
+    return (node as { toJSON(): unknown }).toJSON();
+  }
+  return node;
+}

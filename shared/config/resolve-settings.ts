@@ -1,0 +1,116 @@
+import { MlperfError } from '../errors/mlperf-error.ts';
+import type { FileValue } from './config-file.ts';
+import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
+
+/** Where an effective value came from. */
+export interface ResolvedSetting {
+  readonly key: string;
+  /** In the form in which it would stand in a file; undefined when nothing was said. */
+  readonly raw: unknown;
+  /** `flag --target-qps`, `longhaul.yaml:3:5`, `default`, or `not set`. */
+  readonly source: string;
+}
+
+/** Effective settings of a verb, with their sources. */
+export interface ResolvedSettings<T extends SettingTable> {
+  readonly values: SettingValues<T>;
+  readonly settings: readonly ResolvedSetting[];
+}
+
+/**
+ * Joins flags, configuration file and defaults, in that order of precedence, and checks every value.
+ * @param options.flags Text of each flag that was given, by key.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing every wrong value, one per line.
+ */
+export function resolveSettings<T extends SettingTable>(
+  table: T,
+  options: {
+    readonly section: string;
+    readonly file: ReadonlyMap<string, FileValue> | undefined;
+    readonly flags: Readonly<Record<string, string | undefined>>;
+  },
+): ResolvedSettings<T> {
+  const { section, file, flags } = options;
+  const problems: string[] = [];
+  for (const [key, { place }] of file ?? []) {
+    if (!Object.hasOwn(table, key)) problems.push(unknownKey(table, section, key, place));
+  }
+  const values: Record<string, unknown> = {};
+  const settings: ResolvedSetting[] = [];
+  for (const [key, setting] of Object.entries(table)) {
+    const resolved = resolveOne(key, table, file, flags);
+    settings.push(resolved);
+    if (resolved.raw === undefined) {
+      if (setting.isRequired) problems.push(missing(key, section, setting.placeholder));
+      continue;
+    }
+    const checked = setting.schema.safeParse(resolved.raw);
+    if (checked.success) values[key] = checked.data;
+    else problems.push(wrong(resolved, checked.error.issues[0]?.message ?? 'is wrong'));
+  }
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  return { values: values as SettingValues<T>, settings };
+}
+
+function resolveOne(
+  key: string,
+  table: SettingTable,
+  file: ReadonlyMap<string, FileValue> | undefined,
+  flags: Readonly<Record<string, string | undefined>>,
+): ResolvedSetting {
+  const setting = table[key];
+  const flag = flags[key];
+  if (flag !== undefined) {
+    return { key, raw: setting?.fromFlag(flag), source: `flag ${flagOf(key)}` };
+  }
+  const entry = file?.get(key);
+  if (entry !== undefined) return { key, raw: entry.value, source: entry.place };
+  const raw = setting?.fallback;
+  return { key, raw, source: raw === undefined ? 'not set' : 'default' };
+}
+
+function wrong(resolved: ResolvedSetting, message: string): string {
+  const value = JSON.stringify(resolved.raw);
+  const where = resolved.source.startsWith('flag ')
+    ? `${resolved.source.slice('flag '.length)} ${value}`
+    : `${resolved.source}: ${resolved.key}: ${value}`;
+  return `${where} ${message}`;
+}
+
+function missing(key: string, section: string, placeholder: string): string {
+  return `${flagOf(key)} <${placeholder}> is needed (or "${key}" under "${section}" in a configuration file)`;
+}
+
+function unknownKey(table: SettingTable, section: string, key: string, place: string): string {
+  const near = nearest(key, Object.keys(table));
+  const hint =
+    near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;
+  return `${place}: unknown key "${key}" in section "${section}"; ${hint}`;
+}
+
+/** The candidate that differs from `word` by at most two edits, case aside. */
+function nearest(word: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = 3;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { DURATION_PATTERN, parseDuration } from './duration.ts';
+
+/**
+ * One setting of a verb: a key of the configuration file and a flag of the command line at once.
+ * From the tables of settings come the flags, their help, the checks, the JSON Schema, and
+ * `longhaul config --print`: a setting exists in all of them or in none.
+ */
+export interface Setting<T> {
+  readonly help: string;
+  /** What stands for the value in `--help`, without brackets. */
+  readonly placeholder: string;
+  /** Checks the value as it stands in a file and turns it into what the program uses. */
+  readonly schema: z.ZodType<T>;
+  /** A flag's text as it would stand in a file. */
+  readonly fromFlag: (text: string) => unknown;
+  /** Value in file form that holds where nothing is said; undefined: the setting may be absent. */
+  readonly fallback: unknown;
+  /** True when a run is impossible without it and there is no fallback. */
+  readonly isRequired: boolean;
+}
+
+/** Settings of a verb by key, camelCase as in a file; flags are the same in kebab-case. */
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+
+/** What a table's settings are to the program. */
+export type SettingValues<T extends SettingTable> = {
+  readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
+};
+
+type Options<F> = { readonly fallback?: F; readonly required?: boolean };
+
+function setting<T>(
+  kind: Pick<Setting<T>, 'placeholder' | 'schema' | 'fromFlag'>,
+  help: string,
+  options: Options<unknown>,
+): Setting<T> {
+  return { ...kind, help, fallback: options.fallback, isRequired: options.required === true };
+}
+
+/** The same setting where it may be left out. */
+export function optional<T>(inner: Setting<T>): Setting<T | undefined> {
+  return { ...inner, schema: inner.schema.optional(), isRequired: false };
+}
+
+const asText = (text: string): unknown => text;
+const asNumber = (text: string): unknown =>
+  text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
+
+/** Any text that is not empty. */
+export function text(
+  placeholder: string,
+  help: string,
+  options: Options<string> = {},
+): Setting<string> {
+  const schema = z.string().trim().min(1, 'must not be empty');
+  return setting({ placeholder, schema, fromFlag: asText }, help, options);
+}
+
+/** One of a few words. */
+export function choice<const T extends readonly [string, ...string[]]>(
+  words: T,
+  help: string,
+  options: Options<T[number]> = {},
+): Setting<T[number]> {
+  const schema = z.enum(words, { error: `must be one of: ${words.join(', ')}` });
+  return setting({ placeholder: words.join('|'), schema, fromFlag: asText }, help, options);
+}
+
+/** A whole number in a range. */
+export function count(
+  range: { readonly min: number; readonly max: number },
+  help: string,
+  options: Options<number> = {},
+): Setting<number> {
+  const schema = z
+    .int(`must be a whole number from ${range.min} to ${range.max}`)
+    .min(range.min, `must be ${range.min} or more`)
+    .max(range.max, `must be ${range.max} or less`);
+  return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
+}
+
+/** A number above 0. */
+export function positiveNumber(help: string, options: Options<number> = {}): Setting<number> {
+  const schema = z.number('must be a number above 0').positive('must be a number above 0');
+  return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
+}
+
+/** A percentage above 0 and below 100; the program gets the fraction. */
+export function percentile(help: string, options: Options<number> = {}): Setting<number> {
+  const schema = z
+    .number('must be a percentage above 0 and below 100')
+    .gt(0, 'must be above 0')
+    .lt(100, 'must be below 100')
+    .transform((percent) => percent / 100);
+  return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
+}
+
+/** A length of time such as `10s` or `15ms`; the program gets ns. */
+export function duration(help: string, options: Options<string> = {}): Setting<number> {
+  const schema = z
+    .string('must be a duration such as 10s, 15ms or 250us')
+    .regex(DURATION_PATTERN, 'must be a duration such as 10s, 15ms or 250us')
+    .transform((value) => parseDuration(value) ?? 0);
+  return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
+}
+
+/** A host (name, IPv4, or IPv6 in brackets) and a port. */
+const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
+const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
+
+/** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
+export function splitAddress(address: string): { host: string; port: number } | undefined {
+  const match = ADDRESS_PATTERN.exec(address);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535) return undefined;
+  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port };
+}
+
+/** An address to listen on; port 0 takes a free one. */
+export function listenAddress(
+  help: string,
+  options: Options<string> = {},
+): Setting<{ host: string; port: number }> {
+  const schema = z
+    .string(ADDRESS_MESSAGE)
+    .refine((value) => splitAddress(value) !== undefined, ADDRESS_MESSAGE)
+    .transform((value) => splitAddress(value) ?? { host: '', port: 0 });
+  return setting({ placeholder: 'host:port', schema, fromFlag: asText }, help, options);
+}
+
+/** Addresses to connect to: a list in a file, separated by commas in a flag. */
+export function addressList(help: string, options: Options<string[]> = {}): Setting<string[]> {
+  const one = z
+    .string(ADDRESS_MESSAGE)
+    .trim()
+    .refine((value) => (splitAddress(value)?.port ?? 0) > 0, ADDRESS_MESSAGE);
+  const schema = z.array(one).min(1, 'must name at least one host:port');
+  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
+  return setting({ placeholder: 'host:port[,host:port...]', schema, fromFlag }, help, options);
+}
+
+/** Key of a table as a flag: `targetQps` → `--target-qps`. */
+export function flagOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,35 @@
+/** Classes of the benchmark: the digits 0 to 9. */
+export const CLASS_COUNT = 10;
+
+/** Width and height of every image, in pixels. */
+export const IMAGE_SIZE = 48;
+
+/** Bytes of an image in the form `raw`: height x width x RGB, one byte each. */
+export const RAW_IMAGE_BYTES: number = IMAGE_SIZE * IMAGE_SIZE * 3;
+
+/**
+ * Number of the way in which images are drawn. Raise it with every change of the drawing, so that
+ * cached data sets and models of the old drawing are no longer found.
+ */
+export const DRAWING_REVISION = 1;
+
+/** A set of images: image i is drawn from random sequence i of the set's seed. */
+export interface DigitSet {
+  readonly seed: number;
+  readonly imageCount: number;
+}
+
+/** What the model is fitted on. Seeds differ, so no image of one set is ever part of the other. */
+export const TRAINING_SET: DigitSet = { seed: 1, imageCount: 3000 };
+
+/**
+ * What a run measures and what accuracy is taken on; the model has never seen it. More samples than
+ * the 1,024 that a performance run loads, so that both kinds of run differ as they do for real data.
+ */
+export const EVALUATION_SET: DigitSet = { seed: 2, imageCount: 1200 };
+
+/**
+ * Quality of the JPEG files, as they are common for photographs. Training images pass through the
+ * same compression: the classifier is fitted on what it will see.
+ */
+export const JPEG_QUALITY = 85;

@@ -1,0 +1,37 @@
+/**
+ * LoadGen's view of the sample library (LoadGen: query_sample_library.h): counts and the moments of
+ * loading. What a sample is stays unknown to LoadGen.
+ */
+export interface QuerySampleLibrary {
+  readonly name: string;
+  /** Samples of the whole data set, 1 or more. */
+  readonly totalSampleCount: number;
+  /** Samples that fit into memory at once and that a performance run uses, 1 or more. */
+  readonly performanceSampleCount: number;
+  /**
+   * Reads the samples into memory, untimed.
+   * @param sampleIndices May hold an index more than once (MultiStream padding).
+   */
+  loadSamplesToRam(sampleIndices: Uint32Array): Promise<void>;
+  /** Drops the samples again. Called with the list that was loaded. */
+  unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void>;
+}
+
+/** The transport's view of the sample library: the bytes that go out, exactly as they are stored. */
+export interface SamplePayloads {
+  /**
+   * Payload of a loaded sample: a view that stays valid until the sample is unloaded.
+   * @throws AssertionError when the sample is not loaded: the engine issued what it never loaded.
+   */
+  payloadOf(sampleIndex: number): Uint8Array;
+  /** Encoding of every payload of this library, as it is announced on the wire. */
+  readonly encoding: PayloadEncoding;
+}
+
+/** How payload bytes are to be read; the domain form of the wire's `Encoding`. */
+export interface PayloadEncoding {
+  /** `jpeg`, `raw`, ... */
+  readonly form: string;
+  /** `identity`, `lz4`, `gzip`, ... */
+  readonly compression: string;
+}

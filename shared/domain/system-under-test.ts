@@ -1,0 +1,77 @@
+import type { MlperfError } from '../errors/mlperf-error.ts';
+
+/**
+ * What LoadGen hands over in one call of {@link SystemUnderTest.issueQuery}.
+ *
+ * LoadGen fills one such object again and again: read it during the call. Only the array
+ * `sampleIndices` may be kept: its entries do not change until the test ends.
+ * Sample i of the query (0 <= i < sampleCount) has response id `firstResponseId + i` and sample index
+ * `sampleIndices[sampleOffset + i]`.
+ */
+export interface Query {
+  /** Number of the query in the run, from 0. */
+  readonly id: number;
+  /** Response id of the query's first sample: a number below 2^53, unique over the whole test. */
+  readonly firstResponseId: number;
+  /** Indices into the sample library, of this and perhaps of other queries. Never modified. */
+  readonly sampleIndices: Uint32Array;
+  readonly sampleOffset: number;
+  /** 1 or more. */
+  readonly sampleCount: number;
+}
+
+/** Why one sample got no result. */
+export interface SampleFailure {
+  /** Stable word for counting, for example `lost` or `bad-sample`. */
+  readonly code: string;
+  /** For people: what happened, at which node. */
+  readonly text: string;
+}
+
+/**
+ * Where a system under test reports results: LoadGen's side of the contract.
+ *
+ * No method throws. Payload views are valid during the call only; who keeps bytes copies them.
+ * Responses that break the contract (unknown id, second response) are counted by the sink.
+ */
+export interface ResponseSink {
+  /** The test's clock, in ns. Read once per event and pass it on: one reading for all that came at once. */
+  nowNs(): number;
+  /** The first token of a sample is there. `atNs` is a value of {@link nowNs}. */
+  firstToken(responseId: number, payload: Uint8Array, atNs: number): void;
+  /**
+   * A sample is complete. Call after any decompression: the rules count that time.
+   * @param tokenCount Output tokens of the sample; 0 where the benchmark has none.
+   */
+  complete(responseId: number, payload: Uint8Array, tokenCount: number, atNs: number): void;
+  /** A sample will never complete. It counts as lost, never as throughput. */
+  fail(responseId: number, failure: SampleFailure): void;
+  /**
+   * The SUT as a whole broke (a node is gone, a rule was broken). The samples that are affected are
+   * reported by {@link fail} first. The run stops issuing and ends as INVALID.
+   */
+  fault(error: MlperfError): void;
+}
+
+/**
+ * LoadGen's view of the system under test (LoadGen: system_under_test.h). The QDL is one; so is an
+ * in-process model. LoadGen never learns what lies behind.
+ */
+export interface SystemUnderTest {
+  /**
+   * Name of the SUT. Behind a network: at least one full round trip to every node, on every call.
+   * @throws MlperfError when a node does not answer, or answers with an empty or repeated name.
+   */
+  name(): Promise<string>;
+  /** Called once before the first query of a test, untimed. Responses go to `sink` from then on. */
+  start(sink: ResponseSink): Promise<void>;
+  /**
+   * Takes a query. Synchronous, never throws, never waits: what cannot go out now waits as ids inside
+   * the SUT while the clock runs.
+   */
+  issueQuery(query: Query): void;
+  /** No more queries will come in this series; whatever is held back must go now. Never throws. */
+  flushQueries(): void;
+  /** Called once after the last response (or after a fault), untimed. Frees everything. */
+  stop(): Promise<void>;
+}

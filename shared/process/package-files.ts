@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { MlperfError } from '../errors/mlperf-error.ts';
+
+/**
+ * The one place that knows where the files of this package lie, whether it runs from a clone, from an
+ * installed package, or (in tests) from its TypeScript sources. Worker threads cannot load TypeScript
+ * on Node 20, so code that is loaded by path always comes from `dist/`.
+ */
+const packageRoot: string = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+
+function findPackageRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) {
+    throw new MlperfError(
+      'ERR_INTERNAL',
+      `no package.json above ${fileURLToPath(import.meta.url)}`,
+    );
+  }
+  return findPackageRoot(parent);
+}
+
+/** Folder that `.proto` imports are relative to. */
+export function protoFolder(): string {
+  return join(packageRoot, 'proto');
+}
+
+/**
+ * URL of a compiled module, for `import()` and `new Worker()`.
+ * @param module Path below the package root without `dist/`, ending in `.js`.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ */
+export function compiledModule(module: string): URL {
+  const path = join(packageRoot, 'dist', module);
+  if (!existsSync(path)) {
+    throw new MlperfError(
+      'ERR_NOT_INSTALLED',
+      `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
+    );
+  }
+  return pathToFileURL(path);
+}
+
+/** Version of this package. */
+export function packageVersion(): string {
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,168 @@
+import { MlperfError } from '../errors/mlperf-error.ts';
+import { ProtoReader } from './proto-reader.ts';
+import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto-writer.ts';
+
+/**
+ * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one
+ * allocation and one copy of the payload, and read without any copy. Equal to what protobuf makes of
+ * proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
+ */
+
+/** One sample, or a piece of one, in a part. */
+export interface PartSample {
+  readonly id: number;
+  /** On receipt: a view into the message. */
+  readonly payload: Uint8Array;
+  /** Index into Open.encodings. */
+  readonly encoding: number;
+  /** Where this piece begins in the whole payload. */
+  readonly offset: number;
+  /** Length of the whole payload; 0 for a sample that travels whole. */
+  readonly total: number;
+}
+
+/** Samples of exactly one query. */
+export interface WirePart {
+  readonly query: number;
+  readonly querySampleCount: number;
+  readonly samples: readonly PartSample[];
+  /** See proto: query-level compression. Absent fields mean there is none. */
+  readonly queryPayload?: Uint8Array;
+  readonly queryEncoding?: number;
+  readonly querySampleBytes?: readonly number[];
+}
+
+const LOADGEN_MESSAGE_PART = (2 << 3) | 2;
+const PART = {
+  query: 1 << 3,
+  querySampleCount: 2 << 3,
+  samples: (3 << 3) | 2,
+  queryPayload: (4 << 3) | 2,
+  queryEncoding: 5 << 3,
+  querySampleBytes: 6 << 3,
+  querySampleBytesPacked: (6 << 3) | 2,
+} as const;
+const SAMPLE = {
+  id: 1 << 3,
+  payload: (2 << 3) | 2,
+  encoding: 3 << 3,
+  offset: 4 << 3,
+  total: 5 << 3,
+} as const;
+
+/** True when the message is a part: the only LoadGenMessage that needs a fast way. */
+export function isPart(message: Uint8Array): boolean {
+  return message[0] === LOADGEN_MESSAGE_PART;
+}
+
+/** Encodes a LoadGenMessage that holds `part`. */
+export function encodePart(part: WirePart): Buffer {
+  const { samples, queryPayload, queryEncoding = 0, querySampleBytes = [] } = part;
+  let size = numberFieldSize(part.query) + numberFieldSize(part.querySampleCount);
+  for (const sample of samples) size += fieldSize(sampleSize(sample));
+  if (queryPayload !== undefined) size += bytesFieldSize(queryPayload.length);
+  size += numberFieldSize(queryEncoding);
+  // Unpacked form: a reader must take both, and this one is never hot.
+  for (const bytes of querySampleBytes) size += 1 + Math.max(numberFieldSize(bytes) - 1, 1);
+  const writer = new ProtoWriter(fieldSize(size));
+  writer.head(LOADGEN_MESSAGE_PART, size);
+  writer.number(PART.query, part.query);
+  writer.number(PART.querySampleCount, part.querySampleCount);
+  for (const sample of samples) writeSample(writer, sample);
+  if (queryPayload !== undefined) writer.bytes(PART.queryPayload, queryPayload);
+  writer.number(PART.queryEncoding, queryEncoding);
+  for (const bytes of querySampleBytes) writer.head(PART.querySampleBytes, bytes);
+  return writer.buffer;
+}
+
+function sampleSize(sample: PartSample): number {
+  return (
+    numberFieldSize(sample.id) +
+    bytesFieldSize(sample.payload.length) +
+    numberFieldSize(sample.encoding) +
+    numberFieldSize(sample.offset) +
+    numberFieldSize(sample.total)
+  );
+}
+
+function writeSample(writer: ProtoWriter, sample: PartSample): void {
+  writer.head(PART.samples, sampleSize(sample));
+  writer.number(SAMPLE.id, sample.id);
+  writer.bytes(SAMPLE.payload, sample.payload);
+  writer.number(SAMPLE.encoding, sample.encoding);
+  writer.number(SAMPLE.offset, sample.offset);
+  writer.number(SAMPLE.total, sample.total);
+}
+
+/**
+ * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views into `message`.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL`
+ */
+export function decodePart(message: Uint8Array): WirePart {
+  const outer = new ProtoReader(message, 1);
+  const reader = outer.message();
+  if (outer.position !== outer.end) {
+    throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+  }
+  let query = 0;
+  let querySampleCount = 0;
+  let queryPayload: Uint8Array | undefined;
+  let queryEncoding = 0;
+  const querySampleBytes: number[] = [];
+  const samples: PartSample[] = [];
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    switch (tag) {
+      case PART.samples:
+        samples.push(decodeSample(reader.message()));
+        break;
+      case PART.query:
+        query = reader.varint();
+        break;
+      case PART.querySampleCount:
+        querySampleCount = reader.varint();
+        break;
+      case PART.queryPayload:
+        queryPayload = reader.bytes();
+        break;
+      case PART.queryEncoding:
+        queryEncoding = reader.varint();
+        break;
+      case PART.querySampleBytes:
+        querySampleBytes.push(reader.varint());
+        break;
+      case PART.querySampleBytesPacked:
+        decodePacked(reader.message(), querySampleBytes);
+        break;
+      default:
+        reader.skip(tag % 8);
+    }
+  }
+  const part = { query, querySampleCount, samples };
+  if (queryPayload === undefined) return part;
+  return { ...part, queryPayload, queryEncoding, querySampleBytes };
+}
+
+function decodePacked(reader: ProtoReader, into: number[]): void {
+  while (reader.position < reader.end) into.push(reader.varint());
+}
+
+function decodeSample(reader: ProtoReader): PartSample {
+  let id = 0;
+  let payload = EMPTY;
+  let encoding = 0;
+  let offset = 0;
+  let total = 0;
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === SAMPLE.id) id = reader.varint();
+    else if (tag === SAMPLE.payload) payload = reader.bytes();
+    else if (tag === SAMPLE.encoding) encoding = reader.varint();
+    else if (tag === SAMPLE.offset) offset = reader.varint();
+    else if (tag === SAMPLE.total) total = reader.varint();
+    else reader.skip(tag % 8);
+  }
+  return { id, payload, encoding, offset, total };
+}
+
+const EMPTY: Uint8Array = new Uint8Array(0);

@@ -1,0 +1,95 @@
+import { MlperfError } from '../errors/mlperf-error.ts';
+
+/**
+ * Reads protobuf wire format from a buffer, without copying: bytes come back as views.
+ *
+ * Hot path: one reader is made per message, nothing else is allocated. 64-bit integers come back as
+ * numbers; one above 2^53 is refused (ids, lengths and times of this protocol stay below).
+ */
+export class ProtoReader {
+  readonly #buffer: Uint8Array;
+  readonly end: number;
+  position: number;
+
+  constructor(buffer: Uint8Array, start = 0, end: number = buffer.length) {
+    this.#buffer = buffer;
+    this.position = start;
+    this.end = end;
+  }
+
+  /** Reads a varint as an unsigned number. */
+  varint(): number {
+    let result = 0;
+    let factor = 1;
+    for (;;) {
+      if (this.position >= this.end) throw malformed('a number is cut off');
+      const byte = this.#buffer[this.position++] as number; // In range: position < end.
+      result += (byte & 0x7f) * factor;
+      if (byte < 0x80) break;
+      factor *= 128;
+      if (factor > 2 ** 63) throw malformed('a number has more than 10 bytes');
+    }
+    if (result > Number.MAX_SAFE_INTEGER) throw malformed('a number is above 2^53');
+    return result;
+  }
+
+  /** Reads a zigzag-coded (sint64) number. */
+  zigzag(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** Reads a length and moves behind so many bytes; the bytes are `[end - length, end)` of the result. */
+  bytes(): Uint8Array {
+    const stop = this.#stopOfBytes();
+    const view = this.#buffer.subarray(this.position, stop);
+    this.position = stop;
+    return view;
+  }
+
+  /** Reads a length-delimited string. */
+  string(): string {
+    const view = this.bytes();
+    return Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
+  }
+
+  /** A reader for an embedded message. */
+  message(): ProtoReader {
+    const stop = this.#stopOfBytes();
+    const reader = new ProtoReader(this.#buffer, this.position, stop);
+    this.position = stop;
+    return reader;
+  }
+
+  /** Moves over the value of an unknown field, whatever a newer peer put there. */
+  skip(wireType: number): void {
+    switch (wireType) {
+      case 0:
+        while (this.position < this.end && (this.#buffer[this.position++] as number) >= 0x80);
+        break;
+      case 1:
+        this.position += 8;
+        break;
+      case 2:
+        this.position = this.#stopOfBytes();
+        break;
+      case 5:
+        this.position += 4;
+        break;
+      default:
+        throw malformed(`wire type ${wireType} is unknown`);
+    }
+    if (this.position > this.end) throw malformed('a field is cut off');
+  }
+
+  #stopOfBytes(): number {
+    const length = this.varint();
+    const stop = this.position + length;
+    if (stop > this.end) throw malformed('a field is cut off');
+    return stop;
+  }
+}
+
+function malformed(what: string): MlperfError {
+  return new MlperfError('ERR_WIRE_PROTOCOL', `malformed message: ${what}`);
+}

@@ -1,0 +1,287 @@
+import { MlperfError } from '../errors/mlperf-error.ts';
+import { ProtoReader } from './proto-reader.ts';
+import {
+  bytesFieldSize,
+  fieldSize,
+  numberFieldSize,
+  ProtoWriter,
+  varintSize,
+  zigzag,
+} from './proto-writer.ts';
+
+/**
+ * `SutMessage.responses` by hand: the message that carries every response. Written with one
+ * allocation, read without copies. Equal to what protobuf makes of the .proto file.
+ */
+
+/** Lengths of time inside the SUT node, in ns; see the .proto file. */
+export interface WireDurations {
+  readonly receiveNs: number;
+  readonly queueNs: number;
+  readonly batchWaitNs: number;
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
+  readonly sendNs: number;
+}
+
+export interface WireFirstToken {
+  readonly id: number;
+  readonly payload: Uint8Array;
+}
+
+export interface WireCompleted {
+  readonly id: number;
+  /** On receipt: a view into the message. */
+  readonly payload: Uint8Array;
+  /** Index into Open.response_encodings. */
+  readonly encoding: number;
+  /** Undefined where the benchmark has no tokens. */
+  readonly tokenCount: number | undefined;
+  readonly durations: WireDurations | undefined;
+  readonly offset: number;
+  /** 0 for a response that travels whole. */
+  readonly total: number;
+}
+
+export interface WireFailed {
+  readonly id: number;
+  /** Number of the proto's FailureCode. */
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What became known at one instant; to be read in this order. */
+export interface WireResponses {
+  readonly firstTokens: readonly WireFirstToken[];
+  readonly completed: readonly WireCompleted[];
+  readonly failed: readonly WireFailed[];
+}
+
+/** Numbers of the proto's FailureCode, by the stable words used in logs. */
+export const FAILURE_CODES = {
+  unspecified: 0,
+  'bad-sample': 1,
+  inference: 2,
+  limit: 3,
+  draining: 4,
+} as const;
+
+/** Stable word of a FailureCode number; an unknown one (newer peer) is `unspecified`. */
+export function failureWord(code: number): string {
+  const entry = Object.entries(FAILURE_CODES).find(([, number]) => number === code);
+  return entry === undefined ? 'unspecified' : entry[0];
+}
+
+const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;
+const RESPONSES = {
+  firstTokens: (1 << 3) | 2,
+  completed: (2 << 3) | 2,
+  failed: (3 << 3) | 2,
+} as const;
+const ID = 1 << 3;
+const PAYLOAD = (2 << 3) | 2;
+const COMPLETED = {
+  encoding: 3 << 3,
+  tokenCount: 4 << 3,
+  durations: (5 << 3) | 2,
+  offset: 6 << 3,
+  total: 7 << 3,
+} as const;
+const FAILED = { code: 2 << 3, text: (3 << 3) | 2 } as const;
+const DURATION_FIELDS = [
+  'receiveNs',
+  'queueNs',
+  'batchWaitNs',
+  'preprocessNs',
+  'computeNs',
+  'postprocessNs',
+  'sendNs',
+] as const satisfies readonly (keyof WireDurations)[];
+
+/** True when the message is `responses`: the only SutMessage that needs a fast way. */
+export function isResponses(message: Uint8Array): boolean {
+  return message[0] === SUT_MESSAGE_RESPONSES;
+}
+
+/** Encodes a SutMessage that holds `responses`. */
+export function encodeResponses(responses: WireResponses): Buffer {
+  const { firstTokens, completed, failed } = responses;
+  const texts = failed.map((failure) => Buffer.from(failure.text, 'utf8'));
+  let size = 0;
+  for (const token of firstTokens) size += fieldSize(firstTokenSize(token));
+  for (const sample of completed) size += fieldSize(completedSize(sample));
+  failed.forEach((failure, i) => {
+    size += fieldSize(failedSize(failure, texts[i] as Buffer));
+  });
+  const writer = new ProtoWriter(fieldSize(size));
+  writer.head(SUT_MESSAGE_RESPONSES, size);
+  for (const token of firstTokens) {
+    writer.head(RESPONSES.firstTokens, firstTokenSize(token));
+    writer.number(ID, token.id);
+    writer.bytes(PAYLOAD, token.payload);
+  }
+  for (const sample of completed) writeCompleted(writer, sample);
+  failed.forEach((failure, i) => {
+    const text = texts[i] as Buffer;
+    writer.head(RESPONSES.failed, failedSize(failure, text));
+    writer.number(ID, failure.id);
+    writer.number(FAILED.code, failure.code);
+    writer.bytes(FAILED.text, text);
+  });
+  return writer.buffer;
+}
+
+function firstTokenSize(token: WireFirstToken): number {
+  return numberFieldSize(token.id) + bytesFieldSize(token.payload.length);
+}
+
+function failedSize(failure: WireFailed, text: Buffer): number {
+  return numberFieldSize(failure.id) + numberFieldSize(failure.code) + bytesFieldSize(text.length);
+}
+
+function completedSize(sample: WireCompleted): number {
+  const { tokenCount, durations } = sample;
+  return (
+    numberFieldSize(sample.id) +
+    bytesFieldSize(sample.payload.length) +
+    numberFieldSize(sample.encoding) +
+    // An optional field is written when it is set, 0 included.
+    (tokenCount === undefined ? 0 : 1 + varintSize(zigzag(tokenCount))) +
+    (durations === undefined ? 0 : fieldSize(durationsSize(durations))) +
+    numberFieldSize(sample.offset) +
+    numberFieldSize(sample.total)
+  );
+}
+
+function durationsSize(durations: WireDurations): number {
+  let size = 0;
+  for (const field of DURATION_FIELDS) size += numberFieldSize(durations[field]);
+  return size;
+}
+
+function writeCompleted(writer: ProtoWriter, sample: WireCompleted): void {
+  const { tokenCount, durations } = sample;
+  writer.head(RESPONSES.completed, completedSize(sample));
+  writer.number(ID, sample.id);
+  writer.bytes(PAYLOAD, sample.payload);
+  writer.number(COMPLETED.encoding, sample.encoding);
+  if (tokenCount !== undefined) writer.head(COMPLETED.tokenCount, zigzag(tokenCount));
+  if (durations !== undefined) {
+    writer.head(COMPLETED.durations, durationsSize(durations));
+    for (let i = 0; i < DURATION_FIELDS.length; i += 1) {
+      writer.number((i + 1) << 3, durations[DURATION_FIELDS[i] as keyof WireDurations]);
+    }
+  }
+  writer.number(COMPLETED.offset, sample.offset);
+  writer.number(COMPLETED.total, sample.total);
+}
+
+/**
+ * Decodes a SutMessage for which {@link isResponses} holds. Payloads are views into `message`.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL`
+ */
+export function decodeResponses(message: Uint8Array): WireResponses {
+  const outer = new ProtoReader(message, 1);
+  const reader = outer.message();
+  if (outer.position !== outer.end) {
+    throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+  }
+  const firstTokens: WireFirstToken[] = [];
+  const completed: WireCompleted[] = [];
+  const failed: WireFailed[] = [];
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === RESPONSES.completed) completed.push(decodeCompleted(reader.message()));
+    else if (tag === RESPONSES.firstTokens) firstTokens.push(decodeFirstToken(reader.message()));
+    else if (tag === RESPONSES.failed) failed.push(decodeFailed(reader.message()));
+    else reader.skip(tag % 8);
+  }
+  return { firstTokens, completed, failed };
+}
+
+function decodeFirstToken(reader: ProtoReader): WireFirstToken {
+  let id = 0;
+  let payload = EMPTY;
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === ID) id = reader.varint();
+    else if (tag === PAYLOAD) payload = reader.bytes();
+    else reader.skip(tag % 8);
+  }
+  return { id, payload };
+}
+
+function decodeFailed(reader: ProtoReader): WireFailed {
+  let id = 0;
+  let code = 0;
+  let text = '';
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === ID) id = reader.varint();
+    else if (tag === FAILED.code) code = reader.varint();
+    else if (tag === FAILED.text) text = reader.string();
+    else reader.skip(tag % 8);
+  }
+  return { id, code, text };
+}
+
+function decodeCompleted(reader: ProtoReader): WireCompleted {
+  let id = 0;
+  let payload = EMPTY;
+  let encoding = 0;
+  let tokenCount: number | undefined;
+  let durations: WireDurations | undefined;
+  let offset = 0;
+  let total = 0;
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    switch (tag) {
+      case ID:
+        id = reader.varint();
+        break;
+      case PAYLOAD:
+        payload = reader.bytes();
+        break;
+      case COMPLETED.encoding:
+        encoding = reader.varint();
+        break;
+      case COMPLETED.tokenCount:
+        tokenCount = reader.zigzag();
+        break;
+      case COMPLETED.durations:
+        durations = decodeDurations(reader.message());
+        break;
+      case COMPLETED.offset:
+        offset = reader.varint();
+        break;
+      case COMPLETED.total:
+        total = reader.varint();
+        break;
+      default:
+        reader.skip(tag % 8);
+    }
+  }
+  return { id, payload, encoding, tokenCount, durations, offset, total };
+}
+
+function decodeDurations(reader: ProtoReader): WireDurations {
+  const durations = {
+    receiveNs: 0,
+    queueNs: 0,
+    batchWaitNs: 0,
+    preprocessNs: 0,
+    computeNs: 0,
+    postprocessNs: 0,
+    sendNs: 0,
+  };
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    const field = tag % 8 === 0 ? DURATION_FIELDS[(tag >> 3) - 1] : undefined;
+    if (field === undefined) reader.skip(tag % 8);
+    else durations[field] = reader.varint();
+  }
+  return durations;
+}
+
+const EMPTY: Uint8Array = new Uint8Array(0);

@@ -1,0 +1,100 @@
+import { hostname } from 'node:os';
+import {
+  count,
+  duration,
+  listenAddress,
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+} from '../../shared/config/setting.ts';
+import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import {
+  MESSAGE_BYTES_MAX_DEFAULT,
+  QUEUE_BYTES_MAX_DEFAULT,
+  QUEUE_SAMPLES_MAX_DEFAULT,
+  RECEIVE_WINDOW_BYTES_DEFAULT,
+} from '../../shared/wire/limits.ts';
+import type { SutSettings } from './sut-settings.ts';
+
+const KIB = 1024;
+const GIB = 1024 ** 3;
+
+/** Settings of `longhaul sut`, by key of the configuration file. */
+export const SUT_OPTIONS: {
+  readonly benchmark: Setting<string>;
+  readonly listen: Setting<{ host: string; port: number }>;
+  readonly node: Setting<string | undefined>;
+  readonly model: Setting<string | undefined>;
+  readonly workers: Setting<number>;
+  readonly threadsPerWorker: Setting<number>;
+  readonly batchSizeMax: Setting<number>;
+  readonly batchDelayUsMax: Setting<number>;
+  readonly queueBytesMax: Setting<number>;
+  readonly queueSamplesMax: Setting<number>;
+  readonly messageBytesMax: Setting<number>;
+  readonly receiveWindowBytes: Setting<number>;
+  readonly drainTimeout: Setting<number>;
+  readonly cacheDir: Setting<string | undefined>;
+} = {
+  benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
+  listen: listenAddress('address to listen on; port 0 takes a free one', {
+    fallback: '127.0.0.1:50051',
+  }),
+  node: optional(
+    text('name', 'name of this node, unique in the SUT (default: host name and port)'),
+  ),
+  model: optional(text('file', "your own ONNX model (default: the benchmark's)")),
+  workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
+    fallback: 1,
+  }),
+  threadsPerWorker: count({ min: 1, max: 256 }, "ONNX Runtime's threads in each worker", {
+    fallback: 1,
+  }),
+  batchSizeMax: count({ min: 1, max: 4096 }, 'most samples in one inference', { fallback: 16 }),
+  batchDelayUsMax: count(
+    { min: 0, max: 10_000_000 },
+    'longest wait of a sample for a fuller batch, in µs; counts towards its latency',
+    { fallback: 0 },
+  ),
+  queueBytesMax: count(
+    { min: 64 * KIB, max: 64 * GIB },
+    'payload bytes held before the node grants no more credit',
+    { fallback: QUEUE_BYTES_MAX_DEFAULT },
+  ),
+  queueSamplesMax: count(
+    { min: 1, max: 16_777_216 },
+    'samples held before the node grants no more credit',
+    { fallback: QUEUE_SAMPLES_MAX_DEFAULT },
+  ),
+  messageBytesMax: count({ min: 64 * KIB, max: 2 * GIB - 1 }, 'largest gRPC message taken', {
+    fallback: MESSAGE_BYTES_MAX_DEFAULT,
+  }),
+  receiveWindowBytes: count({ min: 65_535, max: 2 * GIB - 1 }, 'HTTP/2 receive window', {
+    fallback: RECEIVE_WINDOW_BYTES_DEFAULT,
+  }),
+  drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
+  cacheDir: optional(text('folder', 'folder for generated models (default: ~/.cache/longhaul)')),
+};
+
+/** Effective options as the node's own settings. */
+export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSettings {
+  const { listen } = values;
+  return {
+    benchmark: values.benchmark,
+    listen,
+    // Two nodes on one machine differ by their port; with port 0 the process tells them apart.
+    node: values.node ?? `${hostname()}-${listen.port === 0 ? process.pid : listen.port}`,
+    model: values.model,
+    workerCount: values.workers,
+    threadsPerWorker: values.threadsPerWorker,
+    batchSizeMax: values.batchSizeMax,
+    batchDelayUsMax: values.batchDelayUsMax,
+    queueBytesMax: values.queueBytesMax,
+    queueSamplesMax: values.queueSamplesMax,
+    messageBytesMax: values.messageBytesMax,
+    receiveWindowBytes: values.receiveWindowBytes,
+    drainTimeoutNs: values.drainTimeout,
+    cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+  };
+}

@@ -1,0 +1,31 @@
+/** Settings of one SUT node, complete and checked. */
+export interface SutSettings {
+  /** Key of the benchmark that the node serves. */
+  readonly benchmark: string;
+  /** Host or address and port to listen on; port 0 takes a free one. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Name of the node: not empty, unique among the nodes of a SUT. */
+  readonly node: string;
+  /** The user's own model file; undefined: the benchmark's. */
+  readonly model: string | undefined;
+  /** Worker threads, each with an ONNX Runtime session of its own. 1 or more. */
+  readonly workerCount: number;
+  /** ONNX Runtime's intra-op threads in each worker. 1 or more. */
+  readonly threadsPerWorker: number;
+  /** Samples in one ONNX Runtime call. */
+  readonly batchSizeMax: number;
+  /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
+  readonly batchDelayUsMax: number;
+  /** Payload bytes of waiting and running samples at which the node grants no more credit. */
+  readonly queueBytesMax: number;
+  /** Samples, waiting and running, at which the node grants no more credit. */
+  readonly queueSamplesMax: number;
+  /** Largest gRPC message that the node receives, in bytes. */
+  readonly messageBytesMax: number;
+  /** HTTP/2 receive window of each stream and of the connection, in bytes. */
+  readonly receiveWindowBytes: number;
+  /** Longest time that a drain waits for outstanding samples, in ns. */
+  readonly drainTimeoutNs: number;
+  /** Folder for generated models. */
+  readonly cacheFolder: string;
+}
