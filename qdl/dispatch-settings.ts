@@ -1,4 +1,9 @@
 import type { PayloadEncoding } from '../shared/domain/query-sample-library.ts';
+import {
+  MESSAGE_BYTES_MAX_DEFAULT,
+  PART_BYTES_MAX_DEFAULT,
+  RECEIVE_WINDOW_BYTES_DEFAULT,
+} from '../shared/wire/limits.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
 export type Division = 'network' | 'open';
@@ -31,9 +36,34 @@ export interface DispatchSettings {
   readonly keepaliveTimeoutMs: number;
 }
 
-/** Times that make a stopped node visible within 10 s. */
-export const KEEPALIVE_TIME_MS_DEFAULT = 2_000;
-export const KEEPALIVE_TIMEOUT_MS_DEFAULT = 5_000;
+/** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
+const CALL_TIMEOUT_MS = 5_000;
+
+/** Longest wait for the nodes to be ready; a node may have to make its model first. */
+const READY_TIMEOUT_MS = 180_000;
+
+/** A stopped node (its kernel still answers) is seen after the sum of both, within 10 s. */
+const KEEPALIVE_TIME_MS = 2_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
 
 /** Small enough that several nodes share an Offline query evenly, large enough to cost little. */
-export const PART_SAMPLES_MAX_DEFAULT = 128;
+const PART_SAMPLES_MAX = 128;
+
+/** Settings for nodes at these addresses where nothing else is said. */
+export function defaultDispatchSettings(nodes: readonly string[]): DispatchSettings {
+  return {
+    nodes,
+    benchmark: '',
+    encoding: { form: 'raw', compression: 'identity' },
+    division: 'network',
+    streamsPerNode: 1,
+    partBytesMax: PART_BYTES_MAX_DEFAULT,
+    partSamplesMax: PART_SAMPLES_MAX,
+    messageBytesMax: MESSAGE_BYTES_MAX_DEFAULT,
+    receiveWindowBytes: RECEIVE_WINDOW_BYTES_DEFAULT,
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    keepaliveTimeMs: KEEPALIVE_TIME_MS,
+    keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
+  };
+}

@@ -7,9 +7,7 @@ import { SutNodeHandle } from './sut-node-handle.ts';
 export {
   type DispatchSettings,
   type Division,
-  KEEPALIVE_TIME_MS_DEFAULT,
-  KEEPALIVE_TIMEOUT_MS_DEFAULT,
-  PART_SAMPLES_MAX_DEFAULT,
+  defaultDispatchSettings,
 } from './dispatch-settings.ts';
 export type { NetworkName } from './network-name.ts';
 export type { NodeName } from './node/control-client.ts';

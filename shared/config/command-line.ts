@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { readConfigFile } from './config-file.ts';
-import { type ResolvedSettings, resolveSettings } from './resolve-settings.ts';
+import { type ResolvedSettings, resolveSettings, type SettingSources } from './resolve-settings.ts';
 import { flagOf, type SettingTable } from './setting.ts';
 
 /** Verbs that have a section in the configuration file. */
@@ -32,6 +32,17 @@ export function addSettings(command: Command, table: SettingTable): Command {
 }
 
 /**
+ * What a verb's parsed command says about its settings.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (unknown section)
+ */
+export function sourcesOf(command: Command, section: string): SettingSources {
+  const flags = command.opts<Record<string, string | undefined>>();
+  const path = flags['config'];
+  const file = path === undefined ? undefined : readConfigFile(path, CONFIG_SECTIONS).get(section);
+  return { section, file, flags };
+}
+
+/**
  * Effective settings of a verb from its parsed command.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE`
  */
@@ -40,10 +51,7 @@ export function settingsOf<T extends SettingTable>(
   section: string,
   table: T,
 ): ResolvedSettings<T> {
-  const flags = command.opts<Record<string, string | undefined>>();
-  const path = flags['config'];
-  const file = path === undefined ? undefined : readConfigFile(path, CONFIG_SECTIONS).get(section);
-  return resolveSettings(table, { section, file, flags });
+  return resolveSettings(table, sourcesOf(command, section));
 }
 
 /**

@@ -17,21 +17,42 @@ export interface ResolvedSettings<T extends SettingTable> {
   readonly settings: readonly ResolvedSetting[];
 }
 
+/** The same with what is wrong: `values` holds the good ones only. */
+export interface InspectedSettings<T extends SettingTable> extends ResolvedSettings<T> {
+  /** One line per unknown key and wrong value. */
+  readonly problems: readonly string[];
+  /** One line per setting that a run needs and that nobody gave. */
+  readonly missing: readonly string[];
+}
+
+/** What was said about a verb's settings: flags by key, and the verb's section of the file. */
+export interface SettingSources {
+  readonly section: string;
+  readonly file: ReadonlyMap<string, FileValue> | undefined;
+  readonly flags: Readonly<Record<string, string | undefined>>;
+}
+
 /**
  * Joins flags, configuration file and defaults, in that order of precedence, and checks every value.
- * @param options.flags Text of each flag that was given, by key.
- * @throws MlperfError `ERR_CONFIG_INVALID` listing every wrong value, one per line.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing everything that is wrong, one per line.
  */
 export function resolveSettings<T extends SettingTable>(
   table: T,
-  options: {
-    readonly section: string;
-    readonly file: ReadonlyMap<string, FileValue> | undefined;
-    readonly flags: Readonly<Record<string, string | undefined>>;
-  },
+  sources: SettingSources,
 ): ResolvedSettings<T> {
-  const { section, file, flags } = options;
+  const { values, settings, problems, missing } = inspectSettings(table, sources);
+  const all = [...problems, ...missing];
+  if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
+  return { values, settings };
+}
+
+/** Like {@link resolveSettings}, without throwing. */
+export function inspectSettings<T extends SettingTable>(
+  table: T,
+  { section, file, flags }: SettingSources,
+): InspectedSettings<T> {
   const problems: string[] = [];
+  const missing: string[] = [];
   for (const [key, { place }] of file ?? []) {
     if (!Object.hasOwn(table, key)) problems.push(unknownKey(table, section, key, place));
   }
@@ -41,15 +62,14 @@ export function resolveSettings<T extends SettingTable>(
     const resolved = resolveOne(key, table, file, flags);
     settings.push(resolved);
     if (resolved.raw === undefined) {
-      if (setting.isRequired) problems.push(missing(key, section, setting.placeholder));
+      if (setting.isRequired) missing.push(missingKey(key, section, setting.placeholder));
       continue;
     }
     const checked = setting.schema.safeParse(resolved.raw);
     if (checked.success) values[key] = checked.data;
     else problems.push(wrong(resolved, checked.error.issues[0]?.message ?? 'is wrong'));
   }
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
-  return { values: values as SettingValues<T>, settings };
+  return { values: values as SettingValues<T>, settings, problems, missing };
 }
 
 function resolveOne(
@@ -77,7 +97,7 @@ function wrong(resolved: ResolvedSetting, message: string): string {
   return `${where} ${message}`;
 }
 
-function missing(key: string, section: string, placeholder: string): string {
+function missingKey(key: string, section: string, placeholder: string): string {
   return `${flagOf(key)} <${placeholder}> is needed (or "${key}" under "${section}" in a configuration file)`;
 }
 

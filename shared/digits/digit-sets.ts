@@ -19,8 +19,11 @@ export interface DigitSet {
   readonly imageCount: number;
 }
 
-/** What the model is fitted on. Seeds differ, so no image of one set is ever part of the other. */
-export const TRAINING_SET: DigitSet = { seed: 1, imageCount: 3000 };
+/**
+ * What the model is fitted on. Its seed is another than the evaluation set's, so no image is ever part
+ * of both. With 1,000 images more the model reads 0.5 of 100 better and takes 1 s longer to fit.
+ */
+export const TRAINING_SET: DigitSet = { seed: 1, imageCount: 2000 };
 
 /**
  * What a run measures and what accuracy is taken on; the model has never seen it. More samples than
@@ -28,8 +31,5 @@ export const TRAINING_SET: DigitSet = { seed: 1, imageCount: 3000 };
  */
 export const EVALUATION_SET: DigitSet = { seed: 2, imageCount: 1200 };
 
-/**
- * Quality of the JPEG files, as they are common for photographs. Training images pass through the
- * same compression: the classifier is fitted on what it will see.
- */
+/** Quality of the JPEG files, as it is common for photographs. */
 export const JPEG_QUALITY = 85;

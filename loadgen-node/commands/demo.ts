@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { Terminal } from '../../shared/process/terminal.ts';
+import { Interruption } from './interruption.ts';
+import { performRun } from './perform-run.ts';
+import { printReport } from './print-report.ts';
+import { exitCodeOfRun } from './run.ts';
+import { planRun } from './run-plan.ts';
+import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
+import { SutProcess } from './sut-process.ts';
+
+const BENCHMARK = 'digits';
+const NODE_NAME = 'sut-demo';
+
+/** Settings that a busy laptop meets; LoadGen's own are a verb away. */
+const DEMO_RUN = {
+  benchmark: BENCHMARK,
+  scenario: 'Server',
+  mode: 'submission',
+  targetQps: '100',
+  minDuration: '10s',
+};
+
+const DEMO_SETTINGS: {
+  readonly output: Setting<string | undefined>;
+  readonly cacheDir: Setting<string | undefined>;
+} = {
+  output: optional(text('folder', 'folder for the logs (default: results/<benchmark>-<time>)')),
+  cacheDir: RUN_SETTINGS.cacheDir,
+};
+
+const EXAMPLE = `
+What it does:
+  1. makes the embedded benchmark "${BENCHMARK}" (once; it stays in the cache folder)
+  2. starts one SUT node as a process of its own on 127.0.0.1
+  3. runs accuracy over the whole data set, then Server at ${DEMO_RUN.targetQps} queries per second
+  4. prints the result and ends the SUT node
+
+Example:
+  longhaul demo --output results/demo`;
+
+/** `longhaul demo`, which is `npm start`: the main job on one machine. */
+export function demoCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand(
+    'demo',
+    'measure the embedded benchmark on this machine, end to end',
+  );
+  return addSettings(command, DEMO_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async () => {
+      const { values } = settingsOf(command, 'demo', DEMO_SETTINGS);
+      setExitCode(await runDemo(values.output, values.cacheDir));
+    });
+}
+
+async function runDemo(output: string | undefined, cacheDir: string | undefined): Promise<number> {
+  const terminal = new Terminal();
+  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
+  terminal.status('starting a SUT node');
+  const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
+  const starting = SutProcess.start([
+    ...['--benchmark', BENCHMARK, '--node', NODE_NAME, '--listen', '127.0.0.1:0'],
+    ...cache,
+  ]);
+  // Given up, the node ends by itself: it watches the channel to this process.
+  const sut = await interruption.orAbort(starting);
+  let exitCode: number;
+  try {
+    const flags = { ...DEMO_RUN, sut: sut.address, output, cacheDir };
+    const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
+    const report = await performRun(planRun(values as RunValues), terminal, interruption);
+    process.stdout.write(printReport(report));
+    exitCode = exitCodeOfRun(report, interruption);
+  } finally {
+    const code = await sut.stop();
+    if (code !== EXIT.valid)
+      terminal.line(`longhaul: the SUT node did not end well (exit code ${code})`);
+  }
+  return exitCode;
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { askNames, defaultDispatchSettings } from '../../qdl/index.ts';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addressList, type Setting } from '../../shared/config/setting.ts';
+import { nameLines } from './print-report.ts';
+
+const NAME_SETTINGS: { readonly sut: Setting<string[]> } = {
+  sut: addressList('addresses of the SUT nodes', { required: true }),
+};
+
+const EXAMPLE = `
+Example:
+  longhaul name --sut 10.0.0.2:50051,10.0.0.3:50051`;
+
+/** `longhaul name`: what LoadGen's Name() would say, and each node's round trip. */
+export function nameCommand(): Command {
+  const command = createCommand('name', 'ask SUT nodes for their names: one round trip to each');
+  return addSettings(command, NAME_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async () => {
+      const { values } = settingsOf(command, 'name', NAME_SETTINGS);
+      const begin = performance.now();
+      const network = await askNames(defaultDispatchSettings(values.sut));
+      const durationNs = (performance.now() - begin) * 1e6;
+      process.stdout.write(`${nameLines(network.name, durationNs, network).join('\n')}\n`);
+    });
+}

@@ -1,0 +1,165 @@
+import {
+  askNames,
+  createQueryDispatchLibrary,
+  type NetworkName,
+  type QueryDispatchLibrary,
+} from '../../qdl/index.ts';
+import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
+import { bootId } from '../../shared/process/host-facts.ts';
+import type { Terminal } from '../../shared/process/terminal.ts';
+import type { AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { startTest } from '../engine/start-test.ts';
+import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
+import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
+import { SampleStore } from '../qsl/sample-store.ts';
+import type { Interruption } from './interruption.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** Longest wait for outstanding samples once a node is lost. */
+const DRAIN_TIMEOUT_NS = 2e9;
+
+/** A run and everything that is said about it. */
+export interface RunReport {
+  readonly plan: RunPlan;
+  readonly dataSetName: string;
+  readonly totalSampleCount: number;
+  readonly name: NetworkName | undefined;
+  readonly outcome: TestOutcome;
+  readonly accuracy: AccuracyReport | undefined;
+  /** Reasons for INVALID beyond the engine's: ledgers that differ, a quality target that is missed. */
+  readonly extraReasons: readonly string[];
+  /** What the result is not, in words; nothing silences them. */
+  readonly marks: readonly string[];
+}
+
+/**
+ * Does a whole run: data set, SUT nodes, test, accuracy.
+ * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
+ */
+export async function performRun(
+  plan: RunPlan,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<RunReport> {
+  // Wrong addresses and names are told before minutes go into the data set.
+  await interruption.orAbort(askNames(plan.dispatch));
+  const preparation = loadgenBenchmark(plan.rules.key).openDataSet({
+    dataFolder: plan.dataFolder,
+    cacheFolder: plan.cacheFolder,
+    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+  });
+  const dataSet = await interruption.orAbort(preparation);
+  const store = new SampleStore(dataSet, plan.encoding, plan.rules.performanceSampleCount);
+  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  const onWait = (address: string, what: string): void =>
+    terminal.status(`waiting for SUT node ${address}`, what);
+  await interruption.orAbort(qdl.connect(onWait));
+  const outcome = await startTest({
+    sut: qdl,
+    qsl: store,
+    settings: plan.settings,
+    clock: monotonicClock,
+    log: { outdir: plan.output },
+    stallTimeoutNs: plan.stallTimeoutNs,
+    drainTimeoutNs: DRAIN_TIMEOUT_NS,
+    signal: interruption.signal,
+    onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
+  });
+  terminal.clear();
+  const accuracy = await scoreAccuracy(dataSet, outcome);
+  return {
+    plan,
+    dataSetName: dataSet.name,
+    totalSampleCount: dataSet.totalSampleCount,
+    name: qdl.lastName,
+    outcome,
+    accuracy,
+    extraReasons: extraReasons(plan, qdl, accuracy),
+    marks: marksOf(plan, qdl),
+  };
+}
+
+/** True when the run is VALID by longhaul's rules. */
+export function isValid(report: RunReport): boolean {
+  return report.outcome.verdicts.longhaul.isValid && report.extraReasons.length === 0;
+}
+
+/** Scores what stands in the accuracy log, so that the number can be checked from the log alone. */
+async function scoreAccuracy(
+  dataSet: DataSet,
+  outcome: TestOutcome,
+): Promise<AccuracyReport | undefined> {
+  const phase = outcome.accuracy;
+  if (phase === null || phase.endCause !== 'all-issued' || phase.counts.lostSamples > 0) {
+    return undefined;
+  }
+  const entries = new Map<number, Uint8Array>();
+  for await (const entry of readAccuracyLog(outcome.logFiles.accuracy)) {
+    // MultiStream pads its last query with samples that it has issued already: score each once.
+    entries.set(entry.sampleIndex, entry.response);
+  }
+  return dataSet.scoreAccuracy(
+    [...entries].map(([sampleIndex, response]) => ({ sampleIndex, response })),
+  );
+}
+
+function extraReasons(
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary,
+  accuracy: AccuracyReport | undefined,
+): string[] {
+  const reasons = qdl.ledgerReport.differences.map(
+    (text) => `the two ends counted differently: ${text}`,
+  );
+  const { target, metric } = plan.rules.quality;
+  if (accuracy !== undefined && accuracy.value < target) {
+    reasons.push(
+      `quality: ${metric} is ${accuracy.value.toPrecision(5)}, needed is ${target} or more`,
+    );
+  }
+  return reasons;
+}
+
+function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
+  const marks = [
+    'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
+  ];
+  if (!plan.rules.isOfficial) {
+    marks.push(
+      `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
+    );
+  }
+  const { scenario } = plan.settings;
+  if (!isNetworkDivisionScenario(scenario)) {
+    marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
+  }
+  const ours = bootId();
+  const here = qdl.nodes.filter((node) => ours !== '' && node.description?.host?.bootId === ours);
+  if (here.length > 0) {
+    const nodes = here.map((node) => node.address).join(', ');
+    marks.push(
+      `LoadGen and SUT are on one machine (${nodes}): not a topology of the Network division`,
+    );
+  }
+  for (const node of qdl.nodes) {
+    if (node.model?.isStandIn) marks.push(`SUT node ${node.address} runs a stand-in model`);
+  }
+  return marks;
+}
+
+function progressText(progress: RunProgress): string {
+  const { elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } = progress;
+  const outstanding = progress.issuedSamples - completedSamples - lostSamples;
+  const set = progress.setCount > 1 ? `set ${progress.setIndex + 1} of ${progress.setCount}, ` : '';
+  const lost = lostSamples > 0 ? `, ${lostSamples} lost` : '';
+  return (
+    `${set}${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued, ` +
+    `${completedSamples} samples completed, ${outstanding} outstanding${lost}`
+  );
+}
+
+function percentOf(fraction: number): string {
+  return `${Math.round(fraction * 100)} %`;
+}

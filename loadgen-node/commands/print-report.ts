@@ -1,0 +1,155 @@
+import type { NetworkName } from '../../qdl/index.ts';
+import { formatNs } from '../../shared/config/duration.ts';
+import type { PerformanceOutcome, PhaseOutcome } from '../engine/test-outcome.ts';
+import type { LatencyStatistics } from '../results/performance-summary.ts';
+import { isValid, type RunReport } from './perform-run.ts';
+
+const LABEL_WIDTH = 14;
+
+/** The result of a run as a person wants to read it, ending with a newline. */
+export function printReport(report: RunReport): string {
+  const { outcome, plan } = report;
+  const lines = [
+    ...nameLines(outcome.sutName, outcome.sutNameDurationNs, report.name),
+    row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
+    row(
+      'Samples',
+      `${report.totalSampleCount} in ${report.dataSetName}, sent as ${plan.encodingName}`,
+    ),
+    ...accuracyLines(report),
+    ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
+    ...failureLines('accuracy', outcome.accuracy),
+    ...failureLines('performance', outcome.performance),
+    ...verdictLines(report),
+    row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
+    ...report.marks.map((mark, i) => row(i === 0 ? 'Please note' : '', mark)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Name of the SUT, how long LoadGen's Name() took, and each node's own round trip. */
+export function nameLines(
+  name: string,
+  durationNs: number,
+  network: NetworkName | undefined,
+): string[] {
+  const nodes = network?.nodes ?? [];
+  return [
+    row('SUT', `${name}   (Name took ${formatNs(durationNs)})`),
+    ...nodes.map((node) =>
+      row('', `${node.name} at ${node.address}, round trip ${formatNs(node.roundTripNs)}`),
+    ),
+  ];
+}
+
+function accuracyLines(report: RunReport): string[] {
+  const { accuracy, outcome, plan } = report;
+  if (outcome.accuracy === null) return [];
+  if (accuracy === undefined) return [row('Accuracy', 'none: not every sample was answered')];
+  const { metric, value, correctCount, sampleCount } = accuracy;
+  const met = value >= plan.rules.quality.target ? 'met' : 'NOT met';
+  return [
+    row(
+      'Accuracy',
+      `${metric} ${value.toPrecision(5)} (${correctCount} of ${sampleCount} right), target ${plan.rules.quality.target} ${met}`,
+    ),
+  ];
+}
+
+function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {
+  const { settings } = report.plan;
+  const { summary, dispatchLag } = performance;
+  const { rates } = summary;
+  const lines: string[] = [];
+  switch (summary.scenario) {
+    case 'Server':
+      lines.push(
+        row(
+          'Load',
+          `Server, ${settings.serverTargetQps} queries/s asked for: ${rates.scheduled.toFixed(2)} samples/s scheduled, ` +
+            `${rates.completed.toFixed(2)} completed, ${summary.queryCount} queries`,
+        ),
+        row(
+          'Bound',
+          `${formatNs(settings.serverTargetLatencyNs)} at the ${percent(summary.target.percentile)}th percentile: ` +
+            `seen ${formatNs(summary.target.valueNs)}, ${summary.overlatencyCount} queries above the bound`,
+        ),
+      );
+      break;
+    case 'Offline':
+      lines.push(
+        row(
+          'Load',
+          `Offline, ${summary.completedSampleCount} samples in one query: ${rates.completed.toFixed(2)} samples/s`,
+        ),
+      );
+      break;
+    default:
+      lines.push(
+        row(
+          'Load',
+          `${summary.scenario}, ${summary.queryCount} queries, ${summary.completedSampleCount} samples`,
+        ),
+        row(
+          'Result',
+          `${percent(summary.target.percentile)}th percentile latency ${formatNs(summary.target.valueNs)}`,
+        ),
+      );
+  }
+  const latency = summary.queryLatency ?? summary.sampleLatency;
+  lines.push(row('Latency', percentiles(latency)));
+  lines.push(
+    row('Dispatch lag', `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`),
+  );
+  return lines;
+}
+
+/** p50, p90, p99 and p99.9 of the statistics. */
+function percentiles(statistics: LatencyStatistics): string {
+  const shown = statistics.percentiles.filter(({ percentile }) =>
+    [0.5, 0.9, 0.99, 0.999].includes(percentile),
+  );
+  return shown
+    .map(({ percentile, valueNs }) => `p${percent(percentile)} ${formatNs(valueNs)}`)
+    .join('   ');
+}
+
+/** A fraction as a percentage without the noise of binary fractions. */
+function percent(fraction: number): string {
+  return String(Number((fraction * 100).toFixed(3)));
+}
+
+function failureLines(phase: string, outcome: PhaseOutcome | null): string[] {
+  if (outcome === null) return [];
+  const { counts, failures } = outcome;
+  if (counts.lostSamples === 0 && counts.contractErrors === 0) return [];
+  return [
+    row(
+      'Lost',
+      `${phase} run: ${counts.issuedQueries} queries issued, ${counts.issuedSamples} samples issued, ` +
+        `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
+    ),
+    ...failures.map(({ code, count, firstText }) => row('', `${count} ${code}: ${firstText}`)),
+  ];
+}
+
+function verdictLines(report: RunReport): string[] {
+  const { outcome, extraReasons } = report;
+  if (outcome.isInterrupted)
+    return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
+  if (isValid(report)) return [row('Result', 'VALID')];
+  const lines = [row('Result', 'INVALID')];
+  for (const { text, needed, seen, key } of outcome.verdicts.longhaul.reasons) {
+    const hint = key === null ? '' : `; key: ${key}`;
+    lines.push(row('', `- ${text} (needed: ${needed}; seen: ${seen}${hint})`));
+  }
+  for (const reason of extraReasons) lines.push(row('', `- ${reason}`));
+  if (outcome.verdicts.loadgen.isValid) {
+    lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
+  }
+  return lines;
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${text}`;
+}

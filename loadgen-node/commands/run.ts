@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { Terminal } from '../../shared/process/terminal.ts';
+import { Interruption } from './interruption.ts';
+import { isValid, performRun, type RunReport } from './perform-run.ts';
+import { printReport } from './print-report.ts';
+import { planRun } from './run-plan.ts';
+import { RUN_SETTINGS } from './run-settings.ts';
+
+const EXAMPLE = `
+Example:
+  longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
+    --scenario Server --target-qps 100 --min-duration 10s --output results/first
+
+Exit codes: 0 VALID, 3 INVALID, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
+
+/** `longhaul run`: measures SUT nodes. */
+export function runCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand('run', 'measure SUT nodes: performance, accuracy, or both');
+  return addSettings(command, RUN_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async () => {
+      const { values } = settingsOf(command, 'run', RUN_SETTINGS);
+      const terminal = new Terminal();
+      const interruption = new Interruption(() => terminal.line('interrupted: writing the logs'));
+      const report = await performRun(planRun(values), terminal, interruption);
+      process.stdout.write(printReport(report));
+      setExitCode(exitCodeOfRun(report, interruption));
+    });
+}
+
+/** Exit code of a run that came to its end. */
+export function exitCodeOfRun(report: RunReport, interruption: Interruption): number {
+  if (report.outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
+  return isValid(report) ? EXIT.valid : EXIT.invalid;
+}

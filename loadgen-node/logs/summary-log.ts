@@ -1,0 +1,167 @@
+import { formatFixed, formatGeneral } from '../results/number-format.ts';
+import { percentileLabel } from '../results/percentile-label.ts';
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+
+const RULE = '='.repeat(48);
+
+/** What the summary of a performance run is written from. */
+export interface SummaryLogInput {
+  readonly sutName: string;
+  readonly settings: EffectiveSettings;
+  readonly summary: PerformanceSummary;
+  /** LoadGen's verdict; INVALID also where its rules are met but the run did not end by itself. */
+  readonly isValid: boolean;
+  readonly loadgen: LoadgenBehaviour;
+}
+
+/** Text of `mlperf_log_summary.txt` up to the counts (LoadGen: PerformanceSummary::LogSummary). */
+export function performanceSummaryText(input: SummaryLogInput): string {
+  const lines = [
+    ...heading('MLPerf Results Summary'),
+    `SUT name : ${oneLine(input.sutName)}`,
+    `Scenario : ${input.settings.scenario}`,
+    `Mode     : ${input.settings.mode}`,
+    resultLine(input),
+    ...validityLines(input),
+    '',
+    ...heading('Additional Stats'),
+    ...additionalLines(input.summary),
+    '',
+    ...heading('Test Parameters Used'),
+    ...parameterLines(input),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Last lines of the summary of every test: how many warnings and errors the detail log holds. */
+export function countsText(warningCount: number, errorCount: number): string {
+  return (
+    `\n${countLine(warningCount, 'warning', 'warnings')}\n` +
+    `\n${countLine(errorCount, 'ERROR', 'ERRORS')}\n`
+  );
+}
+
+function countLine(count: number, one: string, many: string): string {
+  if (count === 0) return `No ${many.toLowerCase()} encountered during test.`;
+  return `${count} ${count === 1 ? one : many} encountered. See detailed log.`;
+}
+
+function heading(title: string): string[] {
+  return [RULE, title, RULE];
+}
+
+/** A name from outside may not start a line of its own. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ');
+}
+
+function resultLine({ summary, loadgen }: SummaryLogInput): string {
+  switch (summary.scenario) {
+    case 'SingleStream':
+    case 'MultiStream': {
+      const label = percentileLabel(summary.target.percentile, loadgen.percentileLabelDecimals);
+      return `${label}th percentile latency (ns) : ${summary.target.valueNs}`;
+    }
+    case 'Server':
+      return `Completed samples per second    : ${formatFixed(summary.rates.completed, 2)}`;
+    case 'Offline':
+      return `Samples per second: ${formatGeneral(summary.rates.completed)}`;
+  }
+}
+
+function validityLines({ summary, isValid }: SummaryLogInput): string[] {
+  const { performance, minDuration, minQueries, earlyStopping } = summary.validity;
+  const lines = [`Result is : ${isValid ? 'VALID' : 'INVALID'}`];
+  if (summary.scenario === 'Server') {
+    lines.push(`  Performance constraints satisfied : ${yesNo(performance.isMet)}`);
+  }
+  lines.push(
+    `  Min duration satisfied : ${yesNo(minDuration.isMet)}`,
+    `  Min queries satisfied : ${yesNo(minQueries.isMet)}`,
+    `  Early stopping satisfied: ${yesNo(earlyStopping.isMet)}`,
+  );
+  if (!isValid) {
+    lines.push('Recommendations:');
+    for (const { recommendation } of [performance, minDuration, minQueries]) {
+      if (recommendation !== '') lines.push(` * ${recommendation.replaceAll('\n', '\n   ')}`);
+    }
+  }
+  if (summary.scenario !== 'Offline') lines.push('Early Stopping Result:', earlyStopping.text);
+  return lines;
+}
+
+function additionalLines(summary: PerformanceSummary): string[] {
+  const { rates } = summary;
+  switch (summary.scenario) {
+    case 'SingleStream':
+      return [
+        `QPS w/ loadgen overhead         : ${formatFixed(rates.withOverhead, 2)}`,
+        `QPS w/o loadgen overhead        : ${formatFixed(rates.withoutOverhead, 2)}`,
+        '',
+        ...statisticsLines(summary.sampleLatency),
+      ];
+    case 'MultiStream':
+      return ['Per-query latency:  ', ...statisticsLines(summary.queryLatency ?? summary.sampleLatency)];
+    case 'Server':
+      return [
+        `Scheduled samples per second : ${formatFixed(rates.scheduled, 2)}`,
+        ...statisticsLines(summary.sampleLatency),
+      ];
+    case 'Offline':
+      return statisticsLines(summary.sampleLatency);
+  }
+}
+
+function statisticsLines({ minNs, maxNs, meanNs, percentiles }: LatencyStatistics): string[] {
+  return [
+    `Min latency (ns)                : ${minNs}`,
+    `Max latency (ns)                : ${maxNs}`,
+    `Mean latency (ns)               : ${meanNs}`,
+    ...percentiles.map(
+      ({ percentile, valueNs }) =>
+        `${percentileLabel(percentile, 2)} percentile latency (ns)   : ${valueNs}`,
+    ),
+  ];
+}
+
+function parameterLines({ settings, loadgen }: SummaryLogInput): string[] {
+  const lines = [
+    `samples_per_query : ${settings.samplesPerQuery}`,
+    `target_qps : ${formatGeneral(settings.targetQps)}`,
+    `target_latency (ns): ${settings.targetLatencyNs}`,
+    `max_async_queries : ${settings.maxAsyncQueries}`,
+    `min_duration (ms): ${settings.minDurationMs}`,
+    `max_duration (ms): ${settings.maxDurationMs}`,
+    `min_query_count : ${settings.minQueryCount}`,
+    `max_query_count : ${settings.maxQueryCount}`,
+    `qsl_rng_seed : ${settings.qslRngSeed}`,
+    `sample_index_rng_seed : ${settings.sampleIndexRngSeed}`,
+    `schedule_rng_seed : ${settings.scheduleRngSeed}`,
+    `accuracy_log_rng_seed : ${settings.accuracyLogRngSeed}`,
+    `accuracy_log_probability : ${formatGeneral(settings.accuracyLogProbability)}`,
+    `accuracy_log_sampling_target : ${settings.accuracyLogSamplingTarget}`,
+    `print_timestamps : ${Number(settings.printTimestamps)}`,
+    `performance_issue_unique : ${Number(settings.performanceIssueUnique)}`,
+    `performance_issue_same : ${Number(settings.performanceIssueSame)}`,
+    `performance_issue_same_index : ${settings.performanceIssueSameIndex}`,
+    `performance_sample_count : ${settings.performanceSampleCount}`,
+  ];
+  if (loadgen.knowsAccuracySampleCount) {
+    lines.push(`accuracy_sample_count : ${settings.accuracySampleCount}`);
+  }
+  if (loadgen.warnsAboutConcatenation && settings.sampleConcatenatePermutation) {
+    lines.push(
+      'WARNING: sample_concatenate_permutation was set to true. ',
+      'Generated samples per query might be different as the one in the setting.',
+      'Check the generated_samples_per_query line in the detailed log for the real',
+      'samples_per_query value',
+    );
+  }
+  return lines;
+}
+
+function yesNo(isMet: boolean): string {
+  return isMet ? 'Yes' : 'NO';
+}

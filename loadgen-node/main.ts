@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+import type { Command } from 'commander';
+import { commanderOutcome, createCommand } from '../shared/config/command-line.ts';
+import type { SettingTable } from '../shared/config/setting.ts';
+import { EXIT } from '../shared/process/exit-codes.ts';
+import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
+import { reportError } from '../shared/process/report-error.ts';
+import { configCommand } from './commands/config.ts';
+import { demoCommand } from './commands/demo.ts';
+import { nameCommand } from './commands/name.ts';
+import { runCommand } from './commands/run.ts';
+
+const EXAMPLES = `
+Examples:
+  longhaul demo                                       the whole thing on this machine
+  longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
+  longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
+  longhaul name --sut 10.0.0.2:50051
+
+"longhaul VERB --help" shows the flags of a verb.`;
+
+/** What the SUT half exports to the one bin (sut-node/command.ts). */
+interface SutHalf {
+  sutCommand(setExitCode: (code: number) => void): Command;
+  readonly SUT_OPTIONS: SettingTable;
+}
+
+/** Loads the other half by path: `run` must work where it, or ONNX Runtime, is not installed. */
+async function loadSutHalf(): Promise<SutHalf> {
+  return (await import(compiledModule('sut-node/command.js').href)) as SutHalf;
+}
+
+/** Takes the verb's place until it is asked for, so that the other verbs never load the SUT half. */
+async function sutVerb(isAsked: boolean, setExitCode: (code: number) => void): Promise<Command> {
+  if (isAsked) return (await loadSutHalf()).sutCommand(setExitCode);
+  return createCommand('sut', 'serve a benchmark as a SUT node');
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.valid;
+  const setExitCode = (code: number): void => {
+    exitCode = code;
+  };
+  const program = createCommand(
+    'longhaul',
+    'MLPerf Inference, Network division: LoadGen and SUT over gRPC',
+  )
+    .version(packageVersion())
+    .enablePositionalOptions()
+    .addHelpText('after', EXAMPLES)
+    .addCommand(demoCommand(setExitCode))
+    .addCommand(await sutVerb(args.includes('sut'), setExitCode))
+    .addCommand(runCommand(setExitCode))
+    .addCommand(nameCommand())
+    .addCommand(configCommand(async () => (await loadSutHalf()).SUT_OPTIONS));
+  if (args.length === 0) {
+    program.outputHelp();
+    return EXIT.usage;
+  }
+  await program.parseAsync(args, { from: 'user' });
+  return exitCode;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const outcome = commanderOutcome(error);
+  process.exitCode = outcome === 'done' ? EXIT.valid : reportError(outcome ?? error);
+}
+// A gRPC channel or a pipe that is still closing must not keep the process. Output is flushed first:
+// the pipes of a parent process are asynchronous.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));

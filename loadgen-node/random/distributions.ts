@@ -1,0 +1,90 @@
+import type { Mt19937 } from './mt19937.ts';
+
+/**
+ * The distributions that LoadGen draws from, with the draws that libstdc++ 11 and later makes for
+ * them. Older libstdc++, libc++ and MSVC make others: "the" sample order depends on the library that
+ * built LoadGen, and this is the one that is followed.
+ */
+
+const TWO_POW_32 = 4294967296;
+const TWO_POW_64 = TWO_POW_32 * TWO_POW_32;
+const LARGEST_BELOW_1 = 1 - 2 ** -53;
+
+/** Draws a double from 0 up to but without 1. Two draws, the low word first. */
+export function uniformReal(generator: Mt19937): number {
+  const low = generator.nextUint32();
+  const high = generator.nextUint32();
+  const value = (low + high * TWO_POW_32) / TWO_POW_64;
+  return value < 1 ? value : LARGEST_BELOW_1;
+}
+
+/**
+ * Draws a whole number from 0 up to but without `bound`, by Lemire's method.
+ * @param bound 1 to 2^32 - 1. One draw even for 1.
+ */
+export function uniformInt(generator: Mt19937, bound: number): number {
+  let draw = generator.nextUint32();
+  let low = lowWordOfProduct(draw, bound);
+  if (low < bound) {
+    const threshold = (TWO_POW_32 - bound) % bound;
+    while (low < threshold) {
+      draw = generator.nextUint32();
+      low = lowWordOfProduct(draw, bound);
+    }
+  }
+  return highWordOfProduct(draw, bound);
+}
+
+/** Bits 0 to 31 of a 64-bit product. */
+function lowWordOfProduct(a: number, b: number): number {
+  return Math.imul(a, b) >>> 0;
+}
+
+/** Bits 32 to 63 of a 64-bit product: in halves, since a double holds 53 bits only. */
+function highWordOfProduct(a: number, b: number): number {
+  const upper = (a >>> 16) * b;
+  const lower = (a & 0xffff) * b;
+  return Math.floor((upper + Math.floor(lower / 0x10000)) / 0x10000);
+}
+
+/** Shuffles in place (`std::shuffle`): up to 65535 elements take one draw for two swaps. */
+export function shuffle(generator: Mt19937, values: Uint32Array): void {
+  const count = values.length;
+  if (count > 0 && count <= 0xffff) shuffleByPairs(generator, values);
+  else for (let i = 1; i < count; i += 1) swap(values, i, uniformInt(generator, i + 1));
+}
+
+function shuffleByPairs(generator: Mt19937, values: Uint32Array): void {
+  const count = values.length;
+  let i = 1;
+  if (count % 2 === 0) {
+    swap(values, 1, uniformInt(generator, 2));
+    i = 2;
+  }
+  while (i < count) {
+    const range = i + 1;
+    const both = uniformInt(generator, range * (range + 1));
+    swap(values, i, Math.floor(both / (range + 1)));
+    swap(values, i + 1, both % (range + 1));
+    i += 2;
+  }
+}
+
+function swap(values: Uint32Array, i: number, j: number): void {
+  const held = values[i] as number; // Both in range: i, j < length.
+  values[i] = values[j] as number;
+  values[j] = held;
+}
+
+/** Draws a time between two arrivals at `rate` per second, in s. */
+export function exponential(generator: Mt19937, rate: number): number {
+  return -Math.log(1 - uniformReal(generator)) / rate;
+}
+
+/** Fills a new list with 0, `stride`, 2 * `stride`, ... below `end`, and shuffles it. */
+export function shuffledRange(generator: Mt19937, end: number, stride: number): Uint32Array {
+  const values = new Uint32Array(Math.ceil(end / stride));
+  for (let i = 0; i < values.length; i += 1) values[i] = i * stride;
+  shuffle(generator, values);
+  return values;
+}

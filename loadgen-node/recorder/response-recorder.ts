@@ -1,0 +1,42 @@
+/** A response that goes to the accuracy log. */
+export interface LoggedResponse {
+  /** Number of the sample over the whole test (`seq_id`). */
+  readonly responseId: number;
+  /** Index in the sample library (`qsl_idx`). */
+  readonly sampleIndex: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Held bytes above which an accuracy run hands its responses on; what one set may hold at most. */
+const HELD_BYTES_MAX = 8 << 20;
+
+/**
+ * Keeps copies of the responses that go to the accuracy log. In an accuracy run, which is untimed,
+ * they are handed on as soon as many are held; a performance run holds its few until the end.
+ */
+export class ResponseRecorder {
+  readonly #write: (response: LoggedResponse) => void;
+  readonly #heldBytesMax: number;
+  #held: LoggedResponse[] = [];
+  #heldBytes = 0;
+
+  constructor(isTimed: boolean, write: (response: LoggedResponse) => void) {
+    this.#write = write;
+    this.#heldBytesMax = isTimed ? Number.POSITIVE_INFINITY : HELD_BYTES_MAX;
+  }
+
+  /** @param payload Copied: the view is valid during the call only. */
+  add(responseId: number, sampleIndex: number, payload: Uint8Array): void {
+    this.#held.push({ responseId, sampleIndex, bytes: payload.slice() });
+    this.#heldBytes += payload.byteLength;
+    if (this.#heldBytes > this.#heldBytesMax) this.handOn();
+  }
+
+  /** Hands all held responses on, in the order in which they came. */
+  handOn(): void {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    for (const response of held) this.#write(response);
+  }
+}

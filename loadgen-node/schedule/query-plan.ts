@@ -1,0 +1,221 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { exponential, shuffle } from '../random/distributions.ts';
+import { Mt19937 } from '../random/mt19937.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import { GrowingFloat64, GrowingUint32 } from './growing-array.ts';
+import type { LoadableSet, Phase } from './loadable-sets.ts';
+import { SampleOrder } from './sample-order.ts';
+
+/** Samples of one plan: 4 bytes each here, up to 17 in the recorder. More is a mistake in a setting. */
+export const PLAN_SAMPLES_MAX: number = 2 ** 28;
+
+/** All queries of one set, made before the clock starts. Every query has the same sample count. */
+export interface QueryPlan {
+  readonly queryCount: number;
+  readonly samplesPerQuery: number;
+  /** Library indices; query q has `samplesPerQuery` of them from `q * samplesPerQuery` on. */
+  readonly sampleIndices: Uint32Array;
+  /** Server: when query q is due, in ns since the start of the set. Empty in the other scenarios. */
+  readonly scheduledDeltaNs: Float64Array;
+  /** Other scenarios: ns between two queries by expectation. Decides the count, never the time. */
+  readonly periodNs: number;
+  /** Queries that LoadGen generates: `queryCount`, but for Offline queries that it never issues. */
+  readonly generatedQueryCount: number;
+  /** Time at which one more query would be generated, in ns since the start. */
+  readonly generatedDurationNs: number;
+}
+
+/** What {@link buildQueryPlan} depends on. */
+export interface PlanInput {
+  readonly phase: Phase;
+  readonly settings: EffectiveSettings;
+  readonly set: LoadableSet;
+  readonly loadgen: LoadgenBehaviour;
+}
+
+/**
+ * Generates the queries of one set (LoadGen: GenerateQueries). Both generators start anew from their
+ * seeds for every set.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that give no query, no end or too many samples.
+ */
+export function buildQueryPlan(input: PlanInput): QueryPlan {
+  const target = planTarget(input);
+  const order = new SampleOrder({ ...input, leastQueries: target.leastQueries });
+  padForConcatenation(input, target);
+  if (input.settings.scenario === 'Offline') return buildOfflinePlan(input, target, order);
+  return new PlanBuilder(input, target, order).build();
+}
+
+/** How much to generate; grows while whole rounds of samples are completed. */
+interface PlanTarget {
+  readonly durationNs: number;
+  samplesPerQuery: number;
+  leastQueries: number;
+}
+
+function planTarget({ phase, settings, set }: PlanInput): PlanTarget {
+  const samplesPerQuery =
+    phase === 'accuracy' && settings.scenario === 'Offline'
+      ? set.distributionEnd
+      : settings.samplesPerQuery;
+  if (phase === 'accuracy' || settings.performanceIssueUnique) {
+    const leastQueries = Math.floor(set.sampleIndices.length / samplesPerQuery);
+    if (leastQueries === 0) {
+      throw configInvalid(
+        `a query needs ${samplesPerQuery} samples but the loaded set has ${set.sampleIndices.length}`,
+      );
+    }
+    return { durationNs: 0, samplesPerQuery, leastQueries };
+  }
+  // Open-loop arrivals last as long as the run; a closed loop may be twice as fast as expected.
+  const factor = settings.scenario === 'Server' ? 1 : 2;
+  return {
+    durationNs: factor * settings.targetDurationMs * 1e6,
+    samplesPerQuery,
+    leastQueries: settings.minQueryCount,
+  };
+}
+
+/** Makes the samples a whole number of rounds through the set. */
+function padForConcatenation(
+  { phase, settings, set, loadgen }: PlanInput,
+  target: PlanTarget,
+): void {
+  if (phase === 'accuracy' || !settings.sampleConcatenatePermutation) return;
+  const setLength = set.sampleIndices.length;
+  if (settings.scenario !== 'Offline') {
+    target.leastQueries = roundUp(target.leastQueries, setLength);
+  } else if (target.samplesPerQuery % setLength !== 0) {
+    target.samplesPerQuery = roundUp(target.samplesPerQuery, setLength);
+  } else if (loadgen.repeatsWholeOfflineQuery) {
+    target.leastQueries = roundUp(target.leastQueries, setLength);
+  }
+}
+
+/** One query of whole rounds through the set and a rest. Further generated ones are only counted. */
+function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrder): QueryPlan {
+  const { settings, set } = input;
+  const { samplesPerQuery } = target;
+  checkSampleCount(samplesPerQuery);
+  const sampleIndices = new Uint32Array(samplesPerQuery);
+  const loaded = set.sampleIndices;
+  if (settings.performanceIssueSame) {
+    sampleIndices.fill(order.sameSample());
+  } else {
+    const round = loaded.slice();
+    const wholeEnd = samplesPerQuery - (samplesPerQuery % loaded.length);
+    for (let at = 0; at < wholeEnd; at += loaded.length) {
+      if (settings.sampleConcatenatePermutation) {
+        round.set(loaded);
+        shuffle(order.generator, round);
+      }
+      sampleIndices.set(round, at);
+    }
+    sampleIndices.set(loaded.subarray(0, samplesPerQuery - wholeEnd), wholeEnd);
+  }
+  const periodNs = fixedPeriodNs(settings.targetQps);
+  return {
+    queryCount: 1,
+    samplesPerQuery,
+    sampleIndices,
+    scheduledDeltaNs: new Float64Array(0),
+    periodNs,
+    generatedQueryCount: target.leastQueries,
+    generatedDurationNs: target.leastQueries * periodNs,
+  };
+}
+
+/** Queries one after the other, until both the duration and the count are reached. */
+class PlanBuilder {
+  readonly #input: PlanInput;
+  readonly #target: PlanTarget;
+  readonly #order: SampleOrder;
+  readonly #scheduleGenerator: Mt19937;
+  readonly #sampleIndices: GrowingUint32;
+  readonly #scheduledDeltaNs: GrowingFloat64;
+
+  constructor(input: PlanInput, target: PlanTarget, order: SampleOrder) {
+    this.#input = input;
+    this.#target = target;
+    this.#order = order;
+    this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
+    this.#sampleIndices = new GrowingUint32();
+    this.#scheduledDeltaNs = new GrowingFloat64();
+  }
+
+  build(): QueryPlan {
+    const { settings, phase, set } = this.#input;
+    const target = this.#target;
+    const isServer = settings.scenario === 'Server';
+    const completesRounds = phase === 'performance' && settings.sampleConcatenatePermutation;
+    const periodNs = isServer ? 0 : fixedPeriodNs(settings.targetQps);
+    checkPeriod(settings, periodNs);
+    let queryCount = 0;
+    let lastNs = 0;
+    let dueNs = 0;
+    while (lastNs < target.durationNs || queryCount < target.leastQueries) {
+      this.#addSamples();
+      if (isServer) this.#scheduledDeltaNs.push(dueNs);
+      queryCount += 1;
+      lastNs = dueNs;
+      dueNs += isServer ? this.#nextGapNs() : periodNs;
+      if (completesRounds && queryCount >= target.leastQueries && lastNs < target.durationNs) {
+        target.leastQueries += set.sampleIndices.length;
+      }
+    }
+    return {
+      queryCount,
+      samplesPerQuery: target.samplesPerQuery,
+      sampleIndices: this.#sampleIndices.finish(),
+      scheduledDeltaNs: this.#scheduledDeltaNs.finish(),
+      periodNs,
+      generatedQueryCount: queryCount,
+      generatedDurationNs: dueNs,
+    };
+  }
+
+  /** Adds the samples of one query: neighbours in the loaded set, from the picked position on. */
+  #addSamples(): void {
+    const loaded = this.#input.set.sampleIndices;
+    const position = this.#order.nextPosition();
+    checkSampleCount(this.#sampleIndices.length + this.#target.samplesPerQuery);
+    for (let i = 0; i < this.#target.samplesPerQuery; i += 1) {
+      this.#sampleIndices.push(loaded[position + i] as number); // In range: the set is padded.
+    }
+  }
+
+  #nextGapNs(): number {
+    const gapS = exponential(this.#scheduleGenerator, this.#input.settings.targetQps);
+    return Math.trunc(gapS * 1e9);
+  }
+}
+
+function fixedPeriodNs(targetQps: number): number {
+  return targetQps > 0 ? Math.trunc((1 / targetQps) * 1e9) : 0;
+}
+
+function checkPeriod({ scenario, targetQps }: EffectiveSettings, periodNs: number): void {
+  if (scenario === 'Server' ? targetQps > 0 : periodNs >= 1) return;
+  const key =
+    scenario === 'Server'
+      ? 'server_target_qps'
+      : `${scenario === 'SingleStream' ? 'single' : 'multi'}_stream_expected_latency_ns`;
+  throw configInvalid(`${key} must be above 0 and finite: it decides how many queries there are`);
+}
+
+function checkSampleCount(sampleCount: number): void {
+  if (sampleCount <= PLAN_SAMPLES_MAX) return;
+  throw configInvalid(
+    `the settings ask for more than ${PLAN_SAMPLES_MAX} samples in one run: ` +
+      'lower the target QPS, min_duration or min_query_count, or raise the expected latency',
+  );
+}
+
+function configInvalid(text: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', text);
+}
+
+function roundUp(value: number, step: number): number {
+  return Math.ceil(value / step) * step;
+}

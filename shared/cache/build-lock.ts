@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCodeOf } from '../errors/to-mlperf-error.ts';
+
+/**
+ * A lock file that spares two processes from doing the same work twice. Nothing more: it may be
+ * taken away from a process that shows no sign of life, so what the work leaves behind must be
+ * put in place atomically all the same.
+ */
+export interface BuildLock {
+  /** Gives the lock back, unless it was taken away and is held by another process now. Never throws. */
+  release(): Promise<void>;
+}
+
+/** Times of the lock, in ms. */
+export interface LockTiming {
+  /** The holder touches its file this often. */
+  readonly heartbeatMs: number;
+  /** A file that nobody touches for this long belongs to nobody. Many heartbeats: a busy disk may delay some. */
+  readonly abandonedAfterMs: number;
+  /** Time between two looks of a process that waits. */
+  readonly pollMs: number;
+}
+
+/** Times that fit a build of seconds to minutes. */
+export const DEFAULT_LOCK_TIMING: LockTiming = {
+  heartbeatMs: 1_000,
+  abandonedAfterMs: 10_000,
+  pollMs: 200,
+};
+
+/**
+ * Waits until no living process holds the lock, then takes it.
+ * @param onWait Told on every look who holds it.
+ * @throws Error of the file system when the file cannot be written.
+ */
+export async function acquireBuildLock(
+  path: string,
+  timing: LockTiming,
+  onWait: (holder: string) => void,
+): Promise<BuildLock> {
+  let seen: LockState | undefined;
+  let seenSinceMs = 0;
+  for (;;) {
+    const lock = await tryAcquire(path, timing);
+    if (lock !== undefined) return lock;
+    const state = await readLock(path);
+    if (state === undefined) continue; // Given back between the two calls.
+    if (seen?.stamp !== state.stamp) {
+      seen = state;
+      seenSinceMs = performance.now();
+    }
+    if (isDead(state) || performance.now() - seenSinceMs > timing.abandonedAfterMs) {
+      await rm(path, { force: true });
+      continue;
+    }
+    onWait(`process ${state.processId} on ${state.host}`);
+    await sleep(timing.pollMs);
+  }
+}
+
+interface LockState {
+  /** Changes with every heartbeat and every holder. */
+  readonly stamp: string;
+  readonly host: string;
+  readonly processId: number;
+}
+
+async function tryAcquire(path: string, timing: LockTiming): Promise<BuildLock | undefined> {
+  const content = `${process.pid} ${hostname()} ${randomUUID()}`;
+  try {
+    const file = await open(path, 'wx'); // Fails when the file exists: one process only gets it.
+    await file.writeFile(content).finally(() => file.close());
+  } catch (error) {
+    if (errorCodeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    // A file that is gone was taken away: the work goes on, and is put in place only if nobody else's is.
+    utimes(path, now, now).catch(() => clearInterval(heartbeat));
+  }, timing.heartbeatMs);
+  heartbeat.unref();
+  return {
+    release: async () => {
+      clearInterval(heartbeat);
+      const present = await readFile(path, 'utf8').catch(() => undefined);
+      // A file that cannot be removed is taken over by the next process once this one is gone.
+      if (present === content) await rm(path, { force: true }).catch(() => undefined);
+    },
+  };
+}
+
+/** @returns `undefined` when there is no lock file any more. */
+async function readLock(path: string): Promise<LockState | undefined> {
+  try {
+    const content = await readFile(path, 'utf8');
+    const { mtimeMs } = await stat(path);
+    const [processId, host] = content.split(' ');
+    // Empty for an instant after its making: unknown holder, judged by its heartbeat alone.
+    return {
+      stamp: `${content} ${mtimeMs}`,
+      host: host ?? 'an unknown host',
+      processId: Number(processId) || 0,
+    };
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** True for a process of this machine that has ended. Of other machines only the heartbeat tells. */
+function isDead({ host, processId }: LockState): boolean {
+  if (host !== hostname() || processId === 0) return false;
+  try {
+    process.kill(processId, 0); // Signal 0 is never sent: it only asks whether the process exists.
+    return false;
+  } catch (error) {
+    return errorCodeOf(error) === 'ESRCH';
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { z } from 'zod';
+import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
+
+/** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
+const MANIFEST_FILE = 'manifest.json';
+
+/** Raise when the layout of the manifest changes: older folders then count as damaged and are made again. */
+const MANIFEST_VERSION = 1;
+
+interface Manifest {
+  readonly version: typeof MANIFEST_VERSION;
+  readonly name: string;
+  /** What the artifact was made from, for people. */
+  readonly recipe: string;
+  readonly files: readonly ManifestEntry[];
+}
+
+interface ManifestEntry {
+  /** Relative to the folder, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+const manifestSchema: z.ZodType<Manifest> = z.object({
+  version: z.literal(MANIFEST_VERSION),
+  name: z.string(),
+  recipe: z.string(),
+  files: z.array(
+    z.object({ path: z.string(), sizeBytes: z.int().min(0), sha256: z.string().length(64) }),
+  ),
+});
+
+/** Writes the manifest of all files that lie in `folder` and below. */
+export async function writeManifest(folder: string, name: string, recipe: string): Promise<void> {
+  const paths = await listFiles(folder);
+  const files: ManifestEntry[] = [];
+  for (const path of paths) {
+    const { size } = await stat(join(folder, path));
+    files.push({ path, sizeBytes: size, sha256: await hashFile(join(folder, path)) });
+  }
+  const manifest: Manifest = { version: MANIFEST_VERSION, name, recipe, files };
+  await writeFile(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+/**
+ * Compares every file of `folder` with its manifest, by size and checksum.
+ * @returns `undefined` when all is well, `absent` when there is no such folder, otherwise what is wrong.
+ */
+export async function findFlaw(folder: string): Promise<string | undefined> {
+  try {
+    await stat(folder);
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return 'absent';
+    return describeSystemError(error);
+  }
+  const manifest = await readManifest(folder);
+  if (typeof manifest === 'string') return manifest;
+  for (const entry of manifest.files) {
+    const flaw = await findFileFlaw(folder, entry);
+    if (flaw !== undefined) return `${entry.path}: ${flaw}`;
+  }
+  return undefined;
+}
+
+/** @returns The manifest, or what is wrong with it. */
+async function readManifest(folder: string): Promise<Manifest | string> {
+  try {
+    const text = await readFile(join(folder, MANIFEST_FILE), 'utf8');
+    const result = manifestSchema.safeParse(JSON.parse(text));
+    return result.success ? result.data : `${MANIFEST_FILE} is of another version or damaged`;
+  } catch (error) {
+    return `${MANIFEST_FILE}: ${describeSystemError(error)}`;
+  }
+}
+
+async function findFileFlaw(folder: string, entry: ManifestEntry): Promise<string | undefined> {
+  const path = join(folder, entry.path);
+  try {
+    const { size } = await stat(path);
+    if (size !== entry.sizeBytes) return `${size} bytes instead of ${entry.sizeBytes}`;
+    return (await hashFile(path)) === entry.sha256 ? undefined : 'the checksum differs';
+  } catch (error) {
+    return describeSystemError(error);
+  }
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((path) => path.split(sep).join('/'))
+    .sort();
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

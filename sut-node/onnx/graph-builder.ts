@@ -1,0 +1,126 @@
+import {
+  ATTRIBUTE_TYPES,
+  type AttributeProto,
+  ELEMENT_TYPES,
+  encodeModel,
+  type NodeProto,
+  type TensorProto,
+  type ValueInfoProto,
+} from './onnx-schema.ts';
+
+/**
+ * Version of the file format and of the operators that this project writes: old enough for every
+ * server of the last years, new enough for LayerNormalization.
+ */
+const IR_VERSION = 8;
+const OPSET_VERSION = 17;
+
+/** Name of a tensor in a graph. */
+export type TensorName = string;
+
+/** Value of an operator's attribute; a float is wrapped because 1 may be either kind of number. */
+export type AttributeValue = number | string | readonly number[] | { readonly float: number };
+
+/** Length of an axis, or the name of one that is free, such as the batch axis. */
+export type Axis = number | string;
+
+/** Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the same calls make the same bytes. */
+export class GraphBuilder {
+  readonly #name: string;
+  readonly #nodes: NodeProto[] = [];
+  readonly #constants: TensorProto[] = [];
+  readonly #inputs: ValueInfoProto[] = [];
+  readonly #outputs: ValueInfoProto[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Declares an input of the model. */
+  input(name: TensorName, elementType: keyof typeof ELEMENT_TYPES, shape: readonly Axis[]): string {
+    this.#inputs.push(describeTensor(name, elementType, shape));
+    return name;
+  }
+
+  /** Declares that tensor `name` is an output of the model. */
+  output(name: TensorName, elementType: keyof typeof ELEMENT_TYPES, shape: readonly Axis[]): void {
+    this.#outputs.push(describeTensor(name, elementType, shape));
+  }
+
+  /** Adds a float constant; `values` in row-major order. */
+  constant(shape: readonly number[], values: Float32Array): TensorName {
+    const name = `constant_${this.#constants.length}`;
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    this.#constants.push({
+      name,
+      dims: shape,
+      data_type: ELEMENT_TYPES.float,
+      raw_data: bytes,
+    });
+    return name;
+  }
+
+  /**
+   * Adds an operator of one output and returns that output.
+   * @param outputName Name for a tensor that becomes an output of the model; undefined: any.
+   */
+  operator(
+    operatorType: string,
+    inputs: readonly TensorName[],
+    attributes: Readonly<Record<string, AttributeValue>> = {},
+    outputName?: TensorName,
+  ): TensorName {
+    const name = `${operatorType}_${this.#nodes.length}`;
+    const output = outputName ?? `${name}_output`;
+    this.#nodes.push({
+      name,
+      op_type: operatorType,
+      input: inputs,
+      output: [output],
+      attribute: Object.entries(attributes).map(([key, value]) => toAttribute(key, value)),
+    });
+    return output;
+  }
+
+  /**
+   * Bytes of the model file.
+   * @param description For people who open the file: what the model is.
+   * @param properties Key-value pairs that tools can read.
+   */
+  build(description: string, properties: Readonly<Record<string, string>> = {}): Uint8Array {
+    return encodeModel({
+      ir_version: IR_VERSION,
+      producer_name: 'longhaul',
+      doc_string: description,
+      opset_import: [{ domain: '', version: OPSET_VERSION }],
+      metadata_props: Object.entries(properties).map(([key, value]) => ({ key, value })),
+      graph: {
+        name: this.#name,
+        node: this.#nodes,
+        initializer: this.#constants,
+        input: this.#inputs,
+        output: this.#outputs,
+      },
+    });
+  }
+}
+
+function describeTensor(
+  name: TensorName,
+  elementType: keyof typeof ELEMENT_TYPES,
+  shape: readonly Axis[],
+): ValueInfoProto {
+  const dim = shape.map((axis) =>
+    typeof axis === 'string' ? { dim_param: axis } : { dim_value: axis },
+  );
+  return { name, type: { tensor_type: { elem_type: ELEMENT_TYPES[elementType], shape: { dim } } } };
+}
+
+function toAttribute(name: string, value: AttributeValue): AttributeProto {
+  if (typeof value === 'number') return { name, type: ATTRIBUTE_TYPES.int, i: value };
+  if (typeof value === 'string') {
+    return { name, type: ATTRIBUTE_TYPES.string, s: new TextEncoder().encode(value) };
+  }
+  if ('float' in value) return { name, type: ATTRIBUTE_TYPES.float, f: value.float };
+  return { name, type: ATTRIBUTE_TYPES.ints, ints: value };
+}

@@ -1,0 +1,96 @@
+import type { Encoding__Output } from '../../proto/gen/mlperf/network/v1/Encoding.ts';
+import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { failedPrecondition, invalidArgument } from './stream-end.ts';
+
+/** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
+const RUN_ID_LENGTH_MAX = 128;
+
+/** How responses travel: bytes as the benchmark's post-processing makes them. */
+export const RESPONSE_ENCODING: PayloadEncoding = { form: 'raw', compression: 'identity' };
+
+/** What the node offers to a stream. */
+export interface NodeOffer {
+  readonly benchmark: string;
+  readonly model: string;
+  /** Encodings that the node takes, in the order of the node's payload forms. */
+  readonly encodings: readonly PayloadEncoding[];
+}
+
+/** What was agreed on. */
+export interface Agreement {
+  readonly runId: string;
+  /** Indices into Open.encodings that the node takes. */
+  readonly encodings: readonly number[];
+  /** Per index into Open.encodings: the node's number of the form, or undefined where it is not taken. */
+  readonly forms: readonly (number | undefined)[];
+  /** Index into Open.response_encodings that the node uses. */
+  readonly responseEncoding: number;
+}
+
+/**
+ * Decides about an Open.
+ * @throws StreamRefusal that says what the node has and what the peer wants.
+ */
+export function negotiateOpen(open: Open__Output, offer: NodeOffer): Agreement {
+  checkRun(open, offer);
+  const forms = open.encodings.map((wanted) => {
+    const form = offer.encodings.findIndex((encoding) => isSame(encoding, wanted));
+    return form < 0 ? undefined : form;
+  });
+  const encodings = forms.flatMap((form, index) => (form === undefined ? [] : [index]));
+  if (encodings.length === 0) {
+    throw failedPrecondition(
+      `benchmark ${offer.benchmark} takes samples as ${list(offer.encodings)}, ` +
+        `the run offers ${list(open.encodings)}`,
+    );
+  }
+  const responseEncoding = open.responseEncodings.findIndex((wanted) =>
+    isSame(RESPONSE_ENCODING, wanted),
+  );
+  if (responseEncoding < 0) {
+    throw failedPrecondition(
+      `responses travel as ${list([RESPONSE_ENCODING])}, the run reads ${list(open.responseEncodings)}`,
+    );
+  }
+  return { runId: open.runId, encodings, forms, responseEncoding };
+}
+
+function checkRun(open: Open__Output, offer: NodeOffer): void {
+  if (open.protocolVersion !== PROTOCOL_VERSION) {
+    throw failedPrecondition(
+      `this node speaks version ${PROTOCOL_VERSION} of the protocol, the run asks for version ` +
+        `${open.protocolVersion}: use the same release of longhaul on both ends`,
+    );
+  }
+  if (open.runId === '' || open.runId.length > RUN_ID_LENGTH_MAX) {
+    throw invalidArgument(`Open.run_id must have 1 to ${RUN_ID_LENGTH_MAX} characters`);
+  }
+  if (open.division !== 'DIVISION_NETWORK' && open.division !== 'DIVISION_OPEN') {
+    throw invalidArgument('Open.division must be DIVISION_NETWORK or DIVISION_OPEN');
+  }
+  if (open.benchmark !== offer.benchmark) {
+    throw failedPrecondition(
+      `this node serves benchmark "${offer.benchmark}", the run asks for "${open.benchmark}"`,
+    );
+  }
+  if (open.model !== '' && open.model !== offer.model) {
+    throw failedPrecondition(
+      `this node serves model "${offer.model}", the run asks for "${open.model}"`,
+    );
+  }
+  if (open.digestPerMillion > 0) {
+    throw failedPrecondition('this node makes no payload digests: Open.digest_per_million must be 0');
+  }
+}
+
+function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {
+  // An empty compression is what a peer sends that left the field out.
+  return ours.form === theirs.form && ours.compression === (theirs.compression || 'identity');
+}
+
+function list(encodings: readonly PayloadEncoding[]): string {
+  if (encodings.length === 0) return 'nothing';
+  return encodings.map(({ form, compression }) => `${form}/${compression || 'identity'}`).join(', ');
+}

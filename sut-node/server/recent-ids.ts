@@ -1,0 +1,77 @@
+import assert from 'node:assert';
+
+const SLOTS_FIRST = 1024;
+
+/**
+ * Remembers numbers so that a repeated one is noticed: at least the last `rememberedMin` of them, in
+ * bounded memory, however many a run has.
+ *
+ * Two generations of a hash table with open addressing; when the young one is full it becomes the old
+ * one, and what the old one held is forgotten. Hot path: `add` allocates only while a table grows.
+ */
+export class RecentIds {
+  readonly #rememberedMin: number;
+  #young: IdTable = new IdTable(SLOTS_FIRST);
+  #old: IdTable = new IdTable(1);
+
+  constructor(rememberedMin: number) {
+    assert(rememberedMin >= 1);
+    this.#rememberedMin = rememberedMin;
+  }
+
+  /** Remembers `id` (a whole number, 0 or more); false when it is remembered already. */
+  add(id: number): boolean {
+    if (this.#young.has(id) || this.#old.has(id)) return false;
+    if (this.#young.count === this.#rememberedMin) {
+      this.#old = this.#young;
+      this.#young = new IdTable(SLOTS_FIRST);
+    }
+    this.#young = this.#young.withRoom();
+    this.#young.add(id);
+    return true;
+  }
+}
+
+/** A set of ids in a typed array; a slot holds id + 1, or 0 when it is free. At most half full. */
+class IdTable {
+  readonly #slots: Float64Array;
+  readonly #mask: number;
+  count = 0;
+
+  constructor(slotCount: number) {
+    this.#slots = new Float64Array(slotCount);
+    this.#mask = slotCount - 1;
+  }
+
+  has(id: number): boolean {
+    return this.#slots[this.#slotOf(id)] === id + 1;
+  }
+
+  add(id: number): void {
+    this.#slots[this.#slotOf(id)] = id + 1;
+    this.count += 1;
+  }
+
+  /** This table, or one of twice the size with the same ids, so that one more fits. */
+  withRoom(): IdTable {
+    if (this.count * 2 < this.#slots.length) return this;
+    const larger = new IdTable(this.#slots.length * 2);
+    for (const value of this.#slots) {
+      if (value !== 0) larger.add(value - 1);
+    }
+    return larger;
+  }
+
+  /** The slot of `id`, or the free one where it would go. */
+  #slotOf(id: number): number {
+    // Both halves count: ids of one stream may differ in the high half only.
+    const low = id % 2 ** 32;
+    const high = (id - low) / 2 ** 32;
+    let slot = (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 13) & this.#mask;
+    for (;;) {
+      const value = this.#slots[slot];
+      if (value === 0 || value === id + 1) return slot;
+      slot = (slot + 1) & this.#mask;
+    }
+  }
+}

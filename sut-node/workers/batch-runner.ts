@@ -1,0 +1,166 @@
+import { machineNowNs } from '../../shared/clock/timer-clock.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import type { OutputTensor, SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import type { ModelSession } from './ort-session.ts';
+import type { BatchMessage, DoneMessage } from './worker-messages.ts';
+
+/** What a runner needs to know. */
+export interface BatchRunnerOptions {
+  readonly benchmark: SutBenchmark;
+  readonly session: ModelSession;
+  readonly batchSizeMax: number;
+  readonly forms: readonly string[];
+  /** Samples that are decoded at the same time: decoders have threads of their own. */
+  readonly decodeCount: number;
+}
+
+type BadSamples = { row: number; text: string }[];
+
+/**
+ * The work of a worker thread on one batch: decode and pre-process into the batch tensor, run the
+ * model, post-process. Nothing here knows of threads.
+ *
+ * The tensor is taken once for the largest batch; a smaller batch uses its beginning.
+ */
+export class BatchRunner {
+  readonly #options: BatchRunnerOptions;
+  readonly #sampleElements: number;
+  readonly #tensor: Float32Array;
+
+  constructor(options: BatchRunnerOptions) {
+    this.#options = options;
+    this.#sampleElements = options.benchmark.input.sampleShape.reduce((a, b) => a * b, 1);
+    this.#tensor = new Float32Array(options.batchSizeMax * this.#sampleElements);
+  }
+
+  /**
+   * Runs the model on the benchmark's warm-up sample, alone and as a full batch: the runtime plans its
+   * memory per batch size.
+   * @throws Error of the benchmark or of the model.
+   */
+  async warmUp(): Promise<void> {
+    const { benchmark, batchSizeMax } = this.#options;
+    const { form, payload } = benchmark.warmUpPayload();
+    for (let row = 0; row < batchSizeMax; row += 1) {
+      await benchmark.preprocess(payload, form, this.#row(row));
+    }
+    for (const count of new Set([1, batchSizeMax])) {
+      const outputs = await this.#runModel(count);
+      benchmark.postprocess(outputs, count - 1);
+    }
+  }
+
+  /** Works on a batch. Never throws: what failed stands in the result. */
+  async run(batch: BatchMessage): Promise<DoneMessage> {
+    const beganAtNs = machineNowNs();
+    const count = batch.ends.length;
+    const badSamples = await this.#preprocess(batch);
+    const preprocessedAtNs = machineNowNs();
+    let outputs: ReadonlyMap<string, OutputTensor> | undefined;
+    let failure: string | undefined;
+    if (badSamples.length < count) {
+      try {
+        outputs = await this.#runModel(count);
+      } catch (error) {
+        failure = messageOf(error);
+      }
+    }
+    const computedAtNs = machineNowNs();
+    const responses = outputs === undefined ? [] : this.#postprocess(outputs, count, badSamples);
+    const packed = pack(responses, count);
+    const endedAtNs = machineNowNs();
+    return {
+      kind: 'done',
+      payloads: batch.payloads,
+      ...packed,
+      badSamples,
+      failure,
+      beganAtNs,
+      preprocessNs: preprocessedAtNs - beganAtNs,
+      computeNs: computedAtNs - preprocessedAtNs,
+      postprocessNs: endedAtNs - computedAtNs,
+      endedAtNs,
+    };
+  }
+
+  #row(row: number): Float32Array {
+    return this.#tensor.subarray(row * this.#sampleElements, (row + 1) * this.#sampleElements);
+  }
+
+  #runModel(count: number): Promise<ReadonlyMap<string, OutputTensor>> {
+    const { session, benchmark } = this.#options;
+    const data = this.#tensor.subarray(0, count * this.#sampleElements);
+    return session.run(data, [count, ...benchmark.input.sampleShape]);
+  }
+
+  /** Fills the batch tensor, several samples at a time; returns those that cannot be read. */
+  async #preprocess(batch: BatchMessage): Promise<BadSamples> {
+    const badSamples: BadSamples = [];
+    const count = batch.ends.length;
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < count) {
+        const row = next;
+        next += 1;
+        const text = await this.#preprocessSample(batch, row);
+        if (text !== undefined) badSamples.push({ row, text });
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(this.#options.decodeCount, count) }, lane));
+    return badSamples;
+  }
+
+  /** Returns what is wrong with the sample, if anything. */
+  async #preprocessSample(batch: BatchMessage, row: number): Promise<string | undefined> {
+    const begin = row === 0 ? 0 : (batch.ends[row - 1] as number);
+    const end = batch.ends[row] as number;
+    const payload = new Uint8Array(batch.payloads, begin, end - begin);
+    const form = this.#options.forms[batch.forms[row] as number] as string;
+    const target = this.#row(row);
+    try {
+      await this.#options.benchmark.preprocess(payload, form, target);
+      return undefined;
+    } catch (error) {
+      // Half a sample, or the one that had this row before, must not go through the model.
+      target.fill(0);
+      return messageOf(error);
+    }
+  }
+
+  /** Response bytes per row; a bad sample has none. A row that fails here becomes a bad sample. */
+  #postprocess(
+    outputs: ReadonlyMap<string, OutputTensor>,
+    count: number,
+    badSamples: BadSamples,
+  ): (Uint8Array | undefined)[] {
+    const isBad = new Set(badSamples.map((bad) => bad.row));
+    const responses = new Array<Uint8Array | undefined>(count);
+    for (let row = 0; row < count; row += 1) {
+      if (isBad.has(row)) continue;
+      try {
+        responses[row] = this.#options.benchmark.postprocess(outputs, row);
+      } catch (error) {
+        badSamples.push({ row, text: `post-processing failed: ${messageOf(error)}` });
+      }
+    }
+    return responses;
+  }
+}
+
+/** Puts the responses one behind the other into one buffer that can be transferred. */
+function pack(
+  responses: readonly (Uint8Array | undefined)[],
+  count: number,
+): { responses: ArrayBuffer; ends: Float64Array } {
+  const ends = new Float64Array(count);
+  let total = 0;
+  for (let row = 0; row < count; row += 1) {
+    total += responses[row]?.length ?? 0;
+    ends[row] = total;
+  }
+  const bytes = new Uint8Array(total);
+  responses.forEach((response, row) => {
+    if (response !== undefined) bytes.set(response, (ends[row] as number) - response.length);
+  });
+  return { responses: bytes.buffer, ends };
+}

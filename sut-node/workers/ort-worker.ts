@@ -1,0 +1,73 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { sutBenchmark } from '../benchmarks/registry.ts';
+import { BatchRunner } from './batch-runner.ts';
+import { createOrtSession } from './ort-session.ts';
+import type { FailedMessage, FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
+
+/**
+ * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
+ * batch that arrives while another runs waits here as a promise.
+ */
+
+const port = parentPort as MessagePort; // This file is only ever a thread.
+const start = workerData as WorkerStart;
+
+function post(message: FromWorker, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
+}
+
+function failedMessage(error: unknown): FailedMessage {
+  const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
+  return { kind: 'failed', code, text: messageOf(error) };
+}
+
+async function load(): Promise<BatchRunner> {
+  const benchmark = sutBenchmark(start.benchmark);
+  const session = await createOrtSession({
+    modelFile: start.modelFile,
+    threads: start.threads,
+    inputName: benchmark.input.name,
+    outputNames: benchmark.outputNames,
+  });
+  post({ kind: 'loaded', tensors: session.tensors });
+  return new BatchRunner({
+    benchmark,
+    session,
+    batchSizeMax: start.batchSizeMax,
+    forms: start.forms,
+    // No more cores than the worker was given.
+    decodeCount: start.threads,
+  });
+}
+
+async function handle(runner: BatchRunner, message: ToWorker): Promise<void> {
+  if (message.kind === 'warm-up') {
+    await runner.warmUp();
+    post({ kind: 'ready' });
+    return;
+  }
+  const done = await runner.run(message);
+  post(done, [done.payloads, done.responses]);
+}
+
+async function main(): Promise<void> {
+  try {
+    const runner = await load();
+    let last: Promise<void> = Promise.resolve();
+    port.on('message', (message: ToWorker) => {
+      last = last.then(() => handle(runner, message)).catch(giveUp);
+    });
+  } catch (error) {
+    giveUp(error);
+  }
+}
+
+/** Says why and lets the thread end: nothing keeps it alive once the port is closed. */
+function giveUp(error: unknown): void {
+  post(failedMessage(error));
+  port.close();
+}
+
+await main();

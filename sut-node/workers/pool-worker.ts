@@ -1,0 +1,117 @@
+import assert from 'node:assert';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { Deferred } from '../../shared/process/deferred.ts';
+import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+  FailedMessage,
+  FromWorker,
+  ModelTensors,
+} from './worker-messages.ts';
+import type { WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
+
+/** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */
+const BATCHES_MAX = 2;
+
+/** What a worker reports. */
+export interface PoolWorkerEvents {
+  onDone(batch: Batch, done: DoneMessage): void;
+  /** The worker has ended and holds these batches without an answer. Called once. */
+  onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
+}
+
+/**
+ * One worker of the pool.
+ *
+ *   loading ──loaded──► loaded ──warmUp(), ready──► ready
+ *      └──────────────────┴── failed, thread ended ───┴──► ended
+ */
+export class PoolWorker implements WorkerThreadEvents {
+  readonly name: string;
+  readonly #events: PoolWorkerEvents;
+  readonly #thread: WorkerThread;
+  readonly #batches: Batch[] = [];
+  readonly #loaded = new Deferred<ModelTensors>();
+  readonly #warm = new Deferred<void>();
+  #isReady = false;
+  #isEnded = false;
+  #failure: FailedMessage | undefined;
+
+  constructor(
+    name: string,
+    spawn: (events: WorkerThreadEvents) => WorkerThread,
+    events: PoolWorkerEvents,
+  ) {
+    this.name = name;
+    this.#events = events;
+    this.#thread = spawn(this);
+  }
+
+  /** Resolves when the model is loaded. @throws MlperfError when the worker cannot start. */
+  get loaded(): Promise<ModelTensors> {
+    return this.#loaded.promise;
+  }
+
+  get isIdle(): boolean {
+    return this.#isReady && this.#batches.length === 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.#isReady && this.#batches.length < BATCHES_MAX;
+  }
+
+  /** Runs the model once; from then on the worker takes batches. @throws MlperfError */
+  async warmUp(): Promise<void> {
+    this.#thread.post({ kind: 'warm-up' }, []);
+    await this.#warm.promise;
+  }
+
+  /** Sends a batch. Only after {@link hasRoom}. */
+  run(batch: Batch, message: BatchMessage): void {
+    assert(this.hasRoom);
+    this.#batches.push(batch);
+    this.#thread.post(message, [message.payloads]);
+  }
+
+  /** Ends the thread. Resolves when it has ended. */
+  terminate(): Promise<void> {
+    return this.#thread.terminate();
+  }
+
+  onMessage(message: FromWorker): void {
+    switch (message.kind) {
+      case 'loaded':
+        this.#loaded.resolve(message.tensors);
+        break;
+      case 'ready':
+        this.#isReady = true;
+        this.#warm.resolve();
+        break;
+      case 'failed':
+        // The thread ends now; onEnd tells the rest.
+        this.#failure = message;
+        break;
+      case 'done': {
+        const batch = this.#batches.shift();
+        assert(batch !== undefined, 'a worker answered a batch that it was not given');
+        assert.equal(message.ends.length, batch.samples.length);
+        this.#events.onDone(batch, message);
+        break;
+      }
+    }
+  }
+
+  onEnd(reason: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#isReady = false;
+    const error =
+      this.#failure === undefined
+        ? new MlperfError('ERR_SUT_WORKER', `${this.name} ended: ${reason}`)
+        : new MlperfError(this.#failure.code, this.#failure.text);
+    this.#loaded.reject(error);
+    this.#warm.reject(error);
+    this.#events.onEnd(this, error, this.#batches.splice(0));
+  }
+}

@@ -1,0 +1,99 @@
+import type { MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
+
+/**
+ * What passes between the I/O thread and a worker. A worker's life:
+ *
+ *   I/O thread                                worker
+ *   new Worker(WorkerStart) ───────────────►  loads the model
+ *             ◄──────────────────── loaded    (or failed, and the thread ends)
+ *   warm-up   ───────────────────────────►    runs the model once per batch size
+ *             ◄───────────────────── ready    (or failed, and the thread ends)
+ *   batch     ───────────────────────────►    one after the other
+ *             ◄────────────────────── done
+ *
+ * The I/O thread ends a worker by terminating it.
+ */
+
+/** What a worker is started with (`workerData`). */
+export interface WorkerStart {
+  /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
+  readonly benchmark: string;
+  readonly modelFile: string;
+  readonly threads: number;
+  readonly batchSizeMax: number;
+  /** Payload forms by the number that stands in {@link BatchMessage.forms}. */
+  readonly forms: readonly string[];
+}
+
+/** An input or output of the model as ONNX Runtime tells it. */
+export interface ModelTensor {
+  readonly name: string;
+  /** ONNX element type in lower case, or `not a tensor`. */
+  readonly elementType: string;
+  /** Length per axis; 0 for a free one. */
+  readonly shape: readonly number[];
+}
+
+/** Inputs and outputs of the model. */
+export interface ModelTensors {
+  readonly inputs: readonly ModelTensor[];
+  readonly outputs: readonly ModelTensor[];
+}
+
+/** Run the model once per batch size that matters, so that no query pays for first-time work. */
+export interface WarmUpMessage {
+  readonly kind: 'warm-up';
+}
+
+/** One batch. `payloads` is transferred. */
+export interface BatchMessage {
+  readonly kind: 'batch';
+  /** Payloads of the samples, one behind the other; sample i ends at `ends[i]`. May be longer. */
+  readonly payloads: ArrayBuffer;
+  readonly ends: Float64Array;
+  readonly forms: Uint8Array;
+}
+
+/** I/O thread to worker. */
+export type ToWorker = WarmUpMessage | BatchMessage;
+
+/** The model is loaded. */
+export interface LoadedMessage {
+  readonly kind: 'loaded';
+  readonly tensors: ModelTensors;
+}
+
+/** The model has run. */
+export interface ReadyMessage {
+  readonly kind: 'ready';
+}
+
+/** The worker cannot start. */
+export interface FailedMessage {
+  readonly kind: 'failed';
+  readonly code: MlperfErrorCode;
+  readonly text: string;
+}
+
+/** What became of a batch. Both buffers are transferred. */
+export interface DoneMessage {
+  readonly kind: 'done';
+  /** The buffer of the batch, for the next one. */
+  readonly payloads: ArrayBuffer;
+  /** Response bytes of the samples, one behind the other; sample i ends at `ends[i]`. */
+  readonly responses: ArrayBuffer;
+  readonly ends: Float64Array;
+  /** Samples that the benchmark could not read: row and reason. */
+  readonly badSamples: readonly { readonly row: number; readonly text: string }[];
+  /** Set when the model itself failed: then no sample has a response. */
+  readonly failure: string | undefined;
+  /** By the clock that all threads share; see BatchTimes. */
+  readonly beganAtNs: number;
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
+  readonly endedAtNs: number;
+}
+
+/** Worker to I/O thread. */
+export type FromWorker = LoadedMessage | ReadyMessage | FailedMessage | DoneMessage;

@@ -1,0 +1,46 @@
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
+
+/** A worker thread as the pool sees it; a fake in tests. */
+export interface WorkerThread {
+  /** Sends a message; the buffers in `transfer` are gone on this side. */
+  post(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
+  /** Ends the thread. Resolves when it has ended. */
+  terminate(): Promise<void>;
+}
+
+/** Where a worker thread reports. Both are called from the event loop only. */
+export interface WorkerThreadEvents {
+  onMessage(message: FromWorker): void;
+  /** Called once, when the thread has ended for whatever reason. */
+  onEnd(reason: string): void;
+}
+
+/** Starts a worker thread. */
+export type SpawnWorker = (
+  name: string,
+  start: WorkerStart,
+  events: WorkerThreadEvents,
+) => WorkerThread;
+
+/** Starts a real worker thread from the compiled JavaScript. */
+export const spawnOrtWorker: SpawnWorker = (name, start, events) => {
+  const worker = new Worker(compiledModule('sut-node/workers/ort-worker.js'), {
+    name,
+    workerData: start,
+  });
+  let reason: string | undefined;
+  worker.on('message', (message: FromWorker) => events.onMessage(message));
+  worker.on('error', (error) => {
+    reason = messageOf(error);
+  });
+  worker.on('exit', (code) => events.onEnd(reason ?? `the thread ended with code ${code}`));
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    terminate: async () => {
+      await worker.terminate();
+    },
+  };
+};

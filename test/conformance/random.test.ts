@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  exponential,
+  shuffle,
+  shuffledRange,
+  uniformInt,
+  uniformReal,
+} from '../../loadgen-node/random/distributions.ts';
+import { Mt19937 } from '../../loadgen-node/random/mt19937.ts';
+import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/golden.ts';
+
+interface Row {
+  readonly seed: string;
+  readonly n: number;
+  readonly rate: number;
+  readonly next: number;
+  readonly first50: readonly number[];
+  readonly bits50: readonly string[];
+  readonly [key: string]: unknown;
+}
+
+function rows(name: string, key = 'rows'): readonly Row[] {
+  return readGolden<Record<string, readonly Row[]>>(`random/${name}.json`)[key] ?? [];
+}
+
+function list<T>(count: number, next: () => T): T[] {
+  return Array.from({ length: count }, next);
+}
+
+// Goal: every random draw equals the one of the C++ library that builds LoadGen.
+// Method: the first values, the hash of many, and the state of the generator afterwards.
+describe('random primitives against the C++ library', () => {
+  it.each(rows('mt19937', 'mt19937'))('draws the 32-bit numbers of seed $seed', (row) => {
+    const generator = new Mt19937(BigInt(row.seed));
+    const values = list(10_000, () => generator.nextUint32());
+    expect(values.slice(0, 50)).toEqual(row.first50);
+    const bytes = new Uint8Array(Uint32Array.from(values).buffer);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(row['sha256_first_10000_u32le']);
+  });
+
+  it.each(rows('uniform-real'))('draws the doubles of seed $seed', (row) => {
+    const generator = new Mt19937(BigInt(row.seed));
+    const bits = (row['bits'] ?? row.bits50) as readonly string[];
+    const values = list(bits.length, () => uniformReal(generator));
+    expect(values).toEqual(bits.map(doubleOfBits));
+  });
+
+  it.each(rows('uniform-int'))('draws whole numbers below $n with seed $seed', (row) => {
+    const generator = new Mt19937(BigInt(row.seed));
+    const values = list(1000, () => uniformInt(generator, row.n));
+    expect(values.slice(0, 50)).toEqual(row.first50);
+    expect(sha256OfUint64(values)).toBe(row['sha256_first_1000_i64le']);
+    expect(generator.nextUint32()).toBe(row.next);
+  });
+
+  it.each(rows('shuffle'))('shuffles $n elements with seed $seed', (row) => {
+    const generator = new Mt19937(BigInt(row.seed));
+    const values = shuffledRange(generator, row.n, 1);
+    expect([...values.subarray(0, 50)]).toEqual(row.first50);
+    expect(sha256OfUint64(values)).toBe(row['sha256_u64le']);
+    shuffle(generator, values);
+    expect(sha256OfUint64(values)).toBe(row['second_sha256_u64le']);
+    expect(generator.nextUint32()).toBe(row.next);
+  });
+
+  it.each(rows('exponential'))('draws gaps at rate $rate with seed $seed, in ns', (row) => {
+    const generator = new Mt19937(BigInt(row.seed));
+    const gaps = list(row.bits50.length, () => Math.trunc(exponential(generator, row.rate) * 1e9));
+    expect(gaps).toEqual(row.bits50.map((bits) => Math.trunc(doubleOfBits(bits) * 1e9)));
+  });
+});

@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DetailLog } from '../../loadgen-node/logs/detail-log.ts';
+import { LogFile } from '../../loadgen-node/logs/log-file.ts';
+import { writeResults } from '../../loadgen-node/logs/result-lines.ts';
+import { countsText, performanceSummaryText } from '../../loadgen-node/logs/summary-log.ts';
+import { minPassingQueries } from '../../loadgen-node/results/early-stopping.ts';
+import { formatFixed, formatGeneral } from '../../loadgen-node/results/number-format.ts';
+import { summarize } from '../../loadgen-node/results/summarize.ts';
+import { deriveEffectiveSettings } from '../../loadgen-node/settings/effective-settings.ts';
+import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
+import { doubleOfBits, goldenNames, readGolden, settingsOfArgs } from '../support/golden.ts';
+
+interface GoldenResults {
+  readonly args: Readonly<Record<string, string>>;
+  readonly qsl: { readonly total: number; readonly performance: number };
+  readonly input: {
+    readonly queries_issued: number;
+    readonly max_latency_s: number;
+    readonly final_query_scheduled_time_s: number;
+    readonly final_query_issued_time_s: number;
+    readonly final_query_all_samples_done_time_s: number;
+    readonly sample_latencies: readonly number[];
+    readonly query_latencies: readonly number[];
+  };
+  readonly summary: string;
+  readonly detail: readonly string[];
+}
+
+// Goal: numbers, verdicts and texts of a performance run equal LoadGen's, byte for byte.
+// Method: feed the golden latencies in; compare the whole summary and all result lines.
+describe.each([
+  ['loadgen-v4.1', LOADGEN_V41],
+  ['loadgen-v6.1', LOADGEN_V61],
+])('results of %s', (folder, loadgen) => {
+  // Token models and inferred tokens have further lines; they are not measured yet.
+  const names = goldenNames(`${folder}/results`).filter((name) => !/_(tok|infer)/.test(name));
+
+  it.each(names)('equal LoadGen in %s', (name) => {
+    const golden = readGolden<GoldenResults>(`${folder}/results/${name}.json`);
+    const library = {
+      totalSampleCount: golden.qsl.total,
+      performanceSampleCount: golden.qsl.performance,
+    };
+    const settings = deriveEffectiveSettings(settingsOfArgs(golden.args), library, loadgen).effective;
+    const { input } = golden;
+    const summary = summarize(
+      {
+        queryCount: input.queries_issued,
+        sampleLatenciesNs: Float64Array.from(input.sample_latencies),
+        queryLatenciesNs: Float64Array.from(input.query_latencies),
+        maxLatencyS: input.max_latency_s,
+        finalQuery: {
+          scheduledS: input.final_query_scheduled_time_s,
+          issuedS: input.final_query_issued_time_s,
+          allDoneS: input.final_query_all_samples_done_time_s,
+        },
+      },
+      settings,
+      loadgen.percentileLabelDecimals,
+    );
+    const sutName = 'Network_SUT_harness';
+    const { isValid } = summary;
+    expect(
+      performanceSummaryText({ sutName, settings, summary, isValid, loadgen }) + countsText(0, 0),
+    ).toBe(golden.summary);
+    const expected = golden.detail
+      .filter((line) => !line.includes('"num_errors"'))
+      // The one place where LoadGen's line is no JSON and ours is.
+      .map((line) => line.replace('"value": -nan', '"value": null'));
+    expect(detailLines((log) => writeResults(log, summary, isValid))).toEqual(expected);
+  });
+});
+
+function detailLines(write: (log: DetailLog) => void): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'results-'));
+  try {
+    const file = new LogFile(join(folder, 'detail.txt'));
+    write(new DetailLog(file, () => 0));
+    file.close();
+    const lines = readFileSync(file.path, 'utf8').trimEnd().split('\n');
+    return lines.map((line) => line.replace(/^:::MLLOG \{(.*), "time_ms": .*$/, '$1'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// Goal: the number of queries that early stopping asks for equals LoadGen's.
+// Method: all golden rows (over, percentile, tolerance, confidence).
+it('early stopping equals LoadGen in every golden row', () => {
+  const { rows } = readGolden<{ rows: readonly (readonly number[])[] }>('early-stopping.json');
+  expect(rows.length).toBeGreaterThan(100);
+  for (const [over = 0, percentile = 0, tolerance = 0, confidence = 0, expected] of rows) {
+    const needed = minPassingQueries(over, percentile - tolerance, confidence);
+    if (needed !== expected) expect([over, percentile, tolerance, confidence, needed]).toBe(expected);
+  }
+});
+
+// Goal: numbers print as the C++ library prints them. Method: golden bits and texts.
+it.each(
+  readGolden<{ rows: readonly Record<'bits' | 'default' | 'fixed2' | 'fixed1' | 'to_string', string>[] }>(
+    'random/format.json',
+  ).rows.filter((row) => row.default !== 'nan'), // JavaScript has one NaN; a run makes the other.
+)('prints the double $bits as $default', (row) => {
+  const value = doubleOfBits(row.bits);
+  expect(formatGeneral(value)).toBe(row.default);
+  expect(formatFixed(value, 2)).toBe(row.fixed2);
+  expect(formatFixed(value, 1)).toBe(row.fixed1);
+  expect(formatFixed(value, 6)).toBe(row.to_string);
+});

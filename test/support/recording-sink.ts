@@ -1,0 +1,52 @@
+import type { ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+
+/** A {@link ResponseSink} that keeps everything, and lets a test wait for it. */
+export class RecordingSink implements ResponseSink {
+  readonly completed: { readonly id: number; readonly payload: Uint8Array }[] = [];
+  readonly failed: { readonly id: number; readonly failure: SampleFailure }[] = [];
+  readonly faults: MlperfError[] = [];
+  readonly #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = [];
+
+  nowNs(): number {
+    return Math.round(performance.now() * 1e6);
+  }
+
+  firstToken(): void {}
+
+  complete(id: number, payload: Uint8Array): void {
+    this.completed.push({ id, payload: Uint8Array.from(payload) });
+    this.#wake();
+  }
+
+  fail(id: number, failure: SampleFailure): void {
+    this.failed.push({ id, failure });
+    this.#wake();
+  }
+
+  fault(error: MlperfError): void {
+    this.faults.push(error);
+    this.#wake();
+  }
+
+  /** Resolves once so many samples have completed or failed. */
+  answered(count: number): Promise<void> {
+    return this.#when(() => this.completed.length + this.failed.length >= count);
+  }
+
+  /** Resolves at the first fault. */
+  faulted(): Promise<void> {
+    return this.#when(() => this.faults.length > 0);
+  }
+
+  #when(isMet: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.push({ isMet, resolve });
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) if (waiter.isMet()) waiter.resolve();
+  }
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfigFile } from '../../../../shared/config/config-file.ts';
+import { formatNs, parseDuration } from '../../../../shared/config/duration.ts';
+import { configJsonSchema } from '../../../../shared/config/json-schema.ts';
+import { printSettings } from '../../../../shared/config/print-settings.ts';
+import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import {
+  addressList,
+  choice,
+  count,
+  duration,
+  flagOf,
+  optional,
+  percentile,
+  splitAddress,
+} from '../../../../shared/config/setting.ts';
+
+// Goal: a setting means the same as a flag and in a file, flags win, and whatever is wrong is named
+// with its place. Method: a small table, read from texts.
+
+const TABLE = {
+  sut: addressList('nodes', { required: true }),
+  scenario: choice(['Server', 'Offline'], 'scenario', { fallback: 'Server' }),
+  minDuration: duration('length', { fallback: '10s' }),
+  maxQueryCount: optional(count({ min: 1, max: 100 }, 'most')),
+  targetLatencyPercentile: optional(percentile('percentile')),
+};
+
+function resolve(text: string, flags: Record<string, string> = {}) {
+  const file = parseConfigFile('c.yaml', text, ['run', 'sut']).get('run');
+  return inspectSettings(TABLE, { section: 'run', file, flags });
+}
+
+describe('settings', () => {
+  it('take flags before the file and the file before defaults, and tell which', () => {
+    const { values, settings } = resolve('run:\n  sut: [a:1]\n  minDuration: 5s\n', {
+      sut: 'b:2, c:3',
+    });
+    expect(values).toEqual({ sut: ['b:2', 'c:3'], scenario: 'Server', minDuration: 5e9 });
+    const sources = Object.fromEntries(settings.map(({ key, source }) => [key, source]));
+    expect(sources).toEqual({
+      sut: 'flag --sut',
+      scenario: 'default',
+      minDuration: 'c.yaml:3:3',
+      maxQueryCount: 'not set',
+      targetLatencyPercentile: 'not set',
+    });
+  });
+
+  it.each([
+    [
+      'an unknown key',
+      'run:\n  minDurations: 5s\n',
+      'c.yaml:2:3: unknown key "minDurations" in section "run"; did you mean "minDuration"?',
+    ],
+    ['a key that is like no other', 'run:\n  zzz: 1\n', 'there is: sut, scenario, minDuration'],
+    [
+      'a wrong value',
+      'run:\n  minDuration: 5 parsecs\n',
+      'c.yaml:2:3: minDuration: "5 parsecs" must be a duration',
+    ],
+    ['a number where a word belongs', 'run:\n  scenario: 7\n', 'must be one of: Server, Offline'],
+    ['a count out of range', 'run:\n  maxQueryCount: 101\n', '101 must be 100 or less'],
+    ['a fraction where a count belongs', 'run:\n  maxQueryCount: 1.5\n', 'must be a whole number'],
+    ['an address without a port', 'run:\n  sut: [host]\n', 'must be host:port'],
+    ['an empty list', 'run:\n  sut: []\n', 'at least one'],
+  ])('name %s with its line and column', (_case, text, message) => {
+    expect(resolve(text).problems.join('\n')).toContain(message);
+  });
+
+  it.each([
+    ['is not YAML', 'run: [', /^c\.yaml:\d+:\d+: /],
+    ['has a key twice', 'run:\n  sut: a\n  sut: b\n', /c\.yaml:3:3: Map keys must be unique/],
+    [
+      'has an unknown section',
+      'runs:\n  sut: a\n',
+      /c\.yaml:1:1: unknown section "runs"; there is: run, sut/,
+    ],
+    ['has no map where one belongs', 'run: 5\n', /a map of keys is expected/],
+  ])('refuse a file that %s', (_case, text, message) => {
+    expect(() => parseConfigFile('c.yaml', text, ['run', 'sut'])).toThrow(message);
+  });
+
+  it('list everything that is wrong or missing at once', () => {
+    const flags = { minDuration: 'soon', scenario: 'Sever' };
+    const sources = { section: 'run', file: undefined, flags };
+    expect(() => resolveSettings(TABLE, sources)).toThrow(
+      /--scenario "Sever" must be one of[\s\S]*--min-duration "soon" must be[\s\S]*--sut <host:port.* is needed/,
+    );
+  });
+
+  it('print as YAML that can be read again', () => {
+    const { settings } = resolve('run:\n  sut: [a:1]\n', { maxQueryCount: '7' });
+    const text = printSettings('run', settings);
+    expect(text).toContain('# flag --max-query-count');
+    expect(text).toMatch(/# targetLatencyPercentile: +# not set/);
+    const again = parseConfigFile('printed.yaml', text, ['run']).get('run');
+    expect(again?.get('sut')?.value).toEqual(['a:1']);
+    expect(again?.get('maxQueryCount')?.value).toBe(7);
+  });
+
+  it('have a JSON Schema with the same words and bounds', () => {
+    const schema = JSON.stringify(configJsonSchema({ run: TABLE }));
+    expect(schema).toContain('"enum":["Server","Offline"]');
+    expect(schema).toContain('"maximum":100');
+    expect(schema).toContain('"additionalProperties":false');
+  });
+
+  it('take percentages and give fractions', () => {
+    expect(resolve('run:\n  targetLatencyPercentile: 97\n').values.targetLatencyPercentile).toBe(
+      0.97,
+    );
+    expect(resolve('run:\n  targetLatencyPercentile: 100\n').problems[0]).toContain('below 100');
+  });
+});
+
+describe('durations', () => {
+  it.each([
+    ['10s', 10e9],
+    ['1.5ms', 1.5e6],
+    ['250us', 250e3],
+    ['2m', 120e9],
+    ['1h', 3600e9],
+    ['10', undefined],
+    ['-1s', undefined],
+    ['1 s', undefined],
+  ])('reads %s', (text, ns) => {
+    expect(parseDuration(text)).toBe(ns);
+  });
+
+  it('shows three significant figures with the unit that fits', () => {
+    expect([12, 1234, 15_678_900, 2.5e9].map(formatNs)).toEqual([
+      '12 ns',
+      '1.23 µs',
+      '15.7 ms',
+      '2.5 s',
+    ]);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['host:1', { host: 'host', port: 1 }],
+    ['[::1]:50051', { host: '::1', port: 50_051 }],
+    ['host', undefined],
+    ['host:70000', undefined],
+    ['::1:50051', undefined],
+  ])('splits %s', (text, parts) => {
+    expect(splitAddress(text)).toEqual(parts);
+  });
+
+  it('make flags of keys', () => {
+    expect(flagOf('batchDelayUsMax')).toBe('--batch-delay-us-max');
+  });
+});
