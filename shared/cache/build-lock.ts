@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCodeOf } from '../errors/to-mlperf-error.ts';
@@ -71,8 +71,7 @@ interface LockState {
 async function tryAcquire(path: string, timing: LockTiming): Promise<BuildLock | undefined> {
   const content = `${process.pid} ${hostname()} ${randomUUID()}`;
   try {
-    const file = await open(path, 'wx'); // Fails when the file exists: one process only gets it.
-    await file.writeFile(content).finally(() => file.close());
+    await writeFile(path, content, { flag: 'wx' }); // Fails when the file exists: one process gets it.
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;

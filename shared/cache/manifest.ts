@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
 
@@ -94,7 +94,7 @@ async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .map((path) => path.split(sep).join('/'))
     .sort();
 }

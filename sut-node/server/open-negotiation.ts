@@ -81,7 +81,9 @@ function checkRun(open: Open__Output, offer: NodeOffer): void {
     );
   }
   if (open.digestPerMillion > 0) {
-    throw failedPrecondition('this node makes no payload digests: Open.digest_per_million must be 0');
+    throw failedPrecondition(
+      'this node makes no payload digests: Open.digest_per_million must be 0',
+    );
   }
 }
 
@@ -92,5 +94,7 @@ function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {
 
 function list(encodings: readonly PayloadEncoding[]): string {
   if (encodings.length === 0) return 'nothing';
-  return encodings.map(({ form, compression }) => `${form}/${compression || 'identity'}`).join(', ');
+  return encodings
+    .map(({ form, compression }) => `${form}/${compression || 'identity'}`)
+    .join(', ');
 }

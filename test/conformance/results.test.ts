@@ -44,7 +44,11 @@ describe.each([
       totalSampleCount: golden.qsl.total,
       performanceSampleCount: golden.qsl.performance,
     };
-    const settings = deriveEffectiveSettings(settingsOfArgs(golden.args), library, loadgen).effective;
+    const settings = deriveEffectiveSettings(
+      settingsOfArgs(golden.args),
+      library,
+      loadgen,
+    ).effective;
     const { input } = golden;
     const summary = summarize(
       {
@@ -94,15 +98,16 @@ it('early stopping equals LoadGen in every golden row', () => {
   expect(rows.length).toBeGreaterThan(100);
   for (const [over = 0, percentile = 0, tolerance = 0, confidence = 0, expected] of rows) {
     const needed = minPassingQueries(over, percentile - tolerance, confidence);
-    if (needed !== expected) expect([over, percentile, tolerance, confidence, needed]).toBe(expected);
+    if (needed !== expected)
+      expect([over, percentile, tolerance, confidence, needed]).toBe(expected);
   }
 });
 
 // Goal: numbers print as the C++ library prints them. Method: golden bits and texts.
 it.each(
-  readGolden<{ rows: readonly Record<'bits' | 'default' | 'fixed2' | 'fixed1' | 'to_string', string>[] }>(
-    'random/format.json',
-  ).rows.filter((row) => row.default !== 'nan'), // JavaScript has one NaN; a run makes the other.
+  readGolden<{
+    rows: readonly Record<'bits' | 'default' | 'fixed2' | 'fixed1' | 'to_string', string>[];
+  }>('random/format.json').rows.filter((row) => row.default !== 'nan'), // JavaScript has one NaN; a run makes the other.
 )('prints the double $bits as $default', (row) => {
   const value = doubleOfBits(row.bits);
   expect(formatGeneral(value)).toBe(row.default);

@@ -1,0 +1,42 @@
+import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
+import { forEachIndex } from './for-each-index.ts';
+import { ensureGeneratedDataSet } from './generate-data-set.ts';
+
+const rules = benchmarkRules('digits');
+
+/** Images that are read and decoded at once: enough to keep the thread pool of four busy. */
+const CONCURRENCY = 8;
+
+/** Images between two reports of progress. */
+const PROGRESS_STEP = 100;
+
+/**
+ * The embedded example on the LoadGen node: images of digits that longhaul draws itself, or a folder
+ * of the user's with the same layout (see label-list.ts). The response is the class (see
+ * shared/digits/response.ts); accuracy is the share of right classes.
+ */
+export const digitsBenchmark: LoadgenBenchmark = {
+  rules,
+  openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
+    if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
+    // Checksums have proven every file of it: nothing needs to be decoded.
+    const folder = await ensureGeneratedDataSet({ cacheFolder, onProgress });
+    const images = await readLabelFile(folder);
+    return new DigitsDataSet('digits', folder, images, rules.quality.metric);
+  },
+};
+
+/** There are no checksums of a user's files: each of them must decode. */
+async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DigitsDataSet> {
+  const images = await readLabelFile(folder);
+  const dataSet = new DigitsDataSet('digits-own-data', folder, images, rules.quality.metric);
+  await forEachIndex(images.length, CONCURRENCY, async (index) => {
+    await dataSet.checkImage(index);
+    if (index % PROGRESS_STEP === 0) {
+      onProgress(index / images.length, `checking ${images.length} images in ${folder}`);
+    }
+  });
+  return dataSet;
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { IMAGE_SIZE } from '../../../shared/digits/digit-sets.ts';
+import { decodeResponse } from '../../../shared/digits/response.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError, messageOf } from '../../../shared/errors/to-mlperf-error.ts';
+import { decodeJpeg } from '../../../shared/image/jpeg.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import { imagePath, LABEL_FILE, type LabelledImage, parseLabelList } from './label-list.ts';
+
+/** Images of digits on disk and their labels in memory. */
+export class DigitsDataSet implements DataSet {
+  readonly name: string;
+  readonly folder: string;
+  readonly totalSampleCount: number;
+  readonly #images: readonly LabelledImage[];
+  readonly #metric: string;
+
+  /** @param metric Name of the accuracy that {@link scoreAccuracy} reports. */
+  constructor(name: string, folder: string, images: readonly LabelledImage[], metric: string) {
+    this.name = name;
+    this.folder = folder;
+    this.totalSampleCount = images.length;
+    this.#images = images;
+    this.#metric = metric;
+  }
+
+  async readPayload(sampleIndex: number, form: string): Promise<Uint8Array> {
+    const file = await this.#readFile(sampleIndex);
+    if (form === 'jpeg') return file;
+    assert.equal(form, 'raw');
+    return this.#decode(sampleIndex, file);
+  }
+
+  /**
+   * Reads and decodes one image to prove that it can be used.
+   * @throws MlperfError `ERR_DATA_SET` naming the file and its line in the label file.
+   */
+  async checkImage(sampleIndex: number): Promise<void> {
+    await this.#decode(sampleIndex, await this.#readFile(sampleIndex));
+  }
+
+  /**
+   * Share of right answers. A sample that was answered twice counts once, with its first answer, as
+   * in MLPerf's own accuracy scripts.
+   */
+  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
+    const isScored = new Uint8Array(this.totalSampleCount);
+    let sampleCount = 0;
+    let correctCount = 0;
+    for (const { sampleIndex, response } of entries) {
+      const label = this.#readResponse(sampleIndex, response);
+      if (isScored[sampleIndex] === 1) continue;
+      isScored[sampleIndex] = 1;
+      sampleCount += 1;
+      if (label === this.#imageAt(sampleIndex).label) correctCount += 1;
+    }
+    const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
+    return { metric: this.#metric, value, correctCount, sampleCount };
+  }
+
+  #readResponse(sampleIndex: number, response: Uint8Array): number {
+    if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= this.totalSampleCount) {
+      throw new MlperfError(
+        'ERR_DATA_SET',
+        `a response for sample ${sampleIndex}; the data set has the samples 0 to ${this.totalSampleCount - 1}`,
+      );
+    }
+    try {
+      return decodeResponse(response);
+    } catch (error) {
+      throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #readFile(sampleIndex: number): Promise<Uint8Array> {
+    try {
+      return await readFile(imagePath(this.folder, this.#imageAt(sampleIndex)));
+    } catch (error) {
+      throw this.#toDataSetError(sampleIndex, describeSystemError(error), error);
+    }
+  }
+
+  async #decode(sampleIndex: number, file: Uint8Array): Promise<Uint8Array> {
+    try {
+      return await decodeJpeg(file, { width: IMAGE_SIZE, height: IMAGE_SIZE });
+    } catch (error) {
+      // That the codec is not installed is no fault of the file.
+      if (error instanceof MlperfError && error.code !== 'ERR_DATA_SET') throw error;
+      throw this.#toDataSetError(sampleIndex, messageOf(error), error);
+    }
+  }
+
+  #toDataSetError(sampleIndex: number, reason: string, cause: unknown): MlperfError {
+    const path = imagePath(this.folder, this.#imageAt(sampleIndex));
+    const line = `${LABEL_FILE}, line ${sampleIndex + 1}`;
+    return new MlperfError('ERR_DATA_SET', `${path} (${line}): ${reason}`, { cause });
+  }
+
+  #imageAt(sampleIndex: number): LabelledImage {
+    const image = this.#images[sampleIndex];
+    assert(image !== undefined, `sample ${sampleIndex} of ${this.totalSampleCount}`);
+    return image;
+  }
+}
+
+/**
+ * Reads the label file of a data set.
+ * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
+ */
+export async function readLabelFile(folder: string): Promise<LabelledImage[]> {
+  const path = join(folder, LABEL_FILE);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
+      cause: error,
+    });
+  }
+  return parseLabelList(text, path);
+}

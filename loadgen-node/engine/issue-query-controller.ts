@@ -1,0 +1,268 @@
+import assert from 'node:assert';
+import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import type { Query, SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import type { ScenarioRules } from '../scenario/scenario-rules.ts';
+import type { QueryPlan } from '../schedule/query-plan.ts';
+import { type StopLimits, stopAfterIssue } from './stop-rules.ts';
+import type { EndCause } from './test-outcome.ts';
+
+/*
+ * The timed loop.
+ *
+ *   issuing ──last query, a stop rule, fault, stall or interrupt──> draining ──nothing outstanding,
+ *   or the deadline of a fault or an interrupt, or a stall──> ended
+ *
+ * Hot path: one clock reading and no allocation per query (but what the clock needs for a planned
+ * call). A SUT may complete inside issueQuery, and issueQuery may be called from inside a completion:
+ * neither recurses, since the loop only looks at the recorder's counters.
+ */
+
+/** Longest turn of the loop before I/O, timers and signals get theirs. */
+const TURN_NS = 1_000_000;
+/** Longest wait for outstanding samples after an interrupt. */
+const INTERRUPT_DRAIN_NS = 1_000_000_000;
+/** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
+const STALL_RECHECK_NS = 100_000_000;
+
+/** What the loop of one set works with. */
+export interface IssueParts {
+  readonly sut: SystemUnderTest;
+  readonly clock: Clock;
+  readonly rules: ScenarioRules;
+  readonly plan: QueryPlan;
+  readonly recorder: SampleRecorder;
+  /** Null in an accuracy run: everything goes out. */
+  readonly limits: StopLimits | null;
+  readonly firstQueryId: number;
+  readonly firstResponseId: number;
+  readonly stallTimeoutNs: number;
+  readonly drainTimeoutNs: number;
+}
+
+/** How a set ended. */
+export interface SetEnd {
+  readonly cause: EndCause;
+  /** Clock at the first query. */
+  readonly startNs: number;
+  /** Clock when nothing was outstanding any more. */
+  readonly endNs: number;
+  /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
+  readonly abandonedSamples: number;
+  readonly fault: MlperfError | null;
+}
+
+/** The one query object of a set, filled anew for each query. */
+class ReusedQuery implements Query {
+  id = 0;
+  firstResponseId = 0;
+  readonly sampleIndices: Uint32Array;
+  sampleOffset = 0;
+  readonly sampleCount: number;
+
+  constructor(plan: QueryPlan) {
+    this.sampleIndices = plan.sampleIndices;
+    this.sampleCount = plan.samplesPerQuery;
+  }
+}
+
+/** Issues the queries of one set and waits for their samples (LoadGen: IssueQueryController). */
+export class IssueQueryController {
+  readonly #parts: IssueParts;
+  readonly #query: ReusedQuery;
+  #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
+  #isPumping = false;
+  #nextQuery = 0;
+  #startNs = 0;
+  /** When samples became outstanding after none were, in ns since the start. */
+  #busySinceNs = 0;
+  #isStallSuspected = false;
+  #cause: EndCause = 'all-issued';
+  #fault: MlperfError | null = null;
+  #plannedPump: PlannedCall | null = null;
+  #plannedWatch: PlannedCall | null = null;
+  #plannedDeadline: PlannedCall | null = null;
+  #resolve: (end: SetEnd) => void = () => undefined;
+
+  constructor(parts: IssueParts) {
+    this.#parts = parts;
+    this.#query = new ReusedQuery(parts.plan);
+  }
+
+  /** Clock at the first query. */
+  get startNs(): number {
+    return this.#startNs;
+  }
+
+  /** Starts the clock of the set, issues, and waits. Never rejects. Called once. */
+  run(): Promise<SetEnd> {
+    assert(this.#state === 'ready');
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#state = 'issuing';
+      const { clock, recorder, stallTimeoutNs } = this.#parts;
+      this.#startNs = clock.nowNs();
+      recorder.begin(this.#startNs);
+      this.#plannedWatch = clock.callAt(this.#startNs + stallTimeoutNs, this.#watch);
+      this.#pump();
+    });
+  }
+
+  /** Call after each recorded completion. May issue the next query. */
+  sampleCompleted(): void {
+    if (this.#parts.recorder.outstandingSamples > 0) return;
+    if (this.#state === 'draining') this.#end();
+    else if (this.#parts.rules.waitsForCompletion) this.#pump();
+  }
+
+  /**
+   * Call after each sample that was reported as lost. The next query waits for the next turn: a
+   * broken SUT reports its lost samples first and then the fault that ends the run.
+   */
+  sampleLost(): void {
+    if (this.#parts.recorder.outstandingSamples > 0) return;
+    if (this.#state === 'draining') this.#end();
+    else if (this.#parts.rules.waitsForCompletion) this.#planPump(this.#parts.clock.nowNs());
+  }
+
+  /** The SUT broke: nothing more is issued, outstanding samples get the drain timeout. */
+  breakOff(fault: MlperfError): void {
+    this.#fault ??= fault;
+    this.#stopIssuing('fault');
+  }
+
+  /** Ctrl-C: nothing more is issued, outstanding samples get a second. */
+  interrupt(): void {
+    this.#stopIssuing('interrupted');
+  }
+
+  readonly #pump = (): void => {
+    if (this.#isPumping || this.#state !== 'issuing') return;
+    this.#isPumping = true;
+    this.#cancelPump();
+    const { clock, rules, plan, recorder } = this.#parts;
+    let nowNs = clock.nowNs();
+    const turnEndNs = nowNs + TURN_NS;
+    while (this.#state === 'issuing') {
+      if (this.#nextQuery === plan.queryCount) {
+        this.#stopIssuing(this.#causeOfListEnd());
+        break;
+      }
+      if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
+      const dueNs = this.#startNs + (plan.scheduledDeltaNs[this.#nextQuery] ?? 0);
+      if (nowNs < dueNs || nowNs >= turnEndNs) {
+        this.#planPump(Math.max(nowNs, dueNs));
+        break;
+      }
+      this.#issue(nowNs);
+      nowNs = clock.nowNs();
+    }
+    this.#isPumping = false;
+    if (this.#state === 'draining' && recorder.outstandingSamples === 0) this.#end();
+  };
+
+  #issue(nowNs: number): void {
+    const { sut, plan, recorder, rules, limits, firstQueryId, firstResponseId } = this.#parts;
+    const query = this.#query;
+    query.id = firstQueryId + this.#nextQuery;
+    query.sampleOffset = this.#nextQuery * plan.samplesPerQuery;
+    query.firstResponseId = firstResponseId + query.sampleOffset;
+    this.#nextQuery += 1;
+    if (recorder.outstandingSamples === 0) this.#busySinceNs = nowNs - this.#startNs;
+    recorder.issue(nowNs);
+    try {
+      sut.issueQuery(query);
+    } catch (error) {
+      this.breakOff(contractBroken('issueQuery', error));
+      return;
+    }
+    if (limits === null) return;
+    const cause = stopAfterIssue(limits, rules, recorder, nowNs - this.#startNs);
+    if (cause !== null) this.#stopIssuing(cause);
+  }
+
+  /** Server issues all there is; the others should have ended before the list did. */
+  #causeOfListEnd(): EndCause {
+    const { limits, rules } = this.#parts;
+    return limits !== null && rules.endsNaturally ? 'ran-out' : 'all-issued';
+  }
+
+  #planPump(atNs: number): void {
+    this.#cancelPump();
+    this.#plannedPump = this.#parts.clock.callAt(atNs, this.#pump);
+  }
+
+  #cancelPump(): void {
+    this.#plannedPump?.cancel();
+    this.#plannedPump = null;
+  }
+
+  /** Stops issuing for `cause`. A fault, stall or interrupt also shortens a wait that had begun. */
+  #stopIssuing(cause: EndCause): void {
+    if (this.#state === 'ready' || this.#state === 'ended') return;
+    const wasIssuing = this.#state === 'issuing';
+    const isBreak = cause === 'fault' || cause === 'interrupted' || cause === 'stall';
+    if (wasIssuing || isBreak) this.#cause = cause;
+    this.#state = 'draining';
+    this.#cancelPump();
+    if (cause === 'fault') this.#planDeadline(this.#parts.drainTimeoutNs);
+    if (cause === 'interrupted') this.#planDeadline(INTERRUPT_DRAIN_NS);
+    if (wasIssuing) this.#flush();
+    if (cause === 'stall') this.#end();
+    else if (!this.#isPumping && this.#parts.recorder.outstandingSamples === 0) this.#end();
+  }
+
+  #flush(): void {
+    try {
+      this.#parts.sut.flushQueries();
+    } catch (error) {
+      this.breakOff(contractBroken('flushQueries', error));
+    }
+  }
+
+  #planDeadline(waitNs: number): void {
+    const { clock } = this.#parts;
+    this.#plannedDeadline?.cancel();
+    this.#plannedDeadline = clock.callAt(clock.nowNs() + waitNs, () => this.#end());
+  }
+
+  readonly #watch = (): void => {
+    const { clock, recorder, stallTimeoutNs } = this.#parts;
+    const nowNs = clock.nowNs();
+    const aliveNs =
+      this.#startNs + Math.max(recorder.lastCompletionNs, this.#busySinceNs);
+    const isIdle = recorder.outstandingSamples === 0;
+    const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
+    if (isOverdue && this.#isStallSuspected) {
+      this.#stopIssuing('stall');
+      return;
+    }
+    this.#isStallSuspected = isOverdue;
+    const nextNs = isIdle ? nowNs + stallTimeoutNs : aliveNs + stallTimeoutNs;
+    this.#plannedWatch = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#watch);
+  };
+
+  #end(): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#cancelPump();
+    this.#plannedWatch?.cancel();
+    this.#plannedDeadline?.cancel();
+    const endNs = this.#parts.clock.nowNs();
+    const abandonedSamples = this.#parts.recorder.loseOutstanding();
+    this.#resolve({
+      cause: this.#cause,
+      startNs: this.#startNs,
+      endNs,
+      abandonedSamples,
+      fault: this.#fault,
+    });
+  }
+}
+
+function contractBroken(call: string, error: unknown): MlperfError {
+  const text = `the SUT's ${call} threw, which it must never do: ${messageOf(error)}`;
+  return new MlperfError('ERR_INTERNAL', text, { cause: error });
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert';
+import type { QueryPlan } from '../schedule/query-plan.ts';
+
+/** What became of a response. All but `RECORDED` break the contract. */
+export const RECORDED = 0;
+/** No sample of this set has such an id. */
+export const UNKNOWN_SAMPLE = 1;
+/** The sample belongs to a query that was not issued yet. */
+export const NOT_ISSUED = 2;
+/** The sample was completed, or reported as lost, before. */
+export const SECOND_RESPONSE = 3;
+/** The response claims to be older than the issue of its query. Nothing was recorded. */
+export const BEFORE_ISSUE = 4;
+
+const IS_OPEN = 0;
+const IS_COMPLETED = 1;
+const IS_LOST = 2;
+
+/**
+ * Times of one set: what was issued when, and what became of every sample.
+ *
+ * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
+ * in the constructor, 9 bytes per sample and 8 per query beside the plan; pages of queries that are
+ * never issued stay untouched. Times are ns since the start of the set.
+ */
+export class SampleRecorder {
+  readonly #samplesPerQuery: number;
+  readonly #state: Uint8Array;
+  readonly #latencyNs: Float64Array;
+  readonly #issuedNs: Float64Array;
+  /** The same array as `#issuedNs` where scheduled means issued. */
+  readonly #scheduledNs: Float64Array;
+  #startNs = 0;
+  #issuedQueries = 0;
+  #issuedSamples = 0;
+  #completedSamples = 0;
+  #lostSamples = 0;
+  #lastCompletionNs = 0;
+
+  /** @param scheduledAt Instant from which the latency of a query counts. */
+  constructor(plan: QueryPlan, scheduledAt: 'issue' | 'plan' | 'start') {
+    const sampleCount = plan.queryCount * plan.samplesPerQuery;
+    this.#samplesPerQuery = plan.samplesPerQuery;
+    this.#state = new Uint8Array(sampleCount);
+    this.#latencyNs = new Float64Array(sampleCount);
+    this.#issuedNs = new Float64Array(plan.queryCount);
+    if (scheduledAt === 'issue') this.#scheduledNs = this.#issuedNs;
+    else if (scheduledAt === 'plan') this.#scheduledNs = plan.scheduledDeltaNs;
+    else this.#scheduledNs = new Float64Array(plan.queryCount);
+  }
+
+  get issuedQueries(): number {
+    return this.#issuedQueries;
+  }
+
+  get issuedSamples(): number {
+    return this.#issuedSamples;
+  }
+
+  get completedSamples(): number {
+    return this.#completedSamples;
+  }
+
+  get lostSamples(): number {
+    return this.#lostSamples;
+  }
+
+  /** Issued, and neither completed nor lost. */
+  get outstandingSamples(): number {
+    return this.#issuedSamples - this.#completedSamples - this.#lostSamples;
+  }
+
+  /** Latest completion, in ns since the start; 0 before the first. */
+  get lastCompletionNs(): number {
+    return this.#lastCompletionNs;
+  }
+
+  /** @param startNs The clock at the start of the set; later times are given by the same clock. */
+  begin(startNs: number): void {
+    this.#startNs = startNs;
+  }
+
+  /** Notes that the next query goes out at `nowNs` of the clock. */
+  issue(nowNs: number): void {
+    this.#issuedNs[this.#issuedQueries] = nowNs - this.#startNs;
+    this.#issuedQueries += 1;
+    this.#issuedSamples += this.#samplesPerQuery;
+  }
+
+  /**
+   * Notes a completion.
+   * @param sample Number of the sample in the set, from 0, as the SUT names it: any number.
+   * @returns `RECORDED` or what is wrong.
+   */
+  complete(sample: number, atNs: number): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED) return problem;
+    const query = this.#queryOf(sample);
+    const elapsedNs = atNs - this.#startNs;
+    // Written so that NaN is refused as well.
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
+    this.#state[sample] = IS_COMPLETED;
+    this.#latencyNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    this.#completedSamples += 1;
+    if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
+    return RECORDED;
+  }
+
+  /** Notes that a sample will never complete. @returns `RECORDED` or what is wrong. */
+  lose(sample: number): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED) return problem;
+    this.#state[sample] = IS_LOST;
+    this.#lostSamples += 1;
+    return RECORDED;
+  }
+
+  /** Whether a response for the sample may come, without recording anything. */
+  checkOpen(sample: number): number {
+    return this.#check(sample);
+  }
+
+  /** Gives all outstanding samples up. @returns How many there were. */
+  loseOutstanding(): number {
+    let lostCount = 0;
+    for (let sample = 0; sample < this.#issuedSamples; sample += 1) {
+      if (this.#state[sample] !== IS_OPEN) continue;
+      this.#state[sample] = IS_LOST;
+      lostCount += 1;
+    }
+    this.#lostSamples += lostCount;
+    assert(this.outstandingSamples === 0);
+    return lostCount;
+  }
+
+  /** Latencies of the completed samples, in the order of the samples: completed - scheduled. */
+  completedLatenciesNs(): Float64Array {
+    return this.#collectLatencies(() => 0);
+  }
+
+  /** As {@link completedLatenciesNs}, but completed - issued: without LoadGen's own lateness. */
+  completedLatenciesFromIssueNs(): Float64Array {
+    return this.#collectLatencies((query) => this.#lagOf(query));
+  }
+
+  /** Issued - scheduled, by issued query. */
+  dispatchLagsNs(): Float64Array {
+    const lags = new Float64Array(this.#issuedQueries);
+    for (let query = 0; query < lags.length; query += 1) lags[query] = this.#lagOf(query);
+    return lags;
+  }
+
+  /** Latency of each query whose samples all completed: that of its last sample. */
+  completedQueryLatenciesNs(): Float64Array {
+    const latencies = new Float64Array(this.#issuedQueries);
+    let count = 0;
+    for (let query = 0; query < this.#issuedQueries; query += 1) {
+      const largestNs = this.#largestLatency(query);
+      if (Number.isNaN(largestNs)) continue;
+      latencies[count] = largestNs;
+      count += 1;
+    }
+    return latencies.subarray(0, count);
+  }
+
+  /**
+   * Times of the query that was issued last. Where a sample of it was lost, its end is the latest
+   * completion of the set: such a run is invalid whatever the number is.
+   */
+  finalQuery(): { readonly scheduledNs: number; readonly issuedNs: number; readonly doneNs: number } {
+    const query = this.#issuedQueries - 1;
+    const scheduledNs = this.#scheduledNs[query] ?? 0;
+    const doneNs = query < 0 ? Number.NaN : scheduledNs + this.#largestLatency(query);
+    return {
+      scheduledNs,
+      issuedNs: this.#issuedNs[query] ?? 0,
+      doneNs: Number.isNaN(doneNs) ? this.#lastCompletionNs : doneNs,
+    };
+  }
+
+  #check(sample: number): number {
+    // An index out of range or between two samples reads undefined.
+    const state = this.#state[sample];
+    if (state === undefined) return UNKNOWN_SAMPLE;
+    if (sample >= this.#issuedSamples) return NOT_ISSUED;
+    return state === IS_OPEN ? RECORDED : SECOND_RESPONSE;
+  }
+
+  #queryOf(sample: number): number {
+    return this.#samplesPerQuery === 1 ? sample : Math.floor(sample / this.#samplesPerQuery);
+  }
+
+  #lagOf(query: number): number {
+    return (this.#issuedNs[query] as number) - (this.#scheduledNs[query] as number);
+  }
+
+  #collectLatencies(deductionNs: (query: number) => number): Float64Array {
+    const latencies = new Float64Array(this.#completedSamples);
+    let count = 0;
+    for (let sample = 0; sample < this.#issuedSamples; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) continue;
+      latencies[count] =
+        (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
+      count += 1;
+    }
+    return latencies;
+  }
+
+  /** NaN unless all samples of the query completed. */
+  #largestLatency(query: number): number {
+    let largestNs = 0;
+    const end = (query + 1) * this.#samplesPerQuery;
+    for (let sample = end - this.#samplesPerQuery; sample < end; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) return Number.NaN;
+      largestNs = Math.max(largestNs, this.#latencyNs[sample] as number);
+    }
+    return largestNs;
+  }
+}

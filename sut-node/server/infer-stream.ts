@@ -1,0 +1,324 @@
+import assert from 'node:assert';
+import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { decodePart, isPart } from '../../shared/wire/part-codec.ts';
+import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { decodeLoadGenMessage, encodeSutMessage } from '../../shared/wire/sut-contract.ts';
+import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
+import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
+import type { CreditBook, StreamCredit } from './credit-book.ts';
+import type { InferLimits } from './node-limits.ts';
+import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
+import { cutAnswers, writeResponses } from './response-writer.ts';
+import type { RunLedger, RunLedgers } from './run-ledger.ts';
+import {
+  newSampleCount,
+  payloadBytes,
+  SampleIntake,
+  samplesOf,
+  type WholeSample,
+} from './sample-intake.ts';
+import {
+  invalidArgument,
+  resourceExhausted,
+  STREAM_OK,
+  type StreamEnd,
+  StreamRefusal,
+  unavailable,
+} from './stream-end.ts';
+
+/** How long a draining stream stays silent before it ends: parts that were under way still get an answer. */
+const DRAIN_LULL_NS = 200_000_000;
+
+/** The other end of the stream, as gRPC shows it. */
+export interface InferPeer {
+  /** Hands a message to gRPC; false when it holds enough, until {@link InferStream.drained}. */
+  write(message: Buffer): boolean;
+  /** Ends the stream behind what was written. */
+  end(end: StreamEnd): void;
+}
+
+/** What the streams share. */
+export interface InferServices {
+  readonly name: string;
+  readonly identity: string;
+  readonly offer: NodeOffer;
+  readonly limits: InferLimits;
+  readonly credits: CreditBook;
+  readonly ledgers: RunLedgers;
+  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
+  readonly clock: Clock;
+  /** Limits as the wire tells them. */
+  wireLimits(): NodeLimits;
+}
+
+/** What exists from Open on. */
+interface OpenedRun {
+  readonly agreement: Agreement;
+  readonly ledger: RunLedger;
+  readonly credit: StreamCredit;
+  readonly intake: SampleIntake;
+}
+
+/**
+ * One Infer stream. Knows nothing of gRPC but {@link InferPeer}.
+ *
+ *   opening ──Open──► open ──Close or half-close──► closing ──all answered──► ended (OK)
+ *      │               │ drain(): answers what it has, fails what comes, ends when it is quiet
+ *      └───────────────┴── message that breaks the protocol, abort() ──────► ended (that status)
+ *                          peer gone ──────────────────────────────────────► ended (no status)
+ *
+ * Answers that gRPC cannot take now wait in `#unsent`. That is bounded by credit: it comes back only
+ * when an answer was handed over.
+ */
+export class InferStream implements SampleOwner {
+  readonly #services: InferServices;
+  readonly #peer: InferPeer;
+  readonly #onEnded: (stream: InferStream) => void;
+  #phase: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
+  #run: OpenedRun | undefined;
+  /** Samples that were accepted and whose answer was not yet handed over. */
+  #owedCount = 0;
+  #unsent: (readonly SampleAnswer[])[] = [];
+  #isBlocked = false;
+  #drainReason: string | undefined;
+  #lull: PlannedCall | undefined;
+
+  constructor(services: InferServices, peer: InferPeer, onEnded: (stream: InferStream) => void) {
+    this.#services = services;
+    this.#peer = peer;
+    this.#onEnded = onEnded;
+  }
+
+  /** Run of the stream, once it is opened. */
+  get ledger(): RunLedger | undefined {
+    return this.#run?.ledger;
+  }
+
+  /** A message arrived. Never throws for whatever bytes. */
+  message(bytes: Buffer): void {
+    if (this.#phase === 'ended') return;
+    const arrivedAtNs = this.#services.clock.nowNs();
+    try {
+      if (isPart(bytes)) this.#takePart(bytes, arrivedAtNs);
+      else this.#takeControl(bytes);
+    } catch (error) {
+      if (error instanceof StreamRefusal) this.#end(error.end);
+      else if (error instanceof MlperfError) this.#end(invalidArgument(error.message).end);
+      else throw error;
+    }
+  }
+
+  /** The peer ended its side; without a Close before, that is one. */
+  halfClosed(): void {
+    if (this.#phase === 'opening')
+      this.#end(invalidArgument('the stream was closed before Open').end);
+    else if (this.#phase === 'open') this.#close();
+  }
+
+  /** The peer is gone: nobody wants what it asked for. */
+  cancelled(): void {
+    this.#end(undefined);
+  }
+
+  /** gRPC takes messages again. */
+  drained(): void {
+    this.#isBlocked = false;
+    this.#flush();
+  }
+
+  answer(answers: readonly SampleAnswer[]): void {
+    if (this.#phase === 'ended') return;
+    this.#unsent.push(...cutAnswers(answers));
+    this.#flush();
+  }
+
+  /** Takes no more samples, answers those it has, then ends. */
+  drain(reason: string): void {
+    if (this.#phase === 'ended' || this.#drainReason !== undefined) return;
+    if (this.#phase === 'opening') {
+      this.abort(reason);
+      return;
+    }
+    this.#drainReason = reason;
+    this.#write(encodeSutMessage({ draining: { reason } }));
+    this.#endIfDone();
+  }
+
+  /** Ends the stream now, whatever is outstanding. */
+  abort(reason: string): void {
+    this.#end(unavailable(reason).end);
+  }
+
+  #takeControl(bytes: Buffer): void {
+    const message = decodeControl(bytes);
+    if (this.#phase === 'opening') {
+      if (!message.open) throw invalidArgument('the first message of a stream must be Open');
+      this.#open(message.open);
+    } else if (message.close && this.#phase === 'open') {
+      this.#close();
+    } else {
+      throw invalidArgument(`message "${message.message ?? 'none'}" is not expected now`);
+    }
+  }
+
+  #open(open: Open__Output): void {
+    const { services, agreement } = {
+      services: this.#services,
+      agreement: negotiateOpen(open, this.#services.offer),
+    };
+    const credit = services.credits.open(() => this.#tellCredit());
+    if (credit === undefined)
+      throw resourceExhausted('the node has as many open streams as it takes');
+    const ledger = services.ledgers.open(agreement.runId);
+    ledger.openStream();
+    ledger.addEncodings(agreement.encodings.map((index) => ({ ...open.encodings[index] })));
+    const intake = new SampleIntake(services.limits, agreement, ledger);
+    this.#run = { agreement, ledger, credit, intake };
+    this.#phase = 'open';
+    this.#write(
+      encodeSutMessage({
+        opened: {
+          protocolVersion: PROTOCOL_VERSION,
+          nodeName: services.name,
+          nodeIdentity: services.identity,
+          model: services.offer.model,
+          encodings: [...agreement.encodings],
+          responseEncodings: [agreement.responseEncoding],
+          features: [],
+          limits: services.wireLimits(),
+          credit: { samples: credit.grantedSamples, bytes: credit.grantedBytes },
+        },
+      }),
+    );
+    credit.grow();
+  }
+
+  #takePart(bytes: Buffer, arrivedAtNs: number): void {
+    const run = this.#run;
+    if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
+    if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
+    const part = decodePart(bytes);
+    const samples = samplesOf(part, this.#services.limits);
+    const payload = payloadBytes(part);
+    if (!run.credit.take(newSampleCount(samples), payload)) {
+      throw resourceExhausted(
+        `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
+          `${run.credit.grantedBytes} bytes in all`,
+      );
+    }
+    run.ledger.countPart(part.query, payload);
+    for (const sample of samples) {
+      const whole = run.intake.take(sample);
+      if (whole !== undefined) this.#accept(run, whole, arrivedAtNs);
+    }
+    this.#services.batcher.dispatch();
+  }
+
+  /** A sample is whole: it gets an answer, whatever happens. */
+  #accept(run: OpenedRun, whole: WholeSample, arrivedAtNs: number): void {
+    const { batcher, clock, limits } = this.#services;
+    run.ledger.sampleCount += 1;
+    run.credit.begin();
+    this.#owedCount += 1;
+    const sample = { ...whole, owner: this, arrivedAtNs, queuedAtNs: clock.nowNs() };
+    if (this.#drainReason !== undefined) {
+      this.#refuse(sample, FAILURE_CODES.draining, this.#drainReason);
+    } else if (whole.bytes > limits.sampleBytesMax) {
+      const text = `the sample has ${whole.bytes} bytes; limit sample_bytes_max is ${limits.sampleBytesMax}`;
+      this.#refuse(sample, FAILURE_CODES.limit, text);
+    } else {
+      assert(batcher.add(sample), 'credit must keep the queue from overflowing');
+    }
+  }
+
+  #refuse(sample: WaitingSample, code: number, text: string): void {
+    this.answer([{ sample, payload: new Uint8Array(0), fault: { code, text }, times: undefined }]);
+  }
+
+  #close(): void {
+    const unfinished = this.#run?.intake.unfinishedId;
+    if (unfinished !== undefined) {
+      this.#end(
+        invalidArgument(`the stream was closed amid the pieces of sample ${unfinished}`).end,
+      );
+      return;
+    }
+    this.#phase = 'closing';
+    this.#endIfDone();
+  }
+
+  #flush(): void {
+    const run = this.#run;
+    while (run !== undefined && !this.#isBlocked && this.#phase !== 'ended') {
+      const answers = this.#unsent.shift();
+      if (answers === undefined) break;
+      const written = writeResponses(answers, {
+        clock: this.#services.clock,
+        responseEncoding: run.agreement.responseEncoding,
+        messageBytesMax: this.#services.limits.messageBytesMax,
+      });
+      this.#write(written.message);
+      run.ledger.completedCount += written.completedCount;
+      run.ledger.failedCount += written.failedCount;
+      run.ledger.responseBytes += written.responseBytes;
+      this.#owedCount -= answers.length;
+      run.credit.finish(answers.length, written.sampleBytes);
+    }
+    this.#endIfDone();
+  }
+
+  #write(message: Buffer): void {
+    // A control message goes even when gRPC holds enough: there are few, and none waits for another.
+    if (!this.#peer.write(message)) this.#isBlocked = true;
+  }
+
+  #tellCredit(): void {
+    const credit = this.#run?.credit;
+    if (credit === undefined || this.#phase !== 'open') return;
+    const { grantedSamples, grantedBytes } = credit;
+    this.#write(encodeSutMessage({ credit: { samples: grantedSamples, bytes: grantedBytes } }));
+  }
+
+  #endIfDone(): void {
+    if (this.#owedCount > 0) return;
+    if (this.#phase === 'closing') {
+      this.#end(STREAM_OK);
+    } else if (this.#phase === 'open' && this.#drainReason !== undefined) {
+      const { clock } = this.#services;
+      this.#lull?.cancel();
+      this.#lull = clock.callAt(clock.nowNs() + DRAIN_LULL_NS, () => {
+        if (this.#owedCount === 0) this.abort(this.#drainReason ?? '');
+      });
+    }
+  }
+
+  /** Ends the stream, once. What it still had is dropped and counted. */
+  #end(end: StreamEnd | undefined): void {
+    if (this.#phase === 'ended') return;
+    this.#phase = 'ended';
+    this.#lull?.cancel();
+    this.#unsent = [];
+    const run = this.#run;
+    if (run !== undefined) {
+      run.ledger.droppedCount += this.#owedCount;
+      this.#services.batcher.removeOwner(this);
+      run.credit.close();
+      run.ledger.closeStream();
+    }
+    if (end !== undefined) this.#peer.end(end);
+    this.#onEnded(this);
+  }
+}
+
+function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
+  try {
+    return decodeLoadGenMessage(bytes);
+  } catch (error) {
+    throw invalidArgument(`malformed message: ${messageOf(error)}`);
+  }
+}

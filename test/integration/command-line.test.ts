@@ -1,0 +1,157 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { longhaul } from '../support/longhaul-process.ts';
+
+// Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
+// Method: the real bin in a real process; no SUT node is needed for these.
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-cli-'));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
+
+describe('help', () => {
+  it.each([[[]], [['run']], [['sut']], [['name']], [['config']], [['demo']]])(
+    'of longhaul %j shows an example',
+    async (verb) => {
+      const { code, stdout, stderr } = await longhaul([...verb, '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+    },
+  );
+});
+
+describe('wrong input', () => {
+  it.each<[string, string[], number, RegExp]>([
+    ['an unknown verb', ['measure'], 2, /unknown command 'measure'/],
+    ['an unknown flag', [...RUN, '--qps', '5'], 2, /unknown option '--qps'/],
+    [
+      'an unknown scenario',
+      [...RUN, '--scenario', 'Sever'],
+      2,
+      /--scenario "Sever" must be one of: SingleStream, /,
+    ],
+    [
+      'an unknown benchmark',
+      ['run', '--sut', 'a:1', '--benchmark', 'bert', '--target-qps', '1'],
+      2,
+      /unknown benchmark "bert"; there is: digits/,
+    ],
+    [
+      'an unknown encoding',
+      [...RUN, '--encoding', 'png'],
+      2,
+      /no encoding "png"; there is: jpeg, raw/,
+    ],
+    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
+    ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],
+    [
+      'Server without a rate',
+      ['run', '--sut', 'a:1', '--benchmark', 'digits'],
+      2,
+      /--target-qps <n> is needed/,
+    ],
+    [
+      'a duration without a unit',
+      [...RUN, '--min-duration', '10'],
+      2,
+      /--min-duration "10" must be a duration/,
+    ],
+    [
+      'an empty node name',
+      ['sut', '--benchmark', 'digits', '--node', ''],
+      2,
+      /--node "" must not be empty/,
+    ],
+    [
+      'a config file that is not there',
+      [...RUN, '--config', join(folder, 'no.yaml')],
+      2,
+      /cannot read .*no\.yaml: there is no such file/,
+    ],
+    [
+      'no SUT at the address',
+      RUN,
+      4,
+      /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/,
+    ],
+    ['no SUT to name', ['name', '--sut', '127.0.0.1:1'], 4, /no SUT node answers/],
+    [
+      'a host that does not exist',
+      ['name', '--sut', 'no-such-host.invalid:1'],
+      4,
+      /cannot be resolved/,
+    ],
+  ])('%s is one line and an exit code', async (_case, args, exitCode, message) => {
+    const { code, stdout, stderr } = await longhaul(args);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
+  });
+
+  it('in a file is named with line and column', async () => {
+    const path = file('unknown.yaml', 'run:\n  sut: [a:1]\n  benchmarks: digits\n');
+    const { code, stderr } = await longhaul(['run', '--config', path]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `${path}:3:3: unknown key "benchmarks" in section "run"; did you mean "benchmark"?`,
+    );
+  });
+
+  it('of every kind is listed at once', async () => {
+    const { stderr } = await longhaul(['run', '--scenario', 'x', '--min-duration', 'y']);
+    expect(stderr.trim().split('\n')).toHaveLength(4);
+  });
+});
+
+describe('a port in use', () => {
+  it('ends the SUT node with the address in the message', async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+    });
+    const listen = `127.0.0.1:${port}`;
+    const { code, stderr } = await longhaul(['sut', '--benchmark', 'digits', '--listen', listen]);
+    server.close();
+    expect(code).toBe(6);
+    expect(stderr).toContain(listen);
+    expect(stderr).toMatch(/in use/);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('longhaul config', () => {
+  const path = file('good.yaml', 'run:\n  sut: [a:1, b:2]\n  targetQps: 50\nsut:\n  node: sut-a\n');
+
+  it('prints effective settings of both halves with their sources', async () => {
+    const { code, stdout } = await longhaul(['config', '--print', '--config', path]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`targetQps: 50 +# ${path}:3:3`));
+    expect(stdout).toMatch(new RegExp(`node: sut-a +# ${path}:5:3`));
+    expect(stdout).toMatch(/minDuration: 10s +# default/);
+  });
+
+  it("takes a verb's flags, which win over the file", async () => {
+    const args = ['config', '--print', 'run', '--config', path, '--target-qps', '70'];
+    const { code, stdout } = await longhaul(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
+    expect(stdout).not.toContain('sut:\n  node');
+  });
+
+  it('fails when a value is wrong', async () => {
+    const bad = file('bad.yaml', 'run:\n  scenario: Fast\n');
+    const { code, stderr } = await longhaul(['config', '--print', '--config', bad]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${bad}:2:3: scenario: "Fast" must be one of`);
+  });
+});

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { compiledModule } from '../../shared/process/package-files.ts';
+
+/** How a process ended and what it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly durationMs: number;
+}
+
+/** One real `longhaul` process, compiled code and all. Tests end it themselves, by its own pid. */
+export class LonghaulProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(
+    args: readonly string[],
+    options: { readonly cwd?: string; readonly main?: string } = {},
+  ) {
+    const begin = performance.now();
+    const main = options.main ?? fileURLToPath(compiledModule('loadgen-node/main.js'));
+    this.child = spawn(process.execPath, [main, ...args], {
+      cwd: options.cwd,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.child.stdout?.on('data', (text: Buffer) => {
+      this.#stdout += text.toString();
+    });
+    this.child.stderr?.on('data', (text: Buffer) => {
+      this.#stderr += text.toString();
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        const durationMs = performance.now() - begin;
+        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr, durationMs });
+      });
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Waits until stderr shows a text; fails when the process ends before. */
+  async says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!pattern.test(this.#stderr)) {
+      if (this.child.exitCode !== null || performance.now() > deadline) {
+        throw new Error(`${pattern} was not said; stderr: ${this.#stderr}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/** Runs `longhaul` to its end. */
+export function longhaul(
+  args: readonly string[],
+  options: { cwd?: string; main?: string } = {},
+): Promise<Ended> {
+  return new LonghaulProcess(args, options).ended;
+}
+
+/** A SUT node as a real process that is ready. */
+export class SutNodeProcess {
+  readonly process: LonghaulProcess;
+  readonly address: string;
+
+  private constructor(process: LonghaulProcess, address: string) {
+    this.process = process;
+    this.address = address;
+  }
+
+  static async start(node: string, args: readonly string[]): Promise<SutNodeProcess> {
+    const process = new LonghaulProcess([
+      ...['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', '--node', node],
+      ...args,
+    ]);
+    const address = await new Promise<string>((resolve, reject) => {
+      process.child.on('message', (message: { type: string; address: string }) => {
+        if (message.type === 'listening') resolve(message.address);
+      });
+      void process.ended.then(({ stderr }) => reject(new Error(`the SUT node ended: ${stderr}`)));
+    });
+    return new SutNodeProcess(process, address);
+  }
+
+  /** Ends the node whatever state it is in. */
+  async stop(): Promise<Ended> {
+    this.process.kill('SIGCONT');
+    this.process.kill('SIGKILL');
+    return this.process.ended;
+  }
+}
