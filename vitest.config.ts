@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // `network` needs root and Linux: npm run test:network.
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'] } },

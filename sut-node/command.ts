@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
+import type { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
+import { createLogger, type Logger } from '../shared/process/logger.ts';
+import { reportError } from '../shared/process/report-error.ts';
 import { Terminal } from '../shared/process/terminal.ts';
-import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import { startSutNode } from './sut-node.ts';
+import { type SutNode, startSutNode } from './sut-node.ts';
 
 export { SUT_OPTIONS };
 
@@ -23,6 +25,43 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
-      setExitCode(await serve(toSutSettings(values)));
+      setExitCode(await serve(toSutSettings(values), createLogger('longhaul-sut', values.logLevel)));
     });
+}
+
+/** Serves until somebody asks for the end, or until the node cannot serve any more. */
+async function serve(settings: SutSettings, logger: Logger): Promise<number> {
+  const terminal = new Terminal();
+  const asked = askedToStop();
+  const starting = startSutNode(settings, {
+    logger,
+    onListening: (address) => {
+      terminal.line(`SUT node ${settings.node} listens on ${address}`);
+      // A parent process (longhaul demo) asked for a free port and wants to know which it is.
+      process.send?.({ type: 'listening', address });
+    },
+    onProgress: (fraction, what) => terminal.status(what, `${Math.round(fraction * 100)} %`),
+  });
+  const node = await Promise.race([starting, asked]);
+  if (node === 'stop') return EXIT.valid; // Nothing is served yet, so nothing has to be drained.
+  const { workerCount, benchmark } = settings;
+  terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
+  const end = await Promise.race([asked, fatalError(node)]);
+  if (end === 'stop') terminal.status('draining');
+  await node.stop();
+  terminal.clear();
+  return end === 'stop' ? EXIT.valid : reportError(end);
+}
+
+/** Resolves at SIGTERM, at Ctrl-C, or when the parent process that started this node is gone. */
+function askedToStop(): Promise<'stop'> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(name, () => resolve('stop'));
+  });
+}
+
+function fatalError(node: SutNode): Promise<MlperfError> {
+  return new Promise((resolve) => {
+    node.onFatal(resolve);
+  });
 }

@@ -8,7 +8,7 @@ import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { bootId } from '../../shared/process/host-facts.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
-import type { AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
@@ -95,14 +95,11 @@ async function scoreAccuracy(
   if (phase === null || phase.endCause !== 'all-issued' || phase.counts.lostSamples > 0) {
     return undefined;
   }
-  const entries = new Map<number, Uint8Array>();
-  for await (const entry of readAccuracyLog(outcome.logFiles.accuracy)) {
-    // MultiStream pads its last query with samples that it has issued already: score each once.
-    entries.set(entry.sampleIndex, entry.response);
+  const entries: AccuracyEntry[] = [];
+  for await (const { sampleIndex, response } of readAccuracyLog(outcome.logFiles.accuracy)) {
+    entries.push({ sampleIndex, response });
   }
-  return dataSet.scoreAccuracy(
-    [...entries].map(([sampleIndex, response]) => ({ sampleIndex, response })),
-  );
+  return dataSet.scoreAccuracy(entries);
 }
 
 function extraReasons(

@@ -49,6 +49,8 @@ export interface SetEnd {
   readonly startNs: number;
   /** Clock when nothing was outstanding any more. */
   readonly endNs: number;
+  /** Samples that were outstanding when issuing ended. */
+  readonly outstandingAtStop: number;
   /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
   readonly abandonedSamples: number;
   readonly fault: MlperfError | null;
@@ -79,8 +81,11 @@ export class IssueQueryController {
   /** When samples became outstanding after none were, in ns since the start. */
   #busySinceNs = 0;
   #isStallSuspected = false;
+  /** When waiting for outstanding samples ends after a fault or an interrupt. */
+  #deadlineNs = Number.POSITIVE_INFINITY;
   #cause: EndCause = 'all-issued';
   #fault: MlperfError | null = null;
+  #outstandingAtStop = 0;
   #plannedPump: PlannedCall | null = null;
   #plannedWatch: PlannedCall | null = null;
   #plannedDeadline: PlannedCall | null = null;
@@ -113,7 +118,7 @@ export class IssueQueryController {
   /** Call after each recorded completion. May issue the next query. */
   sampleCompleted(): void {
     if (this.#parts.recorder.outstandingSamples > 0) return;
-    if (this.#state === 'draining') this.#end();
+    if (this.#state === 'draining') this.#endIfDone();
     else if (this.#parts.rules.waitsForCompletion) this.#pump();
   }
 
@@ -123,7 +128,7 @@ export class IssueQueryController {
    */
   sampleLost(): void {
     if (this.#parts.recorder.outstandingSamples > 0) return;
-    if (this.#state === 'draining') this.#end();
+    if (this.#state === 'draining') this.#endIfDone();
     else if (this.#parts.rules.waitsForCompletion) this.#planPump(this.#parts.clock.nowNs());
   }
 
@@ -145,13 +150,15 @@ export class IssueQueryController {
     const { clock, rules, plan, recorder } = this.#parts;
     let nowNs = clock.nowNs();
     const turnEndNs = nowNs + TURN_NS;
+    const isPlanned = rules.scheduledAt === 'plan';
     while (this.#state === 'issuing') {
       if (this.#nextQuery === plan.queryCount) {
         this.#stopIssuing(this.#causeOfListEnd());
         break;
       }
       if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
-      const dueNs = this.#startNs + (plan.scheduledDeltaNs[this.#nextQuery] ?? 0);
+      const dueNs =
+        this.#startNs + (isPlanned ? (plan.scheduledDeltaNs[this.#nextQuery] as number) : 0);
       if (nowNs < dueNs || nowNs >= turnEndNs) {
         this.#planPump(Math.max(nowNs, dueNs));
         break;
@@ -160,7 +167,7 @@ export class IssueQueryController {
       nowNs = clock.nowNs();
     }
     this.#isPumping = false;
-    if (this.#state === 'draining' && recorder.outstandingSamples === 0) this.#end();
+    this.#endIfDone();
   };
 
   #issue(nowNs: number): void {
@@ -204,14 +211,15 @@ export class IssueQueryController {
     if (this.#state === 'ready' || this.#state === 'ended') return;
     const wasIssuing = this.#state === 'issuing';
     const isBreak = cause === 'fault' || cause === 'interrupted' || cause === 'stall';
-    if (wasIssuing || isBreak) this.#cause = cause;
+    if (wasIssuing) this.#outstandingAtStop = this.#parts.recorder.outstandingSamples;
+    if (wasIssuing || (isBreak && this.#cause !== 'interrupted')) this.#cause = cause;
     this.#state = 'draining';
     this.#cancelPump();
-    if (cause === 'fault') this.#planDeadline(this.#parts.drainTimeoutNs);
-    if (cause === 'interrupted') this.#planDeadline(INTERRUPT_DRAIN_NS);
+    if (cause === 'fault') this.#shortenDeadline(this.#parts.drainTimeoutNs);
+    if (cause === 'interrupted') this.#shortenDeadline(INTERRUPT_DRAIN_NS);
     if (wasIssuing) this.#flush();
     if (cause === 'stall') this.#end();
-    else if (!this.#isPumping && this.#parts.recorder.outstandingSamples === 0) this.#end();
+    else this.#endIfDone();
   }
 
   #flush(): void {
@@ -222,17 +230,19 @@ export class IssueQueryController {
     }
   }
 
-  #planDeadline(waitNs: number): void {
+  #shortenDeadline(waitNs: number): void {
     const { clock } = this.#parts;
+    const deadlineNs = clock.nowNs() + waitNs;
+    if (deadlineNs >= this.#deadlineNs) return;
+    this.#deadlineNs = deadlineNs;
     this.#plannedDeadline?.cancel();
-    this.#plannedDeadline = clock.callAt(clock.nowNs() + waitNs, () => this.#end());
+    this.#plannedDeadline = clock.callAt(deadlineNs, () => this.#end());
   }
 
   readonly #watch = (): void => {
     const { clock, recorder, stallTimeoutNs } = this.#parts;
     const nowNs = clock.nowNs();
-    const aliveNs =
-      this.#startNs + Math.max(recorder.lastCompletionNs, this.#busySinceNs);
+    const aliveNs = this.#startNs + Math.max(recorder.lastCompletionNs, this.#busySinceNs);
     const isIdle = recorder.outstandingSamples === 0;
     const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
     if (isOverdue && this.#isStallSuspected) {
@@ -243,6 +253,12 @@ export class IssueQueryController {
     const nextNs = isIdle ? nowNs + stallTimeoutNs : aliveNs + stallTimeoutNs;
     this.#plannedWatch = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#watch);
   };
+
+  /** Not inside the loop, which looks itself when it is left. */
+  #endIfDone(): void {
+    if (this.#isPumping || this.#state !== 'draining') return;
+    if (this.#parts.recorder.outstandingSamples === 0) this.#end();
+  }
 
   #end(): void {
     if (this.#state === 'ended') return;
@@ -256,6 +272,7 @@ export class IssueQueryController {
       cause: this.#cause,
       startNs: this.#startNs,
       endNs,
+      outstandingAtStop: this.#outstandingAtStop,
       abandonedSamples,
       fault: this.#fault,
     });

@@ -1,39 +1,254 @@
-import type { Clock } from '../../shared/clock/clock.ts';
-import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
-import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
-import type { LogSettings } from '../settings/log-settings.ts';
-import type { TestSettings } from '../settings/test-settings.ts';
-import type { RunProgress, TestOutcome } from './test-outcome.ts';
-
-/** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
-export interface TestParts {
-  readonly sut: SystemUnderTest;
-  readonly qsl: QuerySampleLibrary;
-  readonly settings: TestSettings;
-  readonly clock: Clock;
-  readonly log: LogSettings;
-  /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
-  readonly loadgen?: LoadgenBehaviour;
-  /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
-  readonly stallTimeoutNs: number;
-  /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
-  readonly drainTimeoutNs: number;
-  /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
-  readonly signal?: AbortSignal;
-  /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
-  readonly onProgress?: (progress: RunProgress) => void;
-}
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { writeHeader } from '../logs/header-lines.ts';
+import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
+import { TestLogs } from '../logs/test-logs.ts';
+import { writeVerdict } from '../logs/verdict-lines.ts';
+import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import { checkSettings } from '../settings/check-settings.ts';
+import { deriveEffectiveSettings } from '../settings/effective-settings.ts';
+import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
+import { runAccuracy } from './accuracy-run.ts';
+import { INTERRUPTED, Interruption } from './interruption.ts';
+import { runPerformance } from './performance-run.ts';
+import { isBrokenEnd } from './phase-counts.ts';
+import { EngineResponseSink } from './response-sink.ts';
+import type { TestContext, TestParts } from './test-context.ts';
+import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
+import { makeVerdicts, type SutProblem } from './verdicts.ts';
 
 /**
  * Runs one test: accuracy, performance, or both (LoadGen: StartTest).
  *
  * INVALID is a result, not an error. Whatever happens, the SUT is stopped once and the logs are
- * written as far as the test came.
+ * written as far as the test came. Latency counts from the schedule; loading, names and logs are
+ * outside the timed region.
  * @throws MlperfError `ERR_OUTPUT` before anything is issued when the logs cannot be opened, later
  *   when the disk fails; `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
  *   first name, the SUT's start or the sample library throw.
  */
-export function startTest(parts: TestParts): Promise<TestOutcome> {
-  throw new Error(`not yet: ${parts.settings.scenario}`);
+export async function startTest(parts: TestParts): Promise<TestOutcome> {
+  const stopper = new SutStopper(parts);
+  const interruption = new Interruption(parts.signal);
+  try {
+    return await runTest(parts, stopper, interruption);
+  } catch (error) {
+    await stopper.stop(); // Its own failure would only hide the first one.
+    throw error;
+  } finally {
+    interruption.dispose();
+  }
+}
+
+async function runTest(
+  parts: TestParts,
+  stopper: SutStopper,
+  interruption: Interruption,
+): Promise<TestOutcome> {
+  checkSettings(parts.settings, parts.qsl);
+  const loadgen = parts.loadgen ?? LOADGEN_V41;
+  const derived = deriveEffectiveSettings(parts.settings, parts.qsl, loadgen);
+  const beginNs = parts.clock.nowNs();
+  const logs = new TestLogs(parts.log, () => parts.clock.nowNs() - beginNs);
+  const context: TestContext = {
+    parts,
+    effective: derived.effective,
+    loadgen,
+    logs,
+    sink: new EngineResponseSink(parts.clock),
+    selector: new AccuracyLogSelector(),
+    interruption,
+    nextIds: { queryId: 0, responseId: 0 },
+  };
+  try {
+    return await new TestRun(context, stopper).run(derived.settingErrors);
+  } catch (error) {
+    logs.detail.error('error_runtime', `The test broke off: ${messageOf(error)}`);
+    logs.appendSummary(`\nINCOMPLETE: the test broke off: ${messageOf(error)}\n`);
+    endQuietly(logs);
+    throw error;
+  }
+}
+
+/** The steps of one test and what they leave for the verdict. */
+class TestRun {
+  readonly #context: TestContext;
+  readonly #stopper: SutStopper;
+  readonly #problems: SutProblem[] = [];
+  #sutName = '';
+  #sutNameDurationNs = 0;
+  #accuracy: AccuracyOutcome | null = null;
+  #performance: PerformanceOutcome | null = null;
+
+  constructor(context: TestContext, stopper: SutStopper) {
+    this.#context = context;
+    this.#stopper = stopper;
+  }
+
+  async run(settingErrors: readonly string[]): Promise<TestOutcome> {
+    const { parts, interruption } = this.#context;
+    await this.#askName();
+    this.#writeHead(settingErrors);
+    if (!interruption.isInterrupted) {
+      await interruption.orInterrupted(parts.sut.start(this.#context.sink));
+    }
+    await this.#runPhases();
+    await this.#stopSut();
+    return this.#finish();
+  }
+
+  async #askName(): Promise<void> {
+    const { parts, interruption } = this.#context;
+    const beginNs = parts.clock.nowNs();
+    const name = await interruption.orInterrupted(parts.sut.name());
+    this.#sutNameDurationNs = parts.clock.nowNs() - beginNs;
+    if (name !== INTERRUPTED) this.#sutName = name;
+  }
+
+  #writeHead(settingErrors: readonly string[]): void {
+    const { parts, logs, effective, loadgen } = this.#context;
+    const header = {
+      sutName: this.#sutName,
+      sutNameDurationNs: this.#sutNameDurationNs,
+      qslName: parts.qsl.name,
+      totalSampleCount: parts.qsl.totalSampleCount,
+      performanceSampleCount: parts.qsl.performanceSampleCount,
+    };
+    writeHeader(logs.detail, header, loadgen);
+    for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
+    writeRequestedSettings(logs.detail, parts.settings, loadgen);
+    writeEffectiveSettings(logs.detail, effective, loadgen);
+  }
+
+  async #runPhases(): Promise<void> {
+    const { effective, interruption } = this.#context;
+    if (effective.mode !== 'PerformanceOnly' && !interruption.isInterrupted) {
+      this.#accuracy = await runAccuracy(this.#context);
+      if (isBrokenEnd(this.#accuracy.endCause)) return;
+    }
+    if (effective.mode !== 'AccuracyOnly' && !interruption.isInterrupted) {
+      this.#performance = await runPerformance(this.#context, this.#sutName, () =>
+        this.#askNameAgain(),
+      );
+    }
+  }
+
+  /** A name that changed, or a SUT that no longer answers, does not spoil the logs of the run. */
+  async #askNameAgain(): Promise<void> {
+    const { parts, interruption } = this.#context;
+    try {
+      const name = await interruption.orInterrupted(parts.sut.name());
+      if (name === INTERRUPTED || name === this.#sutName) return;
+      this.#addProblem({
+        rule: 'sut-name',
+        text: `The SUT's name changed during the run, from "${this.#sutName}" to "${name}".`,
+        needed: `"${this.#sutName}"`,
+        seen: `"${name}"`,
+      });
+    } catch (error) {
+      this.#addProblem({
+        rule: 'sut-name',
+        text: `The SUT did not give its name after the run: ${messageOf(error)}.`,
+        needed: `"${this.#sutName}"`,
+        seen: 'no answer',
+      });
+    }
+  }
+
+  async #stopSut(): Promise<void> {
+    const failure = await this.#stopper.stop();
+    if (failure === null) return;
+    this.#addProblem({
+      rule: 'sut-stop',
+      text: `The SUT could not be stopped in order: ${failure}.`,
+      needed: 'an orderly end',
+      seen: 'an error',
+    });
+  }
+
+  #addProblem(problem: SutProblem): void {
+    this.#problems.push(problem);
+    this.#context.logs.detail.error('error_runtime', problem.text);
+  }
+
+  #finish(): TestOutcome {
+    const { effective, logs, sink } = this.#context;
+    this.#addLateErrors();
+    sink.close();
+    const isInterrupted = this.#isCutShort();
+    const verdicts = makeVerdicts({
+      settings: effective,
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      isInterrupted,
+      wantsAccuracy: effective.mode !== 'PerformanceOnly',
+      wantsPerformance: effective.mode !== 'AccuracyOnly',
+      contractErrors: sink.contractErrors.count,
+      sutProblems: this.#problems,
+    });
+    const outcome: TestOutcome = {
+      sutName: this.#sutName,
+      sutNameDurationNs: this.#sutNameDurationNs,
+      effectiveSettings: effective,
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      verdicts,
+      logFiles: logs.paths,
+      isInterrupted,
+    };
+    writeVerdict(logs, outcome);
+    logs.end();
+    return outcome;
+  }
+
+  /** True when the signal took something away: after the last response it changes nothing. */
+  #isCutShort(): boolean {
+    const { effective, interruption } = this.#context;
+    if (!interruption.isInterrupted) return false;
+    const phases = [];
+    if (effective.mode !== 'PerformanceOnly') phases.push(this.#accuracy);
+    if (effective.mode !== 'AccuracyOnly') phases.push(this.#performance);
+    return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
+  }
+
+  /** What went wrong after the last set: responses that nobody waited for, a fault. */
+  #addLateErrors(): void {
+    const { sink, logs } = this.#context;
+    for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+    const fault = sink.faultBetweenSets;
+    if (fault !== null) {
+      const text = `The SUT broke outside the timed region: ${fault.message}.`;
+      this.#addProblem({ rule: 'fault', text, needed: 'no fault', seen: 'a fault' });
+    }
+  }
+}
+
+/** Stops the SUT, once, whichever way the test ends. */
+class SutStopper {
+  readonly #parts: TestParts;
+  #isStopped = false;
+
+  constructor(parts: TestParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns Why it failed, or null. */
+  async stop(): Promise<string | null> {
+    if (this.#isStopped) return null;
+    this.#isStopped = true;
+    try {
+      await this.#parts.sut.stop();
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}
+
+/** Closes the logs after another error, which is the one to report. */
+function endQuietly(logs: TestLogs): void {
+  try {
+    logs.end();
+  } catch {
+    // The disk fails as well: the first error says enough.
+  }
 }

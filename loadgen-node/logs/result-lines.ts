@@ -62,7 +62,8 @@ function writeStatistics(
   log.integer(`result_min_${what}`, statistics.minNs);
   log.integer(`result_max_${what}`, statistics.maxNs);
   log.integer(`result_mean_${what}`, statistics.meanNs);
-  const ending = what === 'latency_ns' ? 'percentile_latency_ns' : 'percentile_per_query_latency_ns';
+  const ending =
+    what === 'latency_ns' ? 'percentile_latency_ns' : 'percentile_per_query_latency_ns';
   for (const { percentile, valueNs } of statistics.percentiles) {
     log.integer(`result_${percentileLabel(percentile, 2)}_${ending}`, valueNs);
   }

@@ -49,7 +49,10 @@ function writeRequestedOfScenario(log: DetailLog, settings: TestSettings): void 
       );
       return;
     case 'MultiStream':
-      log.double('requested_multi_stream_expected_latency_ns', settings.multiStreamExpectedLatencyNs);
+      log.double(
+        'requested_multi_stream_expected_latency_ns',
+        settings.multiStreamExpectedLatencyNs,
+      );
       log.double(
         'requested_multi_stream_target_latency_percentile',
         settings.multiStreamTargetLatencyPercentile,
@@ -68,10 +71,7 @@ function writeRequestedOfScenario(log: DetailLog, settings: TestSettings): void 
 function writeRequestedOfServer(log: DetailLog, settings: TestSettings): void {
   log.double('requested_server_target_qps', settings.serverTargetQps);
   log.integer('requested_server_target_latency_ns', settings.serverTargetLatencyNs);
-  log.double(
-    'requested_server_target_latency_percentile',
-    settings.serverTargetLatencyPercentile,
-  );
+  log.double('requested_server_target_latency_percentile', settings.serverTargetLatencyPercentile);
   log.boolean('requested_server_coalesce_queries', settings.serverCoalesceQueries);
   log.integer(
     'requested_server_find_peak_qps_decimals_of_precision',

@@ -103,7 +103,10 @@ function additionalLines(summary: PerformanceSummary): string[] {
         ...statisticsLines(summary.sampleLatency),
       ];
     case 'MultiStream':
-      return ['Per-query latency:  ', ...statisticsLines(summary.queryLatency ?? summary.sampleLatency)];
+      return [
+        'Per-query latency:  ',
+        ...statisticsLines(summary.queryLatency ?? summary.sampleLatency),
+      ];
     case 'Server':
       return [
         `Scheduled samples per second : ${formatFixed(rates.scheduled, 2)}`,

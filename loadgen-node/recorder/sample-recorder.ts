@@ -167,7 +167,11 @@ export class SampleRecorder {
    * Times of the query that was issued last. Where a sample of it was lost, its end is the latest
    * completion of the set: such a run is invalid whatever the number is.
    */
-  finalQuery(): { readonly scheduledNs: number; readonly issuedNs: number; readonly doneNs: number } {
+  finalQuery(): {
+    readonly scheduledNs: number;
+    readonly issuedNs: number;
+    readonly doneNs: number;
+  } {
     const query = this.#issuedQueries - 1;
     const scheduledNs = this.#scheduledNs[query] ?? 0;
     const doneNs = query < 0 ? Number.NaN : scheduledNs + this.#largestLatency(query);
@@ -199,8 +203,7 @@ export class SampleRecorder {
     let count = 0;
     for (let sample = 0; sample < this.#issuedSamples; sample += 1) {
       if (this.#state[sample] !== IS_COMPLETED) continue;
-      latencies[count] =
-        (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
+      latencies[count] = (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
       count += 1;
     }
     return latencies;

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
@@ -12,7 +12,7 @@ import { findFlaw, writeManifest } from './manifest.ts';
  *
  *   <cacheFolder>/<name>-<hash of recipe>/            the artifact: its files and manifest.json
  *   <cacheFolder>/<name>-<hash>.lock                  held while one process makes it
- *   <cacheFolder>/<name>-<hash>.building-XXXXXX/      half made, or to be deleted
+ *   <cacheFolder>/<name>-<hash>.building-<random>/    half made, or to be deleted
  *
  * An artifact appears by one rename, complete or not at all. What damages it later (a full disk, a
  * power cut, an editor) is found by its checksums when it is opened, and it is made again.
@@ -89,8 +89,9 @@ async function buildAndPublish(
   target: string,
   recipe: string,
 ): Promise<void> {
-  const folder = await mkdtemp(`${target}${LEFTOVER}`);
+  const folder = leftoverName(target);
   try {
+    await mkdir(folder);
     await build(folder, onProgress);
     await writeManifest(folder, name, recipe);
     await publish(folder, target);
@@ -124,7 +125,7 @@ function isOccupied(error: unknown): boolean {
 
 /** Takes a damaged artifact away by one rename; deleting file by file would leave a half one in its place. */
 async function discard(target: string): Promise<void> {
-  const leftover = `${target}${LEFTOVER}${randomUUID()}`;
+  const leftover = leftoverName(target);
   try {
     await rename(target, leftover);
   } catch (error) {
@@ -132,6 +133,10 @@ async function discard(target: string): Promise<void> {
     return;
   }
   await rm(leftover, { recursive: true, force: true });
+}
+
+function leftoverName(target: string): string {
+  return `${target}${LEFTOVER}${randomUUID()}`;
 }
 
 /** Deletes what processes that were killed have left of this artifact. Only the holder of the lock may. */

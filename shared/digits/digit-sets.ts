@@ -21,7 +21,7 @@ export interface DigitSet {
 
 /**
  * What the model is fitted on. Its seed is another than the evaluation set's, so no image is ever part
- * of both. With 1,000 images more the model reads 0.5 of 100 better and takes 1 s longer to fit.
+ * of both. With 1,000 images more the model reads 1 of 100 better and takes 1 s longer to fit.
  */
 export const TRAINING_SET: DigitSet = { seed: 1, imageCount: 2000 };
 

@@ -3,7 +3,7 @@ import { DIGIT_STROKES, type Point } from './digit-strokes.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 /**
- * How hard the images are. Set by trial so that the model of this project reads about 96 of 100: less
+ * How hard the images are. Set by trial so that the model of this project reads about 97 of 100: less
  * would look broken, more would leave accuracy tests nothing to find (a node that answers with wrong
  * samples, damaged images, a model of fewer bits). Noise is the strongest knob.
  */

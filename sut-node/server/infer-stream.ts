@@ -167,10 +167,8 @@ export class InferStream implements SampleOwner {
   }
 
   #open(open: Open__Output): void {
-    const { services, agreement } = {
-      services: this.#services,
-      agreement: negotiateOpen(open, this.#services.offer),
-    };
+    const services = this.#services;
+    const agreement = negotiateOpen(open, services.offer);
     const credit = services.credits.open(() => this.#tellCredit());
     if (credit === undefined)
       throw resourceExhausted('the node has as many open streams as it takes');
@@ -225,7 +223,15 @@ export class InferStream implements SampleOwner {
     run.ledger.sampleCount += 1;
     run.credit.begin();
     this.#owedCount += 1;
-    const sample = { ...whole, owner: this, arrivedAtNs, queuedAtNs: clock.nowNs() };
+    const sample: WaitingSample = {
+      id: whole.id,
+      pieces: whole.pieces,
+      bytes: whole.bytes,
+      form: whole.form,
+      owner: this,
+      arrivedAtNs,
+      queuedAtNs: clock.nowNs(),
+    };
     if (this.#drainReason !== undefined) {
       this.#refuse(sample, FAILURE_CODES.draining, this.#drainReason);
     } else if (whole.bytes > limits.sampleBytesMax) {

@@ -67,7 +67,11 @@ class IdTable {
     // Both halves count: ids of one stream may differ in the high half only.
     const low = id % 2 ** 32;
     const high = (id - low) / 2 ** 32;
-    let slot = (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 13) & this.#mask;
+    let hash = low ^ Math.imul(high, 0x9e3779b1);
+    // The finaliser of MurmurHash3: ids that differ by a power of two must not share their slots.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    let slot = (hash ^ (hash >>> 16)) & this.#mask;
     for (;;) {
       const value = this.#slots[slot];
       if (value === 0 || value === id + 1) return slot;

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import {
+  choice,
   count,
   duration,
   listenAddress,
@@ -9,6 +10,7 @@ import {
   text,
 } from '../../shared/config/setting.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { LOG_LEVELS, type LogLevel } from '../../shared/process/logger.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   QUEUE_BYTES_MAX_DEFAULT,
@@ -36,6 +38,7 @@ export const SUT_OPTIONS: {
   readonly receiveWindowBytes: Setting<number>;
   readonly drainTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
+  readonly logLevel: Setting<LogLevel>;
 } = {
   benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
   listen: listenAddress('address to listen on; port 0 takes a free one', {
@@ -75,6 +78,9 @@ export const SUT_OPTIONS: {
   }),
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
   cacheDir: optional(text('folder', 'folder for generated models (default: ~/.cache/longhaul)')),
+  logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
+    fallback: 'warn',
+  }),
 };
 
 /** Effective options as the node's own settings. */

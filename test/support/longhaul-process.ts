@@ -11,20 +11,24 @@ export interface Ended {
   readonly durationMs: number;
 }
 
-/** One real `longhaul` process, compiled code and all. Tests end it themselves, by its own pid. */
+interface ProcessOptions {
+  readonly cwd?: string;
+  /** Path of another main.js, for example one that was installed. */
+  readonly main?: string;
+}
+
+/** One real process, compiled code and all. Tests end it themselves, by its own pid. */
 export class LonghaulProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   #stdout = '';
   #stderr = '';
 
-  constructor(
-    args: readonly string[],
-    options: { readonly cwd?: string; readonly main?: string } = {},
-  ) {
+  /** @param command Program and arguments. */
+  constructor(command: readonly string[], options: ProcessOptions = {}) {
     const begin = performance.now();
-    const main = options.main ?? fileURLToPath(compiledModule('loadgen-node/main.js'));
-    this.child = spawn(process.execPath, [main, ...args], {
+    const [program, ...args] = command;
+    this.child = spawn(program as string, args, {
       cwd: options.cwd,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -62,15 +66,21 @@ export class LonghaulProcess {
   }
 }
 
-/** Runs `longhaul` to its end. */
-export function longhaul(
+/** Starts `longhaul`. */
+export function spawnLonghaul(
   args: readonly string[],
-  options: { cwd?: string; main?: string } = {},
-): Promise<Ended> {
-  return new LonghaulProcess(args, options).ended;
+  options: ProcessOptions = {},
+): LonghaulProcess {
+  const main = options.main ?? fileURLToPath(compiledModule('loadgen-node/main.js'));
+  return new LonghaulProcess([process.execPath, main, ...args], options);
 }
 
-/** A SUT node as a real process that is ready. */
+/** Runs `longhaul` to its end. */
+export function longhaul(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  return spawnLonghaul(args, options).ended;
+}
+
+/** A SUT node as a real process that listens. */
 export class SutNodeProcess {
   readonly process: LonghaulProcess;
   readonly address: string;
@@ -81,10 +91,8 @@ export class SutNodeProcess {
   }
 
   static async start(node: string, args: readonly string[]): Promise<SutNodeProcess> {
-    const process = new LonghaulProcess([
-      ...['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', '--node', node],
-      ...args,
-    ]);
+    const verb = ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', '--node', node];
+    const process = spawnLonghaul([...verb, ...args]);
     const address = await new Promise<string>((resolve, reject) => {
       process.child.on('message', (message: { type: string; address: string }) => {
         if (message.type === 'listening') resolve(message.address);

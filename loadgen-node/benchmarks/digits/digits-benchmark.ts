@@ -1,7 +1,7 @@
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
 import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
-import { forEachIndex } from './for-each-index.ts';
 import { ensureGeneratedDataSet } from './generate-data-set.ts';
 
 const rules = benchmarkRules('digits');

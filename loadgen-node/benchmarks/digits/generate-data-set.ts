@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArtifactOptions, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
+import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import {
   DRAWING_REVISION,
   EVALUATION_SET,
@@ -9,7 +10,6 @@ import {
 } from '../../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../../shared/digits/render-digit.ts';
 import { encodeJpeg, jpegCodecVersion } from '../../../shared/image/jpeg.ts';
-import { forEachIndex } from './for-each-index.ts';
 import {
   formatLabelList,
   generatedFileName,

@@ -20,7 +20,7 @@ export const FEATURE_COUNT = 1152;
 export const INPUT_NAME = 'image';
 export const LABEL_OUTPUT_NAME = 'label';
 const LOGITS_OUTPUT_NAME = 'logits';
-const FEATURES_OUTPUT_NAME = 'features';
+export const FEATURES_OUTPUT_NAME = 'features';
 
 /** Shape of one sample: channels, height, width. */
 export const SAMPLE_SHAPE: readonly number[] = [3, IMAGE_SIZE, IMAGE_SIZE];

@@ -1,0 +1,66 @@
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import { type Measurements, summarize } from '../results/summarize.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+
+/** Share of the latency bound that p99 of the dispatch lag may take. */
+const LAG_SHARE_MAX = 0.1;
+
+/** How late LoadGen itself was, and whether that decided the result. */
+export interface DispatchFindings {
+  readonly dispatchLag: LatencyStatistics;
+  readonly isGeneratorBound: boolean;
+  readonly generatorBoundReason: string;
+}
+
+/**
+ * Judges LoadGen's own lateness. Latency counts from the schedule, so that a late LoadGen can only
+ * make the SUT look worse; this says when it did.
+ */
+export function judgeDispatch(
+  recorder: SampleRecorder,
+  measured: Measurements,
+  settings: EffectiveSettings,
+  summary: PerformanceSummary,
+): DispatchFindings {
+  const lagsNs = recorder.dispatchLagsNs().sort();
+  const reason =
+    verdictFlip(recorder, { measured, settings, summary }) ?? largeLag(lagsNs, settings) ?? '';
+  return {
+    dispatchLag: latencyStatistics(lagsNs),
+    isGeneratorBound: reason !== '',
+    generatorBoundReason: reason,
+  };
+}
+
+function verdictFlip(
+  recorder: SampleRecorder,
+  {
+    measured,
+    settings,
+    summary,
+  }: {
+    measured: Measurements;
+    settings: EffectiveSettings;
+    summary: PerformanceSummary;
+  },
+): string | null {
+  // Only Server keeps a schedule that LoadGen could miss.
+  if (settings.scenario !== 'Server') return null;
+  const sampleLatenciesNs = recorder.completedLatenciesFromIssueNs();
+  const fromIssue = summarize({ ...measured, sampleLatenciesNs }, settings, 0);
+  if (fromIssue.isValid === summary.isValid) return null;
+  return (
+    'the verdict would be the other one if latency were taken from the issue ' +
+    `(${fromIssue.target.valueNs} ns instead of ${summary.target.valueNs} ns at the target percentile)`
+  );
+}
+
+function largeLag(sortedLagsNs: Float64Array, settings: EffectiveSettings): string | null {
+  if (settings.scenario !== 'Server') return null;
+  const lagNs = percentileOf(sortedLagsNs, 0.99);
+  const lagNsMax = settings.targetLatencyNs * LAG_SHARE_MAX;
+  if (lagNs <= lagNsMax) return null;
+  return `queries went out late: p99 of the dispatch lag is ${lagNs} ns, more than 10 % of the latency bound (${lagNsMax} ns)`;
+}

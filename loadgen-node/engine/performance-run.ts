@@ -1,0 +1,95 @@
+import { writeResults } from '../logs/result-lines.ts';
+import { performanceSummaryText } from '../logs/summary-log.ts';
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { type Measurements, summarize } from '../results/summarize.ts';
+import { LoadableSets } from '../schedule/loadable-sets.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { judgeDispatch } from './generator-bound.ts';
+import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
+import { type IssuedSet, runSet } from './run-set.ts';
+import type { TestContext } from './test-context.ts';
+import type { PerformanceOutcome } from './test-outcome.ts';
+
+/**
+ * Runs the first set under the clock (LoadGen: RunPerformanceMode).
+ * @param askNameAgain LoadGen asks the SUT for its name after the run; untimed, before the results.
+ * @returns Null when the test was interrupted, or the SUT broke, before the first query.
+ */
+export async function runPerformance(
+  context: TestContext,
+  sutName: string,
+  askNameAgain: () => Promise<void>,
+): Promise<PerformanceOutcome | null> {
+  const { parts, effective, loadgen, logs, sink } = context;
+  logs.detail.message('Starting performance mode');
+  sink.beginPhase();
+  const set = new LoadableSets('performance', effective, parts.qsl, loadgen).at(0);
+  const issued = await runSet(context, { phase: 'performance', set, setIndex: 0, setCount: 1 });
+  if (issued === null) return null;
+  const totals = new PhaseTotals();
+  totals.add(issued, sink.failures);
+  writeFailures(logs.detail, sink.failures);
+  if (!totals.isBroken) await askNameAgain();
+  const contractErrors = sink.contractErrors.takeCount();
+  const outcome = {
+    ...totals.outcome(contractErrors, sink.failures),
+    ...summarizeSet(issued, effective, loadgen.percentileLabelDecimals),
+  };
+  writePerformance(context, sutName, outcome);
+  await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
+  return outcome;
+}
+
+/** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
+export function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): boolean {
+  return summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
+}
+
+type Findings = Pick<
+  PerformanceOutcome,
+  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason'
+>;
+
+function summarizeSet(
+  { recorder }: IssuedSet,
+  settings: EffectiveSettings,
+  labelDecimals: 0 | 1,
+): Findings {
+  const measured = measurementsOf(recorder, settings);
+  const summary = summarize(measured, settings, labelDecimals);
+  return { summary, ...judgeDispatch(recorder, measured, settings, summary) };
+}
+
+function measurementsOf(recorder: SampleRecorder, { scenario }: EffectiveSettings): Measurements {
+  const sampleLatenciesNs = recorder.completedLatenciesNs();
+  let maxLatencyNs = 0;
+  for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
+  const final = recorder.finalQuery();
+  return {
+    queryCount: recorder.issuedQueries,
+    sampleLatenciesNs,
+    queryLatenciesNs:
+      scenario === 'MultiStream' ? recorder.completedQueryLatenciesNs() : new Float64Array(0),
+    maxLatencyS: maxLatencyNs / 1e9,
+    finalQuery: {
+      scheduledS: final.scheduledNs / 1e9,
+      issuedS: final.issuedNs / 1e9,
+      allDoneS: final.doneNs / 1e9,
+    },
+  };
+}
+
+function writePerformance(
+  context: TestContext,
+  sutName: string,
+  outcome: PerformanceOutcome,
+): void {
+  const { logs, effective, loadgen } = context;
+  const { summary } = outcome;
+  const isValid = isValidForLoadgen(outcome);
+  logs.appendSummary(
+    performanceSummaryText({ sutName, settings: effective, summary, isValid, loadgen }),
+  );
+  writeResults(logs.detail, summary, isValid);
+  if (loadgen.logsErrorCount) logs.detail.integer('num_errors', logs.detail.errorCount);
+}

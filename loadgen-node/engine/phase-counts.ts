@@ -1,0 +1,70 @@
+import type { DetailLog } from '../logs/detail-log.ts';
+import type { FailureTally } from './failure-tally.ts';
+import type { IssuedSet } from './run-set.ts';
+import type { EndCause, PhaseCounts, PhaseOutcome } from './test-outcome.ts';
+
+/** Adds the sets of a phase up. */
+export class PhaseTotals {
+  #issuedQueries = 0;
+  #issuedSamples = 0;
+  #completedSamples = 0;
+  #lostSamples = 0;
+  #beginNs = Number.NaN;
+  #endNs = Number.NaN;
+  #cause: EndCause = 'all-issued';
+  #faultText: string | null = null;
+
+  /** True once the phase cannot go on. */
+  get isBroken(): boolean {
+    return isBrokenEnd(this.#cause);
+  }
+
+  add({ recorder, end }: IssuedSet, failures: FailureTally): void {
+    this.#issuedQueries += recorder.issuedQueries;
+    this.#issuedSamples += recorder.issuedSamples;
+    this.#completedSamples += recorder.completedSamples;
+    this.#lostSamples += recorder.lostSamples;
+    if (Number.isNaN(this.#beginNs)) this.#beginNs = end.startNs;
+    this.#endNs = end.endNs;
+    this.#cause = end.cause;
+    this.#faultText ??= end.fault?.message ?? null;
+    if (end.abandonedSamples > 0) {
+      failures.add({ code: 'lost', text: 'no response came' }, end.abandonedSamples);
+    }
+  }
+
+  /** The phase broke between two sets. */
+  breakOff(cause: 'interrupted' | 'fault', faultText: string | null): void {
+    this.#cause = cause;
+    this.#faultText ??= faultText;
+  }
+
+  outcome(contractErrors: number, failures: FailureTally): PhaseOutcome {
+    const counts: PhaseCounts = {
+      issuedQueries: this.#issuedQueries,
+      issuedSamples: this.#issuedSamples,
+      completedSamples: this.#completedSamples,
+      lostSamples: this.#lostSamples,
+      contractErrors,
+    };
+    return {
+      counts,
+      endCause: this.#cause,
+      failures: failures.counts(),
+      durationNs: Number.isNaN(this.#beginNs) ? 0 : this.#endNs - this.#beginNs,
+      faultText: this.#faultText,
+    };
+  }
+}
+
+/** True for an end at which the C++ LoadGen would not have ended. */
+export function isBrokenEnd(cause: EndCause): boolean {
+  return cause === 'fault' || cause === 'stall' || cause === 'interrupted';
+}
+
+/** Writes the failed samples of a phase, by the code of the failure. */
+export function writeFailures(log: DetailLog, failures: FailureTally): void {
+  for (const { code, count, firstText } of failures.counts()) {
+    log.error('error_runtime', `${count} samples lost (${code}). First: ${firstText}`);
+  }
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '../../shared/clock/clock.ts';
+import type { ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ResponseRecorder } from '../recorder/response-recorder.ts';
+import {
+  BEFORE_ISSUE,
+  NOT_ISSUED,
+  RECORDED,
+  type SampleRecorder,
+  SECOND_RESPONSE,
+} from '../recorder/sample-recorder.ts';
+import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
+import { FailureTally } from './failure-tally.ts';
+import type { IssueQueryController } from './issue-query-controller.ts';
+
+/** The set that responses belong to at the moment. */
+export interface OpenSet {
+  readonly controller: IssueQueryController;
+  readonly recorder: SampleRecorder;
+  /** Response id of the set's first sample. */
+  readonly firstResponseId: number;
+  readonly sampleIndices: Uint32Array;
+  /** One bit per sample: its response is logged. Null: none is. */
+  readonly loggedSamples: Uint8Array | null;
+  readonly responses: ResponseRecorder;
+}
+
+/**
+ * LoadGen's end of the contract with the SUT, one for the whole test.
+ *
+ * Hot path. It believes nothing: an id that is unknown, too early, answered before or of an earlier
+ * set is counted and otherwise without effect.
+ */
+export class EngineResponseSink implements ResponseSink {
+  readonly contractErrors: ContractErrors = new ContractErrors();
+  readonly #clock: Clock;
+  #failures = new FailureTally();
+  #set: OpenSet | null = null;
+  #isClosed = false;
+  /** First response id that no set has used yet. */
+  #nextResponseId = 0;
+  #faultBetweenSets: MlperfError | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Samples that the SUT reported as failed since {@link beginPhase}. */
+  get failures(): FailureTally {
+    return this.#failures;
+  }
+
+  /** A fault that came while no set was open, if one did. */
+  get faultBetweenSets(): MlperfError | null {
+    return this.#faultBetweenSets;
+  }
+
+  /** Starts a new count of failures. */
+  beginPhase(): void {
+    this.#failures = new FailureTally();
+  }
+
+  /** From now on responses belong to `set`. */
+  openSet(set: OpenSet): void {
+    this.#set = set;
+    this.#nextResponseId = set.firstResponseId + set.sampleIndices.length;
+  }
+
+  /** From now on every response is an error. */
+  closeSet(): void {
+    this.#set = null;
+  }
+
+  /** The test is over: what comes now changes nothing any more. */
+  close(): void {
+    this.#set = null;
+    this.#isClosed = true;
+  }
+
+  nowNs(): number {
+    return this.#clock.nowNs();
+  }
+
+  firstToken(responseId: number, _payload: Uint8Array, _atNs: number): void {
+    // Token latencies are not measured yet; the contract is checked all the same.
+    const set = this.#set;
+    const problem = set?.recorder.checkOpen(responseId - set.firstResponseId);
+    if (problem !== RECORDED) this.#refuse(responseId, problem);
+  }
+
+  complete(responseId: number, payload: Uint8Array, _tokenCount: number, atNs: number): void {
+    const set = this.#set;
+    if (set === null) {
+      this.#refuse(responseId, undefined);
+      return;
+    }
+    const sample = responseId - set.firstResponseId;
+    let result = set.recorder.complete(sample, atNs);
+    if (result === BEFORE_ISSUE) {
+      // The time is wrong, the response is there: our own clock decides, and the error is counted.
+      this.#refuse(responseId, result);
+      result = set.recorder.complete(sample, this.#clock.nowNs());
+    }
+    if (result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    if (set.loggedSamples !== null && isBitSet(set.loggedSamples, sample)) {
+      set.responses.add(responseId, set.sampleIndices[sample] as number, payload);
+    }
+    // Last, since it may issue the next query, whose responses may come before this call returns.
+    set.controller.sampleCompleted();
+  }
+
+  fail(responseId: number, failure: SampleFailure): void {
+    const set = this.#set;
+    const result = set?.recorder.lose(responseId - set.firstResponseId);
+    if (set === null || result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    this.#failures.add(failure);
+    set.controller.sampleLost();
+  }
+
+  fault(error: MlperfError): void {
+    if (this.#isClosed) return;
+    if (this.#set !== null) this.#set.controller.breakOff(error);
+    else this.#faultBetweenSets ??= error;
+  }
+
+  /** @param problem What the recorder says; undefined while no set is open. */
+  #refuse(responseId: number, problem: number | undefined): void {
+    if (this.#isClosed) return;
+    this.contractErrors.add(this.#kindOf(responseId, problem), responseId);
+  }
+
+  #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
+    if (problem === NOT_ISSUED) return 'not-issued';
+    if (problem === SECOND_RESPONSE) return 'second-response';
+    if (problem === BEFORE_ISSUE) return 'before-issue';
+    const firstOfSet = this.#set?.firstResponseId ?? this.#nextResponseId;
+    const isOld = Number.isInteger(responseId) && responseId >= 0 && responseId < firstOfSet;
+    return isOld ? 'after-end' : 'unknown-id';
+  }
+}
+
+function isBitSet(bits: Uint8Array, index: number): boolean {
+  return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
+}

@@ -1,0 +1,171 @@
+import type { PlannedCall } from '../../shared/clock/clock.ts';
+import { ResponseRecorder } from '../recorder/response-recorder.ts';
+import { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { scenarioRules } from '../scenario/scenario-rules.ts';
+import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
+import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import { writeEndOfSet } from './end-messages.ts';
+import { INTERRUPTED } from './interruption.ts';
+import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
+import { stopLimits } from './stop-rules.ts';
+import type { TestContext } from './test-context.ts';
+
+const PROGRESS_PERIOD_NS = 1_000_000_000;
+
+/** Which set of a phase is run. */
+export interface SetInput {
+  readonly phase: Phase;
+  readonly set: LoadableSet;
+  readonly setIndex: number;
+  readonly setCount: number;
+}
+
+/** A set that was issued, to whatever end. */
+export interface IssuedSet {
+  readonly recorder: SampleRecorder;
+  readonly end: SetEnd;
+}
+
+/**
+ * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
+ * caller unloads.
+ * @returns Null when the test was interrupted, or the SUT broke, before the first query.
+ */
+export async function runSet(context: TestContext, input: SetInput): Promise<IssuedSet | null> {
+  const { parts, effective, loadgen, logs, sink, interruption } = context;
+  const { phase, set } = input;
+  const plan = buildQueryPlan({ phase, settings: effective, set, loadgen });
+  const sampleCount = plan.queryCount * plan.samplesPerQuery;
+  const loggedSamples = context.selector.select(phase, effective, sampleCount);
+  const rules = scenarioRules(effective.scenario);
+  const recorder = new SampleRecorder(plan, rules.scheduledAt);
+  const responses = new ResponseRecorder(phase === 'performance', (response) =>
+    logs.accuracy.write(response),
+  );
+
+  logs.detail.list('loaded_qsl_set', set.sampleIndices);
+  const loaded = await interruption.orInterrupted(parts.qsl.loadSamplesToRam(set.sampleIndices));
+  if (loaded === INTERRUPTED || interruption.isInterrupted || sink.faultBetweenSets !== null) {
+    return null;
+  }
+  writeGenerated(context, phase, plan);
+  logs.flush();
+
+  const { nextIds } = context;
+  const controller = new IssueQueryController({
+    sut: parts.sut,
+    clock: parts.clock,
+    rules,
+    plan,
+    recorder,
+    limits: phase === 'performance' ? stopLimits(effective) : null,
+    firstQueryId: nextIds.queryId,
+    firstResponseId: nextIds.responseId,
+    stallTimeoutNs: parts.stallTimeoutNs,
+    drainTimeoutNs: parts.drainTimeoutNs,
+  });
+  sink.openSet({
+    controller,
+    recorder,
+    firstResponseId: nextIds.responseId,
+    sampleIndices: plan.sampleIndices,
+    loggedSamples,
+    responses,
+  });
+  nextIds.queryId += plan.queryCount;
+  nextIds.responseId += sampleCount;
+  interruption.notify(() => controller.interrupt());
+  const progress = new ProgressTicker(context, input, plan, recorder);
+  const beginMs = Date.now();
+  const end = await controller.run();
+  progress.stop();
+  interruption.notify(null);
+  sink.closeSet();
+  responses.handOn();
+  writeEnd(context, { recorder, end }, beginMs);
+  logs.flush();
+  return { recorder, end };
+}
+
+function writeGenerated(
+  { logs, effective, loadgen }: TestContext,
+  phase: Phase,
+  plan: QueryPlan,
+): void {
+  const isPadded =
+    loadgen.logsPaddedQuerySize &&
+    phase === 'performance' &&
+    effective.scenario === 'Offline' &&
+    effective.sampleConcatenatePermutation;
+  logs.detail.integer('generated_query_count', plan.generatedQueryCount);
+  logs.detail.integer(
+    'generated_samples_per_query',
+    isPadded ? plan.samplesPerQuery : effective.samplesPerQuery,
+  );
+  logs.detail.integer('generated_query_duration', plan.generatedDurationNs);
+}
+
+/** Counters of contention between LoadGen's logging threads. One thread has none. */
+const LOGGER_COUNTERS = [
+  'logger_swap_request_slots_retry_count',
+  'logger_swap_request_slots_retry_retry_count',
+  'logger_swap_request_slots_retry_reencounter_count',
+  'logger_start_reading_entries_retry_count',
+  'logger_tls_total_log_cas_fail_count',
+  'logger_tls_total_swap_buffers_slot_retry_count',
+];
+
+function writeEnd(
+  { logs, sink }: TestContext,
+  { recorder, end }: IssuedSet,
+  beginMs: number,
+): void {
+  writeEndOfSet(logs.detail, end, recorder);
+  for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+  for (const key of LOGGER_COUNTERS) logs.detail.integer(key, 0);
+  logs.detail.text('power_begin', powerTime(beginMs));
+  logs.detail.text('power_end', powerTime(beginMs + recorder.lastCompletionNs / 1e6));
+}
+
+/** `MM-DD-YYYY HH:MM:SS.mmm`, UTC: what MLPerf's power tools match with their own log. */
+function powerTime(epochMs: number): string {
+  const iso = new Date(epochMs).toISOString();
+  return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
+}
+
+/** Reports progress about once a second while a set is issued. */
+class ProgressTicker {
+  readonly #tick: () => void;
+  #planned: PlannedCall | null = null;
+
+  constructor(
+    { parts: { clock, onProgress } }: TestContext,
+    { phase, setIndex, setCount }: SetInput,
+    plan: QueryPlan,
+    recorder: SampleRecorder,
+  ) {
+    const beginNs = clock.nowNs();
+    this.#tick = () => {
+      const nowNs = clock.nowNs();
+      onProgress?.({
+        phase,
+        setIndex,
+        setCount,
+        elapsedNs: nowNs - beginNs,
+        generatedQueries: plan.queryCount,
+        issuedQueries: recorder.issuedQueries,
+        issuedSamples: recorder.issuedSamples,
+        completedSamples: recorder.completedSamples,
+        lostSamples: recorder.lostSamples,
+      });
+      this.#planned = clock.callAt(nowNs + PROGRESS_PERIOD_NS, this.#tick);
+    };
+    if (onProgress !== undefined) {
+      this.#planned = clock.callAt(beginNs + PROGRESS_PERIOD_NS, this.#tick);
+    }
+  }
+
+  stop(): void {
+    this.#planned?.cancel();
+  }
+}

@@ -1,0 +1,191 @@
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { isBrokenEnd } from './phase-counts.ts';
+import type {
+  AccuracyOutcome,
+  EndCause,
+  PerformanceOutcome,
+  PhaseOutcome,
+  TestOutcome,
+  Verdict,
+  VerdictReason,
+} from './test-outcome.ts';
+
+/** What the verdicts are made from. */
+export interface VerdictInput {
+  readonly settings: EffectiveSettings;
+  readonly accuracy: AccuracyOutcome | null;
+  readonly performance: PerformanceOutcome | null;
+  readonly isInterrupted: boolean;
+  /** Phases that the mode asks for. */
+  readonly wantsAccuracy: boolean;
+  readonly wantsPerformance: boolean;
+  /** Of the whole test. */
+  readonly contractErrors: number;
+  /** Defects of the SUT outside the phases, as whole sentences: name changed, stop failed, ... */
+  readonly sutProblems: readonly SutProblem[];
+}
+
+/** A defect of the SUT outside the phases. */
+export interface SutProblem {
+  readonly rule: string;
+  readonly text: string;
+  readonly needed: string;
+  readonly seen: string;
+}
+
+/** Makes both verdicts; they are kept apart. */
+export function makeVerdicts(input: VerdictInput): TestOutcome['verdicts'] {
+  const loadgen = loadgenReasons(input);
+  const longhaul = [...loadgen, ...longhaulReasons(input)];
+  return { loadgen: verdictOf(loadgen), longhaul: verdictOf(longhaul) };
+}
+
+function verdictOf(reasons: readonly VerdictReason[]): Verdict {
+  return { isValid: reasons.length === 0, reasons };
+}
+
+function loadgenReasons(input: VerdictInput): VerdictReason[] {
+  const { accuracy, performance, settings } = input;
+  const reasons: VerdictReason[] = [];
+  if (performance !== null) reasons.push(...ruleReasons(performance, settings));
+  if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
+  if (performance !== null) reasons.push(...endReasons('performance', performance));
+  const isMissing =
+    (input.wantsAccuracy && accuracy === null) || (input.wantsPerformance && performance === null);
+  if (isMissing && !reasons.some(({ rule }) => rule === 'interrupted' || rule === 'fault')) {
+    reasons.push(missingPhase(input.isInterrupted));
+  }
+  return reasons;
+}
+
+/** LoadGen's four rules. */
+function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): VerdictReason[] {
+  const { validity } = outcome.summary;
+  const reasons: VerdictReason[] = [];
+  const add = (
+    rule: string,
+    what: string,
+    item: { isMet: boolean; needed: string; seen: string },
+    key: string | null,
+  ): void => {
+    if (item.isMet) return;
+    const { needed, seen } = item;
+    reasons.push({
+      rule,
+      text: `${what}: needed is ${needed}, seen was ${seen}.`,
+      needed,
+      seen,
+      key,
+    });
+  };
+  const lengthKey = keyOfLength(outcome.endCause, settings);
+  add('latency-bound', 'The latency bound was missed', validity.performance, 'server_target_qps');
+  add(
+    'min-duration',
+    'The run was too short',
+    validity.minDuration,
+    lengthKey ?? 'min_duration_ms',
+  );
+  add(
+    'min-queries',
+    'Too few queries or samples',
+    validity.minQueries,
+    lengthKey ?? 'min_query_count',
+  );
+  add(
+    'early-stopping',
+    'Too few queries for the confidence that early stopping asks for',
+    validity.earlyStopping,
+    validity.performance.isMet ? 'min_query_count' : 'server_target_qps',
+  );
+  return reasons;
+}
+
+/** The setting that kept a run short. */
+function keyOfLength(cause: EndCause, { scenario }: EffectiveSettings): string | null {
+  if (cause === 'max-query-count') return 'max_query_count';
+  if (cause === 'max-duration') return 'max_duration_ms';
+  if (cause === 'max-async') return 'server_max_async_queries';
+  if (isBrokenEnd(cause)) return null;
+  const keys = {
+    SingleStream: 'single_stream_expected_latency_ns',
+    MultiStream: 'multi_stream_expected_latency_ns',
+    Server: 'server_target_qps',
+    Offline: 'offline_expected_qps',
+  };
+  return keys[scenario];
+}
+
+/** Ends at which the C++ LoadGen would never have ended. */
+function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
+  const { counts, endCause, faultText } = outcome;
+  const reasons: VerdictReason[] = [];
+  if (counts.lostSamples > 0) {
+    const first = outcome.failures[0];
+    reasons.push({
+      rule: 'lost-samples',
+      text:
+        `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
+        `never completed${first === undefined ? '' : ` (first: ${first.firstText})`}.`,
+      needed: '0 lost samples',
+      seen: `${counts.lostSamples} lost samples`,
+      key: null,
+    });
+  }
+  if (endCause === 'fault') {
+    reasons.push({
+      rule: 'fault',
+      text: `The SUT broke during the ${phase} run: ${faultText ?? 'no reason given'}.`,
+      needed: 'no fault',
+      seen: 'a fault',
+      key: null,
+    });
+  }
+  if (endCause === 'stall') {
+    reasons.push({
+      rule: 'stall',
+      text: `The SUT stopped answering during the ${phase} run.`,
+      needed: 'a response within the stall timeout',
+      seen: 'none',
+      key: null,
+    });
+  }
+  if (endCause === 'interrupted') reasons.push(interrupted(phase));
+  return reasons;
+}
+
+function interrupted(phase: string): VerdictReason {
+  return {
+    rule: 'interrupted',
+    text: `The ${phase} run was interrupted: its numbers are those of a part.`,
+    needed: 'a whole run',
+    seen: 'a part of it',
+    key: null,
+  };
+}
+
+function missingPhase(isInterrupted: boolean): VerdictReason {
+  if (isInterrupted) return interrupted('whole');
+  return {
+    rule: 'fault',
+    text: 'The SUT broke before the first query of a run.',
+    needed: 'no fault',
+    seen: 'a fault',
+    key: null,
+  };
+}
+
+/** What LoadGen logs or does not see at all, and longhaul does not accept. */
+function longhaulReasons({ contractErrors, sutProblems }: VerdictInput): VerdictReason[] {
+  const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
+  if (contractErrors > 0) {
+    reasons.push({
+      rule: 'contract-errors',
+      text: `The SUT sent ${contractErrors} responses that nobody was waiting for; the detail log names them.`,
+      needed: '0 contract errors',
+      seen: `${contractErrors} contract errors`,
+      key: null,
+    });
+  }
+  return reasons;
+}

@@ -1,0 +1,39 @@
+import { packageVersion } from '../../shared/process/package-files.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import type { DetailLog } from './detail-log.ts';
+
+/** What a test says of itself before anything else. */
+export interface TestHeader {
+  readonly sutName: string;
+  readonly sutNameDurationNs: number;
+  readonly qslName: string;
+  readonly totalSampleCount: number;
+  readonly performanceSampleCount: number;
+}
+
+/**
+ * Writes the first lines of the detail log. LoadGen names its build there; what this LoadGen is and
+ * whose behaviour it follows is all that can be said honestly.
+ */
+export function writeHeader(log: DetailLog, header: TestHeader, loadgen: LoadgenBehaviour): void {
+  log.text(
+    'loadgen_version',
+    `longhaul ${packageVersion()} (LoadGen ${loadgen.version} behaviour)`,
+  );
+  for (const key of [
+    'loadgen_build_date_local',
+    'loadgen_build_date_utc',
+    'loadgen_git_commit_date',
+    'loadgen_git_log_message',
+    'loadgen_git_status_message',
+  ]) {
+    log.text(key, 'NA');
+  }
+  log.map('loadgen_file_sha1', {});
+  log.text('test_datetime', `${new Date().toISOString().slice(0, 19)}Z`);
+  log.text('sut_name', header.sutName);
+  log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);
+  log.text('qsl_name', header.qslName);
+  log.integer('qsl_reported_total_count', header.totalSampleCount);
+  log.integer('qsl_reported_performance_count', header.performanceSampleCount);
+}

@@ -1,0 +1,90 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import type { LogSettings } from '../settings/log-settings.ts';
+import { AccuracyLog } from './accuracy-log.ts';
+import { DetailLog } from './detail-log.ts';
+import { LogFile } from './log-file.ts';
+import { countsText } from './summary-log.ts';
+
+/** All log files of a test, open from before the first query to the end. */
+export class TestLogs {
+  readonly detail: DetailLog;
+  readonly accuracy: AccuracyLog;
+  readonly paths: { readonly summary: string; readonly detail: string; readonly accuracy: string };
+  readonly #files: readonly LogFile[];
+  readonly #summary: LogFile;
+  #isEnded = false;
+
+  /**
+   * Creates the folder and opens all files; files of an earlier test are replaced.
+   * @param elapsedNs Time since logging began, in ns.
+   * @throws MlperfError `ERR_OUTPUT` that names the path and the reason.
+   */
+  constructor(
+    { outdir, prefix = 'mlperf_log_', suffix = '' }: LogSettings,
+    elapsedNs: () => number,
+  ) {
+    createFolder(outdir);
+    this.paths = {
+      summary: join(outdir, `${prefix}summary${suffix}.txt`),
+      detail: join(outdir, `${prefix}detail${suffix}.txt`),
+      accuracy: join(outdir, `${prefix}accuracy${suffix}.json`),
+    };
+    const files: LogFile[] = [];
+    const open = (path: string): LogFile => {
+      const file = new LogFile(path);
+      files.push(file);
+      return file;
+    };
+    try {
+      this.#summary = open(this.paths.summary);
+      this.detail = new DetailLog(open(this.paths.detail), elapsedNs);
+      this.accuracy = new AccuracyLog(open(this.paths.accuracy));
+    } catch (error) {
+      for (const file of files) file.close();
+      throw error;
+    }
+    this.#files = files;
+  }
+
+  appendSummary(text: string): void {
+    this.#summary.append(text);
+  }
+
+  /** Writes what is held. @throws MlperfError `ERR_OUTPUT` when the disk failed, now or before. */
+  flush(): void {
+    for (const file of this.#files) file.flush();
+  }
+
+  /**
+   * Writes the closing lines and closes all files, those that failed as well. Calls after the first do
+   * nothing.
+   * @throws MlperfError `ERR_OUTPUT` of the first file that could not be written whole.
+   */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#summary.append(countsText(this.detail.warningCount, this.detail.errorCount));
+    this.accuracy.end();
+    let failure: unknown = null;
+    for (const file of this.#files) {
+      try {
+        file.close();
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== null) throw failure;
+  }
+}
+
+function createFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    const text = `cannot create the output folder ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+}

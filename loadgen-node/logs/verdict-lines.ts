@@ -1,0 +1,33 @@
+import type { PhaseCounts, TestOutcome } from '../engine/test-outcome.ts';
+import type { DetailLog } from './detail-log.ts';
+import type { TestLogs } from './test-logs.ts';
+
+/**
+ * Writes longhaul's own verdict behind LoadGen's results: keys that no official tool reads, and lines
+ * in the summary only where there is something to say.
+ */
+export function writeVerdict(
+  logs: TestLogs,
+  outcome: Pick<TestOutcome, 'accuracy' | 'performance' | 'verdicts' | 'isInterrupted'>,
+): void {
+  const { accuracy, performance, verdicts, isInterrupted } = outcome;
+  if (accuracy !== null) writeCounts(logs.detail, 'accuracy', accuracy.counts);
+  if (performance !== null) {
+    writeCounts(logs.detail, 'performance', performance.counts);
+    logs.detail.boolean('longhaul_generator_bound', performance.isGeneratorBound);
+  }
+  const { isValid, reasons } = verdicts.longhaul;
+  logs.detail.text('longhaul_validity', isValid ? 'VALID' : 'INVALID');
+  for (const { text } of reasons) logs.detail.text('longhaul_invalid_reason', text);
+  if (isInterrupted) logs.appendSummary('\nINCOMPLETE: the test was interrupted.\n');
+  if (isValid) return;
+  const lines = reasons.map(({ text }) => ` * ${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
+  logs.appendSummary(`\nlonghaul's verdict : INVALID\n${lines.join('')}`);
+}
+
+function writeCounts(log: DetailLog, phase: string, counts: PhaseCounts): void {
+  log.integer(`longhaul_${phase}_issued_samples`, counts.issuedSamples);
+  log.integer(`longhaul_${phase}_completed_samples`, counts.completedSamples);
+  log.integer(`longhaul_${phase}_lost_samples`, counts.lostSamples);
+  log.integer(`longhaul_${phase}_contract_errors`, counts.contractErrors);
+}

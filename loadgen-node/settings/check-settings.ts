@@ -1,0 +1,85 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { LibraryCounts } from './effective-settings.ts';
+import type { TestSettings } from './test-settings.ts';
+
+/**
+ * Refuses settings that cannot be run. LoadGen runs into undefined behaviour with some of these;
+ * others belong to parts of LoadGen that this engine does not have yet.
+ * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
+ */
+export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
+  const problems = [
+    ...wholeNumberProblems(settings),
+    ...percentileProblems(settings),
+    ...libraryProblems(library),
+    ...unsupportedProblems(settings),
+  ];
+  if (!Number.isFinite(settings.serverTargetQps)) problems.push('serverTargetQps must be a number');
+  if (!Number.isFinite(settings.offlineExpectedQps)) {
+    problems.push('offlineExpectedQps must be a number');
+  }
+  if (settings.multiStreamSamplesPerQuery < 1) {
+    problems.push('multiStreamSamplesPerQuery must be 1 or more');
+  }
+  if (problems.length > 0) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `test settings: ${problems.join('; ')}`);
+  }
+}
+
+const WHOLE_NUMBERS = [
+  'multiStreamSamplesPerQuery',
+  'serverTargetLatencyNs',
+  'serverMaxAsyncQueries',
+  'serverNumIssueQueryThreads',
+  'minDurationMs',
+  'maxDurationMs',
+  'minQueryCount',
+  'maxQueryCount',
+  'accuracyLogSamplingTarget',
+  'performanceIssueSameIndex',
+  'performanceSampleCountOverride',
+  'accuracySampleCountOverride',
+] as const satisfies readonly (keyof TestSettings)[];
+
+function wholeNumberProblems(settings: TestSettings): string[] {
+  return WHOLE_NUMBERS.filter(
+    (key) => !Number.isSafeInteger(settings[key]) || settings[key] < 0,
+  ).map((key) => `${key} must be a whole number of 0 or more, not ${settings[key]}`);
+}
+
+const PERCENTILES = [
+  'singleStreamTargetLatencyPercentile',
+  'multiStreamTargetLatencyPercentile',
+  'serverTargetLatencyPercentile',
+] as const satisfies readonly (keyof TestSettings)[];
+
+function percentileProblems(settings: TestSettings): string[] {
+  return PERCENTILES.filter((key) => !(settings[key] > 0 && settings[key] < 1)).map(
+    (key) => `${key} must be above 0 and below 1, not ${settings[key]}`,
+  );
+}
+
+function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCounts): string[] {
+  const problems: string[] = [];
+  if (!(totalSampleCount >= 1)) problems.push('the sample library is empty');
+  if (!(performanceSampleCount >= 1)) problems.push('the performance set of the library is empty');
+  return problems;
+}
+
+const UNSUPPORTED = [
+  'serverCoalesceQueries',
+  'useTokenLatencies',
+  'inferTokenLatencies',
+  'test05',
+  'printTimestamps',
+] as const satisfies readonly (keyof TestSettings)[];
+
+function unsupportedProblems(settings: TestSettings): string[] {
+  const problems = UNSUPPORTED.filter((key) => settings[key]).map(
+    (key) => `${key} is not supported`,
+  );
+  if (settings.serverNumIssueQueryThreads > 0) {
+    problems.push('serverNumIssueQueryThreads above 0 is not supported');
+  }
+  return problems;
+}

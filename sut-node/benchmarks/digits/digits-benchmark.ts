@@ -1,0 +1,34 @@
+import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
+import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
+import { postprocess } from './postprocess.ts';
+import { prepareModel } from './prepare-model.ts';
+import { preprocess } from './preprocess.ts';
+
+/**
+ * A grey JPEG of 48 x 48 pixels. A file and not pixels, so that warm-up loads the codec too, which the
+ * first sample would wait for otherwise. Made by sharp: `create` 48x48 "#808080", `jpeg` of quality 85.
+ */
+const GREY_JPEG = Buffer.from(
+  '/9j/2wBDAAUDBAQEAwUEBAQFBQUGBwwIBwcHBw8LCwkMEQ8SEhEPERETFhwXExQaFRERGCEYGh0dHx8fExciJCIeJBwe' +
+    'Hx7/2wBDAQUFBQcGBw4ICA4eFBEUHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4e' +
+    'Hh7/wAARCAAwADADASIAAhEBAxEB/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/xAAU' +
+    'AQEAAAAAAAAAAAAAAAAAAAAA/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAwDAQACEQMRAD8AAAAAAAAAAAAAAAAAAA//2Q==',
+  'base64',
+);
+
+/**
+ * The embedded example on the SUT node: a small classifier of digits that longhaul fits itself, or a
+ * user's own model with the same input and output. The response is the class (see
+ * shared/digits/response.ts).
+ */
+export const digitsBenchmark: SutBenchmark = {
+  rules: benchmarkRules('digits'),
+  modelName: MODEL_NAME,
+  input: { name: INPUT_NAME, sampleShape: SAMPLE_SHAPE },
+  outputNames: [LABEL_OUTPUT_NAME],
+  prepareModel,
+  preprocess,
+  postprocess,
+  warmUpPayload: () => ({ form: 'jpeg', payload: GREY_JPEG }),
+};

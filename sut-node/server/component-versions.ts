@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { ComponentVersion } from '../../proto/gen/mlperf/network/v1/ComponentVersion.ts';
+
+/** Packages whose version matters to a measurement. */
+const PACKAGES = ['@grpc/grpc-js', 'onnxruntime-node', 'sharp'] as const;
+
+/** Versions of what the node runs on; a package that is not installed is left out. */
+export function componentVersions(): ComponentVersion[] {
+  const components: ComponentVersion[] = [{ name: 'node', version: process.versions.node }];
+  for (const name of PACKAGES) {
+    const version = packageVersion(name);
+    if (version !== undefined) components.push({ name, version });
+  }
+  return components;
+}
+
+/** Reads the package's manifest: not loaded, and not hidden by its `exports`. */
+function packageVersion(name: string): string | undefined {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  const manifest = folders.map((folder) => join(folder, name, 'package.json')).find(existsSync);
+  if (manifest === undefined) return undefined;
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+}

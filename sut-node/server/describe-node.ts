@@ -1,0 +1,84 @@
+import { cpus, hostname, release, totalmem, type } from 'node:os';
+import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { HostFacts } from '../../proto/gen/mlperf/network/v1/HostFacts.ts';
+import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
+import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import { bootId, hostAddresses } from '../../shared/process/host-facts.ts';
+import { packageVersion } from '../../shared/process/package-files.ts';
+import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
+import type { ModelTensors } from '../workers/worker-messages.ts';
+import { componentVersions } from './component-versions.ts';
+import { type NodeOffer, RESPONSE_ENCODING } from './open-negotiation.ts';
+
+/** The model that a node has loaded. */
+export interface LoadedModel {
+  readonly tensors: ModelTensors;
+  /** SHA-256 of the model file, lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** What does not change while the node lives, gathered once. */
+export interface NodeFacts {
+  readonly name: string;
+  readonly identity: string;
+  readonly settings: SutSettings;
+  readonly offer: NodeOffer;
+  /** True for a benchmark that is not MLPerf's, or a model that is not the reference's. */
+  readonly isStandIn: boolean;
+}
+
+/** Answers Describe. Before the model is loaded there is none to describe. */
+export function describeNode(
+  facts: NodeFacts,
+  model: LoadedModel | undefined,
+  limits: NodeLimits,
+): DescribeResponse {
+  return {
+    name: facts.name,
+    nodeIdentity: facts.identity,
+    software: 'longhaul',
+    softwareVersion: packageVersion(),
+    components: componentVersions(),
+    protocolVersionMin: PROTOCOL_VERSION,
+    protocolVersionMax: PROTOCOL_VERSION,
+    features: [],
+    models: model === undefined ? [] : [describeModel(facts, model)],
+    settings: settingsByName(facts.settings),
+    host: describeHost(),
+    limits,
+  };
+}
+
+function describeModel({ offer, isStandIn }: NodeFacts, model: LoadedModel): ModelDescription {
+  return {
+    benchmark: offer.benchmark,
+    model: offer.model,
+    sha256: model.sha256,
+    inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
+    encodings: [...offer.encodings],
+    responseEncodings: [RESPONSE_ENCODING],
+    isStandIn,
+  };
+}
+
+/** Every setting by its name, as text. */
+function settingsByName(settings: SutSettings): Record<string, string> {
+  const { listen, ...others } = settings;
+  const entries = Object.entries(others).map(([name, value]) => [name, String(value ?? '')]);
+  return Object.fromEntries([['listen', `${listen.host}:${listen.port}`], ...entries]);
+}
+
+function describeHost(): HostFacts {
+  const processors = cpus();
+  return {
+    hostname: hostname(),
+    bootId: bootId(),
+    operatingSystem: `${type()} ${release()}`,
+    cpuModel: processors[0]?.model ?? 'unknown',
+    cpuCount: processors.length,
+    memoryBytes: totalmem(),
+    addresses: hostAddresses(),
+  };
+}

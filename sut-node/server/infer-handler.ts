@@ -1,0 +1,67 @@
+import assert from 'node:assert';
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { type InferPeer, type InferServices, InferStream } from './infer-stream.ts';
+import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
+import { type StreamEnd, unavailable } from './stream-end.ts';
+
+type InferCall = ServerDuplexStream<Buffer, Buffer>;
+
+/** All Infer streams of the node. */
+export class InferStreams {
+  readonly #streams = new Set<InferStream>();
+  #whenEmpty: (() => void)[] = [];
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /**
+   * Serves a call.
+   * @param services Undefined while the node does not serve; `why` says so to the peer.
+   */
+  handle(call: InferCall, services: InferServices | undefined, why: string): void {
+    const peer = peerOf(call);
+    if (services === undefined) {
+      peer.end(unavailable(why).end);
+      return;
+    }
+    const stream = new InferStream(services, peer, (ended) => this.#remove(ended));
+    this.#streams.add(stream);
+    assert(this.#streams.size <= CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX);
+    call.on('data', (bytes: Buffer) => stream.message(bytes));
+    call.on('end', () => stream.halfClosed());
+    call.on('drain', () => stream.drained());
+    call.on('cancelled', () => stream.cancelled());
+  }
+
+  /** Lets all streams end: they answer what they have. Resolves when the last one has ended. */
+  async drain(reason: string): Promise<void> {
+    for (const stream of this.#streams) stream.drain(reason);
+    if (this.#streams.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenEmpty.push(resolve);
+    });
+  }
+
+  /** Ends all streams now. */
+  abort(reason: string): void {
+    for (const stream of this.#streams) stream.abort(reason);
+  }
+
+  #remove(stream: InferStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0) return;
+    for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+}
+
+function peerOf(call: InferCall): InferPeer {
+  return {
+    write: (message) => call.write(message),
+    end: (end: StreamEnd) => {
+      if (end.code === 0) call.end();
+      // grpc-js ends a stream with a status by this event, behind what was written.
+      else call.emit('error', end);
+    },
+  };
+}

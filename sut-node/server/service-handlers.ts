@@ -1,0 +1,61 @@
+import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
+import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
+import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
+import type { InferStreams } from './infer-handler.ts';
+import type { InferServices } from './infer-stream.ts';
+import type { NodeStatus } from './node-status.ts';
+import type { RunLedgers } from './run-ledger.ts';
+
+/** What the handlers read. The server is up before the model is, so some of it comes later. */
+export interface ServedNode {
+  readonly facts: NodeFacts;
+  readonly status: NodeStatus;
+  readonly ledgers: RunLedgers;
+  readonly streams: InferStreams;
+  /** Undefined until the model is loaded. */
+  model(): LoadedModel | undefined;
+  /** Undefined while the node does not serve Infer. */
+  inferServices(): InferServices | undefined;
+  limits(): NodeLimits;
+}
+
+/** The node's answers to every method of the service. */
+export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
+  const { facts, status } = node;
+  return {
+    Name: (call, callback) => {
+      const { nonce } = call.request;
+      callback(null, { name: facts.name, nonce, nodeIdentity: facts.identity });
+    },
+    Describe: (_call, callback) => {
+      callback(null, describeNode(facts, node.model(), node.limits()));
+    },
+    Ready: (call, callback) => {
+      callback(null, readiness(node, call.request.benchmark, call.request.model));
+    },
+    Ledger: (call, callback) => {
+      callback(null, node.ledgers.toWire(call.request.runId));
+    },
+    Infer: (call) => {
+      const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
+      node.streams.handle(call, node.inferServices(), why);
+    },
+  };
+}
+
+/** A node is ready for its own benchmark and model only. */
+function readiness(node: ServedNode, benchmark: string, model: string): ReadyResponse {
+  const { offer } = node.facts;
+  const { state, detail } = node.status;
+  if (benchmark !== offer.benchmark) {
+    const other = `this node serves benchmark "${offer.benchmark}", not "${benchmark}"`;
+    return { ready: false, state, detail: other };
+  }
+  if (model !== '' && model !== offer.model) {
+    const other = `this node serves model "${offer.model}", not "${model}"`;
+    return { ready: false, state, detail: other };
+  }
+  const ready = state === 'NODE_STATE_READY';
+  return { ready, state, detail: ready ? '' : detail };
+}

@@ -1,0 +1,334 @@
+import assert from 'node:assert';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import { timerClock } from '../shared/clock/timer-clock.ts';
+import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../shared/errors/to-mlperf-error.ts';
+import { Deferred } from '../shared/process/deferred.ts';
+import type { Logger } from '../shared/process/logger.ts';
+import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
+import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
+import { sutBenchmark } from './benchmarks/registry.ts';
+import type { PrepareProgress, SutBenchmark } from './benchmarks/sut-benchmark.ts';
+import { disableTelemetry } from './onnx/onnxruntime.ts';
+import { CreditBook } from './server/credit-book.ts';
+import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
+import { InferStreams } from './server/infer-handler.ts';
+import type { InferServices } from './server/infer-stream.ts';
+import { type InferLimits, inferLimits } from './server/node-limits.ts';
+import { type NodeStateName, NodeStatus } from './server/node-status.ts';
+import { RunLedgers } from './server/run-ledger.ts';
+import { createServiceHandlers } from './server/service-handlers.ts';
+import { type SutServer, startSutServer } from './server/sut-server.ts';
+import type { SutSettings } from './settings/sut-settings.ts';
+import { answerBatch, failBatch, failSamples } from './workers/batch-answers.ts';
+import { checkModelFits } from './workers/model-fit.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
+
+/** What the caller of {@link startSutNode} wants to hear. */
+export interface SutNodeHooks {
+  /** The node listens; it is not ready yet. `address` is the one that was bound. */
+  readonly onListening?: (address: string) => void;
+  /** How far the start is, and what is done now. */
+  readonly onProgress: PrepareProgress;
+  readonly logger: Logger;
+}
+
+/** A SUT node that serves. */
+export interface SutNode {
+  readonly name: string;
+  /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
+  readonly address: string;
+  readonly port: number;
+  readonly state: NodeStateName;
+  /**
+   * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
+   * everything. Called again it returns the same promise.
+   */
+  stop(): Promise<void>;
+  /** Resolves when everything is closed. */
+  readonly closed: Promise<void>;
+  /**
+   * Called once when the node cannot serve any more though nobody stopped it. It still answers Ready,
+   * with the reason, until it is stopped. Called at once when that has happened already.
+   */
+  onFatal(listener: (error: MlperfError) => void): void;
+}
+
+/** Parts that tests exchange. @internal */
+export interface SutNodeParts {
+  readonly benchmark: SutBenchmark;
+  readonly spawn: SpawnWorker;
+}
+
+/**
+ * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes or
+ * finds the model, checks it, starts the workers and runs it once in each.
+ * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
+ *   `ERR_BENCHMARK_UNKNOWN`; nothing is left open then.
+ */
+export async function startSutNode(
+  settings: SutSettings,
+  hooks: SutNodeHooks,
+  parts?: SutNodeParts,
+): Promise<SutNode> {
+  // Before any thread could load ONNX Runtime.
+  disableTelemetry();
+  const benchmark = parts?.benchmark ?? sutBenchmark(settings.benchmark);
+  const node = new ServingNode(settings, hooks, benchmark, parts?.spawn ?? spawnOrtWorker);
+  await node.listen();
+  hooks.onListening?.(node.address);
+  try {
+    await node.load();
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
+  return node;
+}
+
+/** Composition root: joins server, batcher and workers, and owns their lives. */
+class ServingNode implements SutNode {
+  readonly #settings: SutSettings;
+  readonly #hooks: SutNodeHooks;
+  readonly #benchmark: SutBenchmark;
+  readonly #spawn: SpawnWorker;
+  readonly #limits: InferLimits;
+  readonly #facts: NodeFacts;
+  readonly #status = new NodeStatus();
+  readonly #ledgers = new RunLedgers();
+  readonly #streams = new InferStreams();
+  readonly #closed = new Deferred<void>();
+  readonly #failed = new Deferred<MlperfError>();
+  #server: SutServer | undefined;
+  #model: LoadedModel | undefined;
+  #pool: WorkerPool | undefined;
+  #batcher: DynamicBatcher | undefined;
+  #services: InferServices | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(
+    settings: SutSettings,
+    hooks: SutNodeHooks,
+    benchmark: SutBenchmark,
+    spawn: SpawnWorker,
+  ) {
+    this.#settings = settings;
+    this.#hooks = hooks;
+    this.#benchmark = benchmark;
+    this.#spawn = spawn;
+    this.#limits = inferLimits(settings, benchmark);
+    const encodings = Object.values(benchmark.rules.encodings);
+    this.#facts = {
+      name: settings.node,
+      identity: randomUUID(),
+      settings,
+      offer: {
+        benchmark: benchmark.rules.key,
+        model: benchmark.modelName,
+        // The workers decompress nothing.
+        encodings: encodings.filter((encoding) => encoding.compression === 'identity'),
+      },
+      isStandIn: benchmark.rules.isOfficial && settings.model === undefined,
+    };
+  }
+
+  get name(): string {
+    return this.#settings.node;
+  }
+
+  get address(): string {
+    const { host, port } = this.#bound;
+    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  }
+
+  get port(): number {
+    return this.#bound.port;
+  }
+
+  get state(): NodeStateName {
+    return this.#status.state;
+  }
+
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  onFatal(listener: (error: MlperfError) => void): void {
+    void this.#failed.promise.then(listener);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drainAndClose();
+    return this.#stopping;
+  }
+
+  /** Opens the server. @throws MlperfError `ERR_SUT_LISTEN` */
+  async listen(): Promise<void> {
+    const handlers = createServiceHandlers({
+      facts: this.#facts,
+      status: this.#status,
+      ledgers: this.#ledgers,
+      streams: this.#streams,
+      model: () => this.#model,
+      inferServices: () => (this.state === 'NODE_STATE_READY' ? this.#services : undefined),
+      limits: () => this.#wireLimits(),
+    });
+    this.#server = await startSutServer(this.#settings, handlers, {
+      onRefused: (error) => this.#fail(error),
+    });
+  }
+
+  /** Makes the model and the workers ready. @throws MlperfError */
+  async load(): Promise<void> {
+    const { modelName, rules } = this.#benchmark;
+    const modelFile = await this.#benchmark.prepareModel({
+      modelFile: this.#settings.model,
+      cacheFolder: this.#settings.cacheFolder,
+      onProgress: (fraction, what) => {
+        this.#status.set('NODE_STATE_LOADING', `${what} (${Math.floor(fraction * 100)} %)`);
+        this.#hooks.onProgress(fraction, what);
+      },
+    });
+    this.#status.set('NODE_STATE_LOADING', `loading ${modelFile}`);
+    this.#hooks.onProgress(0, `loading ${modelFile}`);
+    const sha256 = await fileSha256(modelFile);
+    const pool = this.#createPool(modelFile);
+    const tensors = await pool.load();
+    checkModelFits(this.#benchmark, tensors, modelFile, this.#settings.batchSizeMax);
+    this.#model = { tensors, sha256 };
+    const what = `warming up ${this.#settings.workerCount} workers`;
+    this.#status.set('NODE_STATE_WARMING_UP', what);
+    this.#hooks.onProgress(0, what);
+    await pool.warmUp();
+    if (this.state !== 'NODE_STATE_WARMING_UP') throw await this.#failed.promise;
+    this.#status.set('NODE_STATE_READY', '');
+    this.#hooks.onProgress(1, 'ready');
+    this.#hooks.logger.info(
+      { benchmark: rules.key, model: modelName, sha256, address: this.address },
+      'the node is ready',
+    );
+  }
+
+  /** Ends everything at once. Nobody is waited for but threads and connections. */
+  async close(): Promise<void> {
+    this.#streams.abort(`SUT node ${this.name} was stopped`);
+    await Promise.all([this.#server?.close(), this.#pool?.stop()]);
+    this.#closed.resolve();
+  }
+
+  get #bound(): SutServer {
+    const server = this.#server;
+    assert(server !== undefined, 'the node listens before anyone gets hold of it');
+    return server;
+  }
+
+  #createPool(modelFile: string): WorkerPool {
+    const { workerCount, threadsPerWorker, batchSizeMax, batchDelayUsMax } = this.#settings;
+    const { queueBytesMax, queueSamplesMax } = this.#settings;
+    const pool = new WorkerPool({
+      workerCount,
+      start: {
+        benchmark: this.#benchmark.rules.key,
+        modelFile,
+        threads: threadsPerWorker,
+        batchSizeMax,
+        forms: this.#facts.offer.encodings.map((encoding) => encoding.form),
+      },
+      spawn: this.#spawn,
+      logger: this.#hooks.logger,
+      events: {
+        onDone: answerBatch,
+        onLost: failBatch,
+        onRoom: () => batcher.dispatch(),
+        onFatal: (error) => this.#fail(error),
+      },
+    });
+    const { sampleBytesMax } = this.#limits;
+    const credits = new CreditBook({
+      bytesMax: queueBytesMax,
+      samplesMax: queueSamplesMax,
+      sampleBytesMax,
+    });
+    const batcher = new DynamicBatcher({
+      batchSizeMax,
+      batchDelayNsMax: batchDelayUsMax * 1_000,
+      queueSamplesMax: credits.samplesHeldMax,
+      clock: timerClock,
+      workers: pool,
+    });
+    this.#pool = pool;
+    this.#batcher = batcher;
+    this.#services = {
+      name: this.name,
+      identity: this.#facts.identity,
+      offer: this.#facts.offer,
+      limits: this.#limits,
+      credits,
+      ledgers: this.#ledgers,
+      batcher,
+      clock: timerClock,
+      wireLimits: () => this.#wireLimits(),
+    };
+    return pool;
+  }
+
+  #wireLimits(): NodeLimits {
+    const windows = this.#bound.windows();
+    return {
+      ...this.#limits,
+      streamWindowBytes: windows.stream,
+      connectionWindowBytes: windows.connection,
+    };
+  }
+
+  /** The node cannot serve any more. What waits is failed; Ready tells why until somebody stops the node. */
+  #fail(error: MlperfError): void {
+    if (this.state === 'NODE_STATE_FAILED') return;
+    this.#status.set('NODE_STATE_FAILED', error.message);
+    this.#hooks.logger.error({ err: error }, 'the node has failed');
+    const text = `SUT node ${this.name} has failed: ${error.message}`;
+    failSamples(this.#batcher?.removeAll() ?? [], { code: FAILURE_CODES.inference, text });
+    void this.#streams.drain(text);
+    this.#failed.resolve(error);
+  }
+
+  async #drainAndClose(): Promise<void> {
+    const reason = `SUT node ${this.name} is shutting down`;
+    if (this.state !== 'NODE_STATE_FAILED') this.#status.set('NODE_STATE_DRAINING', reason);
+    const { drainTimeoutNs } = this.#settings;
+    const isDrained = await endsWithin(this.#streams.drain(reason), drainTimeoutNs);
+    if (!isDrained) {
+      this.#hooks.logger.warn({ streams: this.#streams.count }, 'the drain took too long');
+      const text = `${reason}; the sample waited when the drain timeout of the node was over`;
+      failSamples(this.#batcher?.removeAll() ?? [], { code: FAILURE_CODES.draining, text });
+    }
+    await this.close();
+  }
+}
+
+/** True when the promise resolves in time. */
+async function endsWithin(promise: Promise<void>, limitNs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, limitNs / 1e6, false);
+  });
+  const inTime = await Promise.race([promise.then(() => true), late]);
+  clearTimeout(timer);
+  return inTime;
+}
+
+/** @throws MlperfError `ERR_MODEL` when the file cannot be read. */
+async function fileSha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_MODEL', what, { cause: error });
+  }
+  return hash.digest('hex');
+}

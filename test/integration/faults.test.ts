@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { smallDataSet } from '../support/small-data-set.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+
+// Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
+// soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own pids.
+
+const cache = ['--cache-dir', testCacheFolder()];
+const END_MS_MAX = 10_000;
+let dataFolder = '';
+const nodes: SutNodeProcess[] = [];
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(64);
+});
+
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+async function startNode(name: string): Promise<SutNodeProcess> {
+  const node = await SutNodeProcess.start(name, cache);
+  nodes.push(node);
+  await node.process.says(/is ready/);
+  return node;
+}
+
+/** A Server run that would take half a minute. */
+function startRun(...addresses: string[]) {
+  const output = mkdtempSync(join(tmpdir(), 'longhaul-fault-'));
+  const run = spawnLonghaul([
+    ...['run', '--sut', addresses.join(','), '--benchmark', 'digits', '--data-dir', dataFolder],
+    ...['--target-qps', '100', '--min-duration', '30s', '--output', output, ...cache],
+  ]);
+  return { run, output };
+}
+
+interface LogEntry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly metadata: { readonly is_error: boolean };
+}
+
+function readLogs(output: string) {
+  const read = (name: string): string => readFileSync(join(output, name), 'utf8');
+  const detail = read('mlperf_log_detail.txt')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line.replace(/^:::MLLOG /, '')) as LogEntry);
+  const accuracy: unknown = JSON.parse(read('mlperf_log_accuracy.json'));
+  return { detail, accuracy, summary: read('mlperf_log_summary.txt') };
+}
+
+/** Counts of the line that a run with lost samples prints. */
+function countsOf(stdout: string) {
+  const match = /(\d+) samples issued, (\d+) completed, (\d+) lost, (\d+) contract errors/.exec(stdout);
+  const [issued, completed, lost] = (match ?? []).slice(1).map(Number) as [number, number, number];
+  return { issued, completed, lost };
+}
+
+describe('a SUT node in the middle of a run', () => {
+  it.each<[string, (node: SutNodeProcess) => void, RegExp]>([
+    ['that is killed', (node) => node.process.kill('SIGKILL'), /SUT node 127\.0\.0\.1:\d+/],
+    ['that is stopped (SIGSTOP)', (node) => node.process.kill('SIGSTOP'), /SUT node 127\.0\.0\.1:\d+/],
+    ['that is shut down (SIGTERM)', (node) => node.process.kill('SIGTERM'), /is shutting down/],
+  ])('%s ends the run within 10 s as INVALID, with exact counts', async (_case, act, cause) => {
+    const node = await startNode('sut-a');
+    const { run, output } = startRun(node.address);
+    await run.says(/performance run:/);
+    const begin = performance.now();
+    act(node);
+    const { code, stdout, stderr } = await run.ended;
+    expect(performance.now() - begin).toBeLessThan(END_MS_MAX);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/Result +INVALID/);
+    expect(stdout).toMatch(cause);
+    const { detail, summary } = readLogs(output);
+    expect(detail.some((entry) => entry.metadata.is_error)).toBe(true);
+    expect(summary).toMatch(/Result is : INVALID/);
+    const { issued, completed, lost } = countsOf(stdout);
+    if (/lost/.test(stdout) && Number.isFinite(issued)) expect(completed + lost).toBe(issued);
+  });
+
+  it('that is one of two and is killed ends the run just so', async () => {
+    const [a, b] = [await startNode('sut-a'), await startNode('sut-b')];
+    const { run } = startRun(a.address, b.address);
+    await run.says(/performance run:/);
+    b.process.kill('SIGKILL');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain(b.address);
+  });
+});
+
+describe('Ctrl-C in the middle of a run', () => {
+  it('writes the logs, marks them incomplete and exits with 130', async () => {
+    const node = await startNode('sut-a');
+    const { run, output } = startRun(node.address);
+    await run.says(/performance run:/);
+    run.kill('SIGINT');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/INTERRUPTED/);
+    const { detail, summary } = readLogs(output);
+    expect(detail.some((entry) => entry.metadata.is_error)).toBe(true);
+    expect(summary).toMatch(/incomplete/i);
+  });
+});
+
+describe('a SUT node on its own', () => {
+  it('drains on SIGTERM and exits with 0', async () => {
+    const node = await startNode('sut-a');
+    node.process.kill('SIGTERM');
+    expect((await node.process.ended).code).toBe(0);
+  });
+
+  it('ends when the process that started it is gone', async () => {
+    const node = await startNode('sut-a');
+    node.process.child.disconnect();
+    expect((await node.process.ended).code).toBe(0);
+  });
+});
+
+describe('two SUT nodes of one name', () => {
+  it('are refused before anything is measured', async () => {
+    const [a, b] = [await startNode('twin'), await startNode('twin')];
+    const { run } = startRun(a.address, b.address);
+    const { code, stderr } = await run.ended;
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/have the same name "twin"/);
+  });
+});

@@ -1,0 +1,31 @@
+import type {
+  SampleAnswer,
+  SampleOwner,
+  WaitingSample,
+} from '../../sut-node/batcher/waiting-sample.ts';
+
+/** An owner that keeps the answers it gets. */
+export class RecordingOwner implements SampleOwner {
+  readonly answers: SampleAnswer[] = [];
+  /** Ids of the answers, one list per call. */
+  readonly calls: number[][] = [];
+
+  answer(answers: readonly SampleAnswer[]): void {
+    this.answers.push(...answers);
+    this.calls.push(answers.map((answer) => answer.sample.id));
+  }
+}
+
+/** A waiting sample of one byte. */
+export function waitingSample(id: number, fields: Partial<WaitingSample> = {}): WaitingSample {
+  return {
+    id,
+    pieces: [Uint8Array.of(id)],
+    bytes: 1,
+    form: 0,
+    owner: new RecordingOwner(),
+    arrivedAtNs: 0,
+    queuedAtNs: 0,
+    ...fields,
+  };
+}
