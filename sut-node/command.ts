@@ -4,7 +4,7 @@ import type { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
-import { Terminal } from '../shared/process/terminal.ts';
+import { percentOf, Terminal } from '../shared/process/terminal.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -25,7 +25,9 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
-      setExitCode(await serve(toSutSettings(values), createLogger('longhaul-sut', values.logLevel)));
+      setExitCode(
+        await serve(toSutSettings(values), createLogger('longhaul-sut', values.logLevel)),
+      );
     });
 }
 
@@ -40,7 +42,9 @@ async function serve(settings: SutSettings, logger: Logger): Promise<number> {
       // A parent process (longhaul demo) asked for a free port and wants to know which it is.
       process.send?.({ type: 'listening', address });
     },
-    onProgress: (fraction, what) => terminal.status(what, `${Math.round(fraction * 100)} %`),
+    onProgress: (fraction, what) => {
+      if (fraction < 1) terminal.status(what, percentOf(fraction));
+    },
   });
   const node = await Promise.race([starting, asked]);
   if (node === 'stop') return EXIT.valid; // Nothing is served yet, so nothing has to be drained.
@@ -56,7 +60,8 @@ async function serve(settings: SutSettings, logger: Logger): Promise<number> {
 /** Resolves at SIGTERM, at Ctrl-C, or when the parent process that started this node is gone. */
 function askedToStop(): Promise<'stop'> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(name, () => resolve('stop'));
+    for (const name of ['SIGTERM', 'SIGINT', 'disconnect'])
+      process.once(name, () => resolve('stop'));
   });
 }
 

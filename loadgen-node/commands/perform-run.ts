@@ -7,7 +7,7 @@ import {
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { bootId } from '../../shared/process/host-facts.ts';
-import type { Terminal } from '../../shared/process/terminal.ts';
+import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { startTest } from '../engine/start-test.ts';
@@ -155,8 +155,4 @@ function progressText(progress: RunProgress): string {
     `${set}${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued, ` +
     `${completedSamples} samples completed, ${outstanding} outstanding${lost}`
   );
-}
-
-function percentOf(fraction: number): string {
-  return `${Math.round(fraction * 100)} %`;
 }

@@ -48,3 +48,8 @@ export class Terminal {
     this.#hasStatus = false;
   }
 }
+
+/** A fraction as a detail of {@link Terminal.status}; empty at the very beginning. */
+export function percentOf(fraction: number): string {
+  return fraction === 0 ? '' : `${Math.round(fraction * 100)} %`;
+}

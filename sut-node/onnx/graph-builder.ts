@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import {
   ATTRIBUTE_TYPES,
   type AttributeProto,
@@ -117,7 +118,10 @@ function describeTensor(
 }
 
 function toAttribute(name: string, value: AttributeValue): AttributeProto {
-  if (typeof value === 'number') return { name, type: ATTRIBUTE_TYPES.int, i: value };
+  if (typeof value === 'number') {
+    assert(Number.isInteger(value), `${name}: a float attribute is written as { float: ${value} }`);
+    return { name, type: ATTRIBUTE_TYPES.int, i: value };
+  }
   if (typeof value === 'string') {
     return { name, type: ATTRIBUTE_TYPES.string, s: new TextEncoder().encode(value) };
   }

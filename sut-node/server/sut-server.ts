@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -54,7 +54,12 @@ export async function startSutServer(
     settings.receiveWindowBytes,
     events,
   );
-  const tcpServer = createServer((socket) => injector.injectConnection(socket));
+  const sockets = new Set<Socket>();
+  const tcpServer = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    injector.injectConnection(socket);
+  });
   tcpServer.maxConnections = CONNECTIONS_MAX;
   try {
     await listen(tcpServer, settings.listen);
@@ -72,7 +77,7 @@ export async function startSutServer(
     host: address,
     port,
     windows,
-    close: () => close(tcpServer, grpcServer),
+    close: () => close(tcpServer, grpcServer, sockets),
   };
 }
 
@@ -86,7 +91,11 @@ function listen(server: NetServer, at: SutSettings['listen']): Promise<void> {
   });
 }
 
-async function close(tcpServer: NetServer, grpcServer: Server): Promise<void> {
+async function close(
+  tcpServer: NetServer,
+  grpcServer: Server,
+  sockets: ReadonlySet<Socket>,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     tcpServer.close(() => resolve());
   });
@@ -98,5 +107,7 @@ async function close(tcpServer: NetServer, grpcServer: Server): Promise<void> {
     });
   });
   grpcServer.forceShutdown();
+  // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that never spoke has none.
+  for (const socket of sockets) socket.destroy();
   await closed;
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { createOrtSession } from './ort-session.ts';
-import type { FailedMessage, FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
+import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
 
 /**
  * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
@@ -12,7 +12,9 @@ import type { FailedMessage, FromWorker, ToWorker, WorkerStart } from './worker-
  */
 
 const port = parentPort as MessagePort; // This file is only ever a thread.
-const start = workerData as WorkerStart;
+const start = workerData as WorkerData;
+
+let isEnding = false;
 
 function post(message: FromWorker, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
@@ -43,13 +45,31 @@ async function load(): Promise<BatchRunner> {
 }
 
 async function handle(runner: BatchRunner, message: ToWorker): Promise<void> {
-  if (message.kind === 'warm-up') {
-    await runner.warmUp();
-    post({ kind: 'ready' });
-    return;
+  switch (message.kind) {
+    case 'warm-up':
+      await runner.warmUp();
+      post({ kind: 'ready' });
+      break;
+    case 'batch': {
+      const done = await runner.run(message);
+      post(done, [done.payloads, done.responses]);
+      break;
+    }
+    case 'stop':
+      end();
   }
-  const done = await runner.run(message);
-  post(done, [done.payloads, done.responses]);
+}
+
+/** Nothing keeps the thread alive once the port is closed. */
+function end(): void {
+  isEnding = true;
+  port.close();
+}
+
+/** Says why and lets the thread end. What waits behind is left: the I/O thread knows what that was. */
+function giveUp(error: unknown): void {
+  post(failedMessage(error));
+  end();
 }
 
 async function main(): Promise<void> {
@@ -57,17 +77,16 @@ async function main(): Promise<void> {
     const runner = await load();
     let last: Promise<void> = Promise.resolve();
     port.on('message', (message: ToWorker) => {
-      last = last.then(() => handle(runner, message)).catch(giveUp);
+      last = last
+        .then(() => {
+          const isLeft = message.kind !== 'stop' && Atomics.load(start.isStopping, 0) === 1;
+          return isEnding || isLeft ? undefined : handle(runner, message);
+        })
+        .catch(giveUp);
     });
   } catch (error) {
     giveUp(error);
   }
-}
-
-/** Says why and lets the thread end: nothing keeps it alive once the port is closed. */
-function giveUp(error: unknown): void {
-  post(failedMessage(error));
-  port.close();
 }
 
 await main();

@@ -74,9 +74,9 @@ export class PoolWorker implements WorkerThreadEvents {
     this.#thread.post(message, [message.payloads]);
   }
 
-  /** Ends the thread. Resolves when it has ended. */
-  terminate(): Promise<void> {
-    return this.#thread.terminate();
+  /** Lets the worker end behind the batch that it runs now. Resolves when it has ended. */
+  stop(): Promise<void> {
+    return this.#thread.stop();
   }
 
   onMessage(message: FromWorker): void {

@@ -10,11 +10,13 @@ import type { MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
  *             ◄───────────────────── ready    (or failed, and the thread ends)
  *   batch     ───────────────────────────►    one after the other
  *             ◄────────────────────── done
+ *   isStopping, stop ────────────────────►    the thread ends behind the batch that runs
  *
- * The I/O thread ends a worker by terminating it.
+ * A worker is asked to end, never terminated: ONNX Runtime 1.30 takes the whole process down when its
+ * thread is terminated inside an inference ("terminate called after throwing Napi::Error").
  */
 
-/** What a worker is started with (`workerData`). */
+/** What a worker works with. */
 export interface WorkerStart {
   /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
   readonly benchmark: string;
@@ -23,6 +25,12 @@ export interface WorkerStart {
   readonly batchSizeMax: number;
   /** Payload forms by the number that stands in {@link BatchMessage.forms}. */
   readonly forms: readonly string[];
+}
+
+/** `workerData` of a worker thread. */
+export interface WorkerData extends WorkerStart {
+  /** One element on shared memory; 1 says that batches which have not begun are to be left. */
+  readonly isStopping: Int32Array;
 }
 
 /** An input or output of the model as ONNX Runtime tells it. */
@@ -54,8 +62,13 @@ export interface BatchMessage {
   readonly forms: Uint8Array;
 }
 
+/** No more will come. */
+export interface StopMessage {
+  readonly kind: 'stop';
+}
+
 /** I/O thread to worker. */
-export type ToWorker = WarmUpMessage | BatchMessage;
+export type ToWorker = WarmUpMessage | BatchMessage | StopMessage;
 
 /** The model is loaded. */
 export interface LoadedMessage {

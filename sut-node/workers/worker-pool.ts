@@ -88,10 +88,10 @@ export class WorkerPool implements BatchWorkers {
     worker.run(batch, this.#pack(batch));
   }
 
-  /** Ends all workers. What they still hold gets no answer. */
+  /** Ends all workers behind the batches that they run now. What they hold gets no answer. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
-    await Promise.all(this.#workers.splice(0).map((worker) => worker.terminate()));
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
   }
 
   /** The one copy of the payloads: from the messages that brought them into the buffer that travels. */

@@ -1,14 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
-import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
+import { Deferred } from '../../shared/process/deferred.ts';
+import type { FromWorker, ToWorker, WorkerData, WorkerStart } from './worker-messages.ts';
 
 /** A worker thread as the pool sees it; a fake in tests. */
 export interface WorkerThread {
   /** Sends a message; the buffers in `transfer` are gone on this side. */
   post(message: ToWorker, transfer: readonly ArrayBuffer[]): void;
-  /** Ends the thread. Resolves when it has ended. */
-  terminate(): Promise<void>;
+  /** Lets the thread end behind the batch that it runs now. Resolves when it has ended. */
+  stop(): Promise<void>;
 }
 
 /** Where a worker thread reports. Both are called from the event loop only. */
@@ -27,20 +28,25 @@ export type SpawnWorker = (
 
 /** Starts a real worker thread from the compiled JavaScript. */
 export const spawnOrtWorker: SpawnWorker = (name, start, events) => {
-  const worker = new Worker(compiledModule('sut-node/workers/ort-worker.js'), {
-    name,
-    workerData: start,
-  });
+  const isStopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: WorkerData = { ...start, isStopping };
+  const worker = new Worker(compiledModule('sut-node/workers/ort-worker.js'), { name, workerData });
+  const ended = new Deferred<void>();
   let reason: string | undefined;
   worker.on('message', (message: FromWorker) => events.onMessage(message));
   worker.on('error', (error) => {
     reason = messageOf(error);
   });
-  worker.on('exit', (code) => events.onEnd(reason ?? `the thread ended with code ${code}`));
+  worker.on('exit', (code) => {
+    ended.resolve();
+    events.onEnd(reason ?? `the thread ended with code ${code}`);
+  });
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
-    terminate: async () => {
-      await worker.terminate();
+    stop: () => {
+      Atomics.store(isStopping, 0, 1);
+      worker.postMessage({ kind: 'stop' } satisfies ToWorker);
+      return ended.promise;
     },
   };
 };

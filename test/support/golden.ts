@@ -10,7 +10,12 @@ const GOLDEN = new URL('../golden/', import.meta.url);
 
 /** Reads one golden file, by its path below `test/golden`. */
 export function readGolden<T>(path: string): T {
-  return JSON.parse(readFileSync(new URL(path, GOLDEN), 'utf8')) as T;
+  return JSON.parse(readGoldenText(path)) as T;
+}
+
+/** As {@link readGolden}, for a file that is not JSON. */
+export function readGoldenText(path: string): string {
+  return readFileSync(new URL(path, GOLDEN), 'utf8');
 }
 
 /** Names of the golden files of a folder, without `.json`. */

@@ -38,11 +38,16 @@ export class LonghaulProcess {
     this.child.stderr?.on('data', (text: Buffer) => {
       this.#stderr += text.toString();
     });
-    this.ended = new Promise((resolve) => {
-      this.child.once('close', (code, signal) => {
-        const durationMs = performance.now() - begin;
-        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr, durationMs });
-      });
+    const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+      this.child.once('exit', (code, signal) => resolve([code, signal]));
+    });
+    // Not the event 'close': it never comes once this side has disconnected.
+    const pipes = [this.child.stdout, this.child.stderr].map(
+      (pipe) => new Promise((resolve) => pipe?.once('close', resolve)),
+    );
+    this.ended = Promise.all([exited, ...pipes]).then(([[code, signal]]) => {
+      const durationMs = performance.now() - begin;
+      return { code, signal, stdout: this.#stdout, stderr: this.#stderr, durationMs };
     });
   }
 

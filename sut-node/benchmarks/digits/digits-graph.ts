@@ -3,24 +3,30 @@ import { SeededRandom } from '../../../shared/digits/seeded-random.ts';
 import { GraphBuilder, type TensorName } from '../../onnx/graph-builder.ts';
 import type { LinearClassifier } from './ridge.ts';
 
-/**
- * The model, from the image to the label. Only the last layer is fitted; the convolutions have random
- * weights that never change, which is enough for ten digits and makes the fit one system of equations.
- *
- *   image [N, 3, 48, 48]
- *     -> brightness [N, 1, 48, 48], brought to mean 0 and deviation 1 per image
- *     -> 32 random 5x5 filters, absolute value, largest of 2x2      [N, 32, 24, 24]
- *     -> 32 random 5x5 filters, negative cut off, mean of 4x4       [N, 32, 6, 6] = 1152 features
- *     -> fitted linear classifier                                    logits [N, 10]
- *     -> largest                                                     label [N]
- */
+// The model, from the image to the label. Only the last layer is fitted; the convolutions have random
+// weights that never change, which is enough for ten digits and makes the fit one system of equations.
+//
+//   image [N, 3, 48, 48]
+//     -> brightness [N, 1, 48, 48], brought to mean 0 and deviation 1 per image
+//     -> 32 random 5x5 filters, absolute value, largest of 2x2      [N, 32, 24, 24]
+//     -> 32 random 5x5 filters, negative cut off, mean of 4x4       [N, 32, 6, 6] = 1152 features
+//     -> fitted linear classifier                                    logits [N, 10]
+//     -> largest                                                     label [N]
+
+/** Numbers per image that the fitted layer sees: 32 filters at 6 x 6 places. */
 export const FEATURE_COUNT = 1152;
 
-/** Names of the model's input and outputs. */
+/** Name of the model's input: float32, {@link SAMPLE_SHAPE} per sample, -1 to 1. */
 export const INPUT_NAME = 'image';
+
+/** Name of the model's output that the response is made of: int64, the class. */
 export const LABEL_OUTPUT_NAME = 'label';
-const LOGITS_OUTPUT_NAME = 'logits';
+
+/** Name of the features, the only output of {@link buildFeatureModel}. */
 export const FEATURES_OUTPUT_NAME = 'features';
+
+/** Name of the model's other output: the ten scores, for people who look closer. */
+const LOGITS_OUTPUT_NAME = 'logits';
 
 /** Shape of one sample: channels, height, width. */
 export const SAMPLE_SHAPE: readonly number[] = [3, IMAGE_SIZE, IMAGE_SIZE];

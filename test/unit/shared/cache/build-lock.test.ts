@@ -37,13 +37,15 @@ describe('acquireBuildLock', () => {
 
   it('waits longer than that for a holder that touches its file', async () => {
     const path = join(tempFolder(), 'lock');
-    const holder = await acquireBuildLock(path, TIMING, () => undefined);
+    // Long enough that a busy test machine does not stop the heartbeat for so long.
+    const timing = { ...TIMING, abandonedAfterMs: 400 };
+    const holder = await acquireBuildLock(path, timing, () => undefined);
     let isTaken = false;
-    const waiting = acquireBuildLock(path, TIMING, () => undefined).then((lock) => {
+    const waiting = acquireBuildLock(path, timing, () => undefined).then((lock) => {
       isTaken = true;
       return lock;
     });
-    await sleep(3 * TIMING.abandonedAfterMs);
+    await sleep(1.5 * timing.abandonedAfterMs);
     expect(isTaken).toBe(false);
     await holder.release();
     await (await waiting).release();

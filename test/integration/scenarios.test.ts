@@ -1,0 +1,162 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeResponse } from '../../shared/digits/response.ts';
+import { DelayLink } from '../support/delay-link.ts';
+import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { readRunLogs } from '../support/run-logs.ts';
+import { smallDataSet } from '../support/small-data-set.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+
+// Goal: every scenario works against one node and two, with both encodings, and what is printed can be
+// made again from the logs. Method: real processes; a data set small enough for a second per run.
+
+const IMAGE_COUNT = 64;
+const cache = ['--cache-dir', testCacheFolder()];
+let nodes: SutNodeProcess[] = [];
+let dataFolder = '';
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(IMAGE_COUNT);
+  // One after the other: on a machine without the model the first one makes it for both.
+  for (const name of ['sut-a', 'sut-b']) {
+    const node = await SutNodeProcess.start(name, [...cache, '--batch-size-max', '8']);
+    nodes.push(node);
+    await node.process.says(/is ready/);
+  }
+});
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()));
+  nodes = [];
+});
+
+async function run(addresses: readonly string[], ...flags: string[]) {
+  const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+  const ended = await longhaul([
+    ...['run', '--sut', addresses.join(','), '--benchmark', 'digits', '--output', output],
+    ...['--data-dir', dataFolder, ...cache, ...flags],
+  ]);
+  return { ...ended, logs: readRunLogs(output) };
+}
+
+/** Flags with which a run of about a second is VALID on a slow machine, too. */
+const FLAGS: Record<string, string[]> = {
+  SingleStream: ['--min-duration', '500ms', '--target-qps', '4000'],
+  MultiStream: [
+    '--min-duration',
+    '500ms',
+    '--target-latency-percentile',
+    '90',
+    '--target-qps',
+    '1000',
+  ],
+  Server: ['--min-duration', '1s', '--target-latency-percentile', '90', '--target-qps', '200'],
+  Offline: ['--min-duration', '20ms', '--target-qps', '20000'],
+};
+
+const labels = (): number[] =>
+  readFileSync(join(dataFolder, 'labels.txt'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Number(line.split(' ')[1]));
+
+describe.each([1, 2])('against %i SUT node(s)', (nodeCount) => {
+  describe.each(Object.keys(FLAGS))('%s', (scenario) => {
+    it.each(['jpeg', 'raw'])(
+      'is VALID with %s samples, accuracy and performance',
+      async (encoding) => {
+        const addresses = nodes.slice(0, nodeCount).map((node) => node.address);
+        const flags = ['--scenario', scenario, '--mode', 'submission', '--encoding', encoding];
+        const { code, stdout, stderr, logs } = await run(
+          addresses,
+          ...flags,
+          ...(FLAGS[scenario] ?? []),
+        );
+        expect({ code, stdout, stderr }).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining('VALID'),
+        });
+        expect(logs.errors).toEqual([]);
+        expect(logs.value('sut_name')).toBe(
+          `Network SUT: ${['sut-a', 'sut-b'].slice(0, nodeCount).join(', ')}`,
+        );
+        expect(logs.value('result_validity')).toBe('VALID');
+        const isOutside = stdout.includes('is outside the Network division');
+        expect(isOutside).toBe(scenario === 'SingleStream' || scenario === 'MultiStream');
+
+        const indices = logs.accuracy.map((entry) => entry.qsl_idx).sort((a, b) => a - b);
+        expect(indices).toEqual(Array.from({ length: IMAGE_COUNT }, (_, i) => i));
+        const expected = labels();
+        const correct = logs.accuracy.filter(
+          ({ data, qsl_idx }) => decodeResponse(Buffer.from(data, 'hex')) === expected[qsl_idx],
+        ).length;
+        expect(stdout).toContain(`(${correct} of ${IMAGE_COUNT} right)`);
+        expect(correct / IMAGE_COUNT).toBeGreaterThan(0.8);
+      },
+    );
+  });
+});
+
+describe('a run', () => {
+  it('of accuracy alone measures no performance', async () => {
+    const flags = ['--mode', 'accuracy', '--target-qps', '300'];
+    const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/^Load /m);
+    expect(logs.accuracy).toHaveLength(IMAGE_COUNT);
+  });
+
+  it('takes its settings from a file just as well', async () => {
+    const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+    const config = join(output, 'longhaul.yaml');
+    const sut = `sut: [${nodes[0]?.address}]`;
+    const lines = [
+      sut,
+      'benchmark: digits',
+      'targetQps: 200',
+      'minDuration: 1s',
+      `output: ${output}`,
+    ];
+    const more = [
+      `dataDir: ${dataFolder}`,
+      `cacheDir: ${testCacheFolder()}`,
+      'targetLatencyPercentile: 90',
+    ];
+    writeFileSync(config, `run:\n${[...lines, ...more].map((line) => `  ${line}\n`).join('')}`);
+    const { code } = await longhaul(['run', '--config', config]);
+    expect(code).toBe(0);
+    expect(readRunLogs(output).value('effective_target_qps')).toBe(200);
+  });
+
+  it('that misses its bound is INVALID and says which rule, which value and which flag', async () => {
+    const flags = ['--min-duration', '1s', '--target-qps', '200', '--target-latency', '10us'];
+    const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/Result +INVALID/);
+    expect(stdout).toMatch(/--target-qps|--target-latency/);
+    expect(logs.value('result_validity')).toBe('INVALID');
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('over a link with delay has no latency, and no Name, below the round trip', async () => {
+    const link = await DelayLink.start(nodes[0]?.address ?? '', 5);
+    const { code, logs } = await run([link.address], ...(FLAGS['Server'] ?? []));
+    link.stop();
+    expect(code).toBe(0);
+    expect(logs.value('get_sut_name_duration_ns')).toBeGreaterThanOrEqual(10e6);
+    expect(logs.value('result_min_latency_ns')).toBeGreaterThanOrEqual(10e6);
+  });
+
+  it('cannot begin with an output folder that cannot be written', async () => {
+    const { code, stderr } = await longhaul([
+      ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--target-qps', '100'],
+      ...['--data-dir', dataFolder, '--output', join(dataFolder, 'labels.txt', 'below'), ...cache],
+    ]);
+    expect(code).toBe(6);
+    const told = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/labels\.txt/);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { BENCHMARK_KEYS } from '../../../../shared/benchmarks/benchmark-rules.ts';
+import { sutBenchmark } from '../../../../sut-node/benchmarks/registry.ts';
+
+// Goal: every benchmark of the rules that can be chosen is there on the SUT node.
+// Method: ask for each key, and for one that does not exist.
+describe('sutBenchmark', () => {
+  it.each(BENCHMARK_KEYS)('finds %s', (key) => {
+    expect(sutBenchmark(key).rules.key).toBe(key);
+  });
+
+  it('lists what there is when the key is unknown', () => {
+    expect(() => sutBenchmark('resnet')).toThrow(
+      expect.objectContaining({
+        code: 'ERR_BENCHMARK_UNKNOWN',
+        message: expect.stringContaining('digits'),
+      }),
+    );
+  });
+});

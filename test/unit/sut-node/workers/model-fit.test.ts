@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { digitsBenchmark } from '../../../../sut-node/benchmarks/digits/digits-benchmark.ts';
+import { checkModelFits } from '../../../../sut-node/workers/model-fit.ts';
+import type { ModelTensor } from '../../../../sut-node/workers/worker-messages.ts';
+
+const { input, outputNames } = digitsBenchmark;
+const INPUT: ModelTensor = {
+  name: input.name,
+  elementType: 'float',
+  shape: [0, ...input.sampleShape],
+};
+const OUTPUTS: ModelTensor[] = outputNames.map((name) => ({
+  name,
+  elementType: 'int64',
+  shape: [0],
+}));
+
+function check(inputs: readonly ModelTensor[], outputs = OUTPUTS, batchSizeMax = 8): void {
+  checkModelFits(digitsBenchmark, { inputs, outputs }, 'my.onnx', batchSizeMax);
+}
+
+// Goal: a model that the node cannot serve is refused before the run, in words that help.
+// Method: the benchmark's own tensors, changed in one place each.
+describe('checkModelFits', () => {
+  it('accepts the benchmark’s own tensors', () => {
+    expect(() => check([INPUT])).not.toThrow();
+  });
+
+  it('accepts a batch axis of 1 when batches have one sample', () => {
+    const fixed = { ...INPUT, shape: [1, ...input.sampleShape] };
+    expect(() => check([fixed], OUTPUTS, 1)).not.toThrow();
+  });
+
+  it.each([
+    ['another name', [{ ...INPUT, name: 'pixels' }], 'found pixels: float'],
+    ['another type', [{ ...INPUT, elementType: 'uint8' }], `found ${input.name}: uint8`],
+    ['another shape', [{ ...INPUT, shape: [0, 3, 224, 224] }], '[free, 3, 224, 224]'],
+    ['another rank', [{ ...INPUT, shape: [0, 9] }], '[free, 9]'],
+    ['no input', [], 'found none'],
+    ['a second input', [INPUT, { ...INPUT, name: 'mask' }], 'mask: float'],
+  ])('refuses %s of the input and shows both', (_case, inputs, found) => {
+    const expected = `expected input ${input.name}: float [batch, ${input.sampleShape.join(', ')}]`;
+    expect(() => check(inputs)).toThrow(expected);
+    expect(() => check(inputs)).toThrow(found);
+  });
+
+  it('refuses a model without the outputs that are read', () => {
+    const other = [{ name: 'y', elementType: 'float', shape: [0, 10] }];
+    expect(() => check([INPUT], other)).toThrow('found y: float [free, 10]');
+  });
+
+  it.each([1, 8])('refuses a fixed batch axis of %i', (axis) => {
+    const fixed = { ...INPUT, shape: [axis, ...input.sampleShape] };
+    expect(() => check([fixed])).toThrow('has no free batch axis');
+  });
+});

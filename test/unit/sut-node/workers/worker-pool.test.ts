@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import { silentLogger } from '../../../../shared/process/logger.ts';
+import type { Batch } from '../../../../sut-node/batcher/dynamic-batcher.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+  FromWorker,
+  ToWorker,
+} from '../../../../sut-node/workers/worker-messages.ts';
+import { WorkerPool } from '../../../../sut-node/workers/worker-pool.ts';
+import type { WorkerThreadEvents } from '../../../../sut-node/workers/worker-thread.ts';
+import { waitingSample } from '../../../support/waiting-samples.ts';
+
+const TENSORS = { inputs: [], outputs: [] };
+
+/** A thread that does what a test says. */
+class FakeThread {
+  readonly events: WorkerThreadEvents;
+  readonly batches: BatchMessage[] = [];
+  isStopped = false;
+
+  constructor(events: WorkerThreadEvents) {
+    this.events = events;
+  }
+
+  say(message: FromWorker): void {
+    this.events.onMessage(message);
+  }
+
+  post(message: ToWorker): void {
+    if (message.kind === 'batch') this.batches.push(message);
+    else this.say({ kind: 'ready' });
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.events.onEnd('stopped');
+  }
+
+  complete(): void {
+    const batch = this.batches.shift();
+    if (batch === undefined) throw new Error('the thread has no batch');
+    const done: DoneMessage = {
+      kind: 'done',
+      payloads: batch.payloads,
+      responses: new ArrayBuffer(0),
+      ends: batch.ends,
+      badSamples: [],
+      failure: undefined,
+      beganAtNs: 0,
+      preprocessNs: 0,
+      computeNs: 0,
+      postprocessNs: 0,
+      endedAtNs: 0,
+    };
+    this.say(done);
+  }
+}
+
+function setUp(workerCount: number) {
+  const threads: FakeThread[] = [];
+  const seen = { done: [] as Batch[], lost: [] as Batch[], room: 0, fatal: [] as MlperfError[] };
+  const pool = new WorkerPool({
+    workerCount,
+    start: { benchmark: 'digits', modelFile: 'm', threads: 1, batchSizeMax: 4, forms: ['raw'] },
+    spawn: (_name, _start, events) => {
+      const thread = new FakeThread(events);
+      threads.push(thread);
+      return thread;
+    },
+    logger: silentLogger,
+    events: {
+      onDone: (batch) => seen.done.push(batch),
+      onLost: (batch) => seen.lost.push(batch),
+      onRoom: () => {
+        seen.room += 1;
+      },
+      onFatal: (error) => seen.fatal.push(error),
+    },
+  });
+  const start = async () => {
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    const warm = pool.warmUp();
+    for (const thread of threads.slice(1)) thread.say({ kind: 'loaded', tensors: TENSORS });
+    await warm;
+  };
+  return { pool, threads, seen, start };
+}
+
+function batchOf(...ids: number[]): Batch {
+  return { samples: ids.map((id) => waitingSample(id)), takenAtNs: 0 };
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+// Goal: every batch comes back, done or lost, and workers that end are replaced, but not for ever.
+// Method: fake threads that load, complete and end on command.
+describe('WorkerPool', () => {
+  it('loads one worker first, then all, and has room when all ran the model', async () => {
+    const { pool, threads, seen } = setUp(2);
+    const loaded = pool.load();
+    expect(threads).toHaveLength(1);
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    expect(await loaded).toBe(TENSORS);
+    expect(pool.hasRoom).toBe(false);
+    const warm = pool.warmUp();
+    expect(threads).toHaveLength(2);
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    await warm;
+    expect(pool.hasIdle).toBe(true);
+    expect(seen.room).toBe(1);
+  });
+
+  it('tells the reason when the first worker cannot load the model', async () => {
+    const { pool, threads } = setUp(1);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'failed', code: 'ERR_MODEL', text: 'not ONNX' });
+    threads[0]?.events.onEnd('the thread ended with code 0');
+    await expect(loaded).rejects.toMatchObject({ code: 'ERR_MODEL', message: 'not ONNX' });
+  });
+
+  it('packs the payloads of a batch one behind the other', async () => {
+    const { pool, threads, start } = setUp(1);
+    await start();
+    const pieces = [Uint8Array.of(1, 2), Uint8Array.of(3)];
+    pool.run({
+      samples: [waitingSample(9), waitingSample(8, { pieces, bytes: 3, form: 1 })],
+      takenAtNs: 0,
+    });
+    const message = threads[0]?.batches[0];
+    expect([...new Uint8Array(message?.payloads ?? new ArrayBuffer(0), 0, 4)]).toEqual([
+      9, 1, 2, 3,
+    ]);
+    expect([...(message?.ends ?? [])]).toEqual([1, 4]);
+    expect([...(message?.forms ?? [])]).toEqual([0, 1]);
+  });
+
+  it('gives batches to idle workers first, then one more to each', async () => {
+    const { pool, threads, start } = setUp(2);
+    await start();
+    for (let id = 0; id < 4; id += 1) {
+      expect(pool.hasRoom).toBe(true);
+      pool.run(batchOf(id));
+    }
+    expect(threads.map((thread) => thread.batches.length)).toEqual([2, 2]);
+    expect([pool.hasIdle, pool.hasRoom]).toEqual([false, false]);
+    threads[1]?.complete();
+    expect([pool.hasIdle, pool.hasRoom]).toEqual([false, true]);
+  });
+
+  it('reports the batches of a worker that ended, and replaces it', async () => {
+    const { pool, threads, seen, start } = setUp(1);
+    await start();
+    const batches = [batchOf(1), batchOf(2)];
+    for (const batch of batches) pool.run(batch);
+    threads[0]?.events.onEnd('crash');
+    expect(seen.lost).toEqual(batches);
+    expect(pool.hasRoom).toBe(false);
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    await nextTurn();
+    expect(pool.hasIdle).toBe(true);
+    expect(pool.replacedCount).toBe(1);
+    expect(seen.room).toBe(2);
+  });
+
+  it('gives up when workers end one after another', async () => {
+    const { pool, threads, seen, start } = setUp(1);
+    await start();
+    for (let i = 0; i < 3; i += 1) threads.at(-1)?.events.onEnd(`crash ${i}`);
+    expect(seen.fatal.map((error) => error.code)).toEqual(['ERR_SUT_WORKER']);
+    expect(seen.fatal[0]?.message).toContain('crash 2');
+    expect(threads).toHaveLength(3);
+    expect(pool.hasRoom).toBe(false);
+  });
+
+  it('does not give up while batches are completed in between', async () => {
+    const { pool, threads, seen, start } = setUp(1);
+    await start();
+    for (let i = 0; i < 5; i += 1) {
+      pool.run(batchOf(i));
+      threads.at(-1)?.complete();
+      threads.at(-1)?.events.onEnd('crash');
+      threads.at(-1)?.say({ kind: 'loaded', tensors: TENSORS });
+      await nextTurn();
+    }
+    expect(seen.fatal).toEqual([]);
+    expect(seen.done).toHaveLength(5);
+    expect(pool.replacedCount).toBe(5);
+  });
+
+  it('still reports what the other workers hold after it gave up', async () => {
+    const { pool, threads, seen, start } = setUp(2);
+    await start();
+    pool.run(batchOf(1));
+    pool.run(batchOf(2));
+    const [first, second] = threads;
+    first?.events.onEnd('crash');
+    threads[2]?.events.onEnd('crash');
+    threads[3]?.events.onEnd('crash');
+    expect(seen.fatal).toHaveLength(1);
+    second?.complete();
+    expect(seen.done.map((batch) => batch.samples[0]?.id)).toEqual([2]);
+  });
+
+  it('ends all threads and replaces none when it stops', async () => {
+    const { pool, threads, start } = setUp(2);
+    await start();
+    await pool.stop();
+    expect(threads.map((thread) => thread.isStopped)).toEqual([true, true]);
+  });
+});
