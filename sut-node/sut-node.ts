@@ -73,12 +73,12 @@ export interface SutNodeParts {
 export async function startSutNode(
   settings: SutSettings,
   hooks: SutNodeHooks,
-  parts?: SutNodeParts,
+  parts: Partial<SutNodeParts> = {},
 ): Promise<SutNode> {
   // Before any thread could load ONNX Runtime.
   disableTelemetry();
-  const benchmark = parts?.benchmark ?? sutBenchmark(settings.benchmark);
-  const node = new ServingNode(settings, hooks, benchmark, parts?.spawn ?? spawnOrtWorker);
+  const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
+  const node = new ServingNode(settings, hooks, benchmark, parts.spawn ?? spawnOrtWorker);
   await node.listen();
   hooks.onListening?.(node.address);
   try {

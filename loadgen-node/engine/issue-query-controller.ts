@@ -81,6 +81,8 @@ export class IssueQueryController {
   /** When samples became outstanding after none were, in ns since the start. */
   #busySinceNs = 0;
   #isStallSuspected = false;
+  #completedAtWatch = 0;
+  #aliveNs = 0;
   /** When waiting for outstanding samples ends after a fault or an interrupt. */
   #deadlineNs = Number.POSITIVE_INFINITY;
   #cause: EndCause = 'all-issued';
@@ -242,7 +244,7 @@ export class IssueQueryController {
   readonly #watch = (): void => {
     const { clock, recorder, stallTimeoutNs } = this.#parts;
     const nowNs = clock.nowNs();
-    const aliveNs = this.#startNs + Math.max(recorder.lastCompletionNs, this.#busySinceNs);
+    const aliveNs = this.#lastSignOfLifeNs(nowNs);
     const isIdle = recorder.outstandingSamples === 0;
     const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
     if (isOverdue && this.#isStallSuspected) {
@@ -250,9 +252,20 @@ export class IssueQueryController {
       return;
     }
     this.#isStallSuspected = isOverdue;
-    const nextNs = isIdle ? nowNs + stallTimeoutNs : aliveNs + stallTimeoutNs;
+    const nextNs = (isIdle ? nowNs : aliveNs) + stallTimeoutNs;
     this.#plannedWatch = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#watch);
   };
+
+  /** Clock at the latest completion, or since when samples are outstanding, whichever is later. */
+  #lastSignOfLifeNs(nowNs: number): number {
+    const { recorder } = this.#parts;
+    if (recorder.completedSamples !== this.#completedAtWatch) {
+      this.#completedAtWatch = recorder.completedSamples;
+      // The time comes from the SUT: one in the future must not keep the run alive.
+      this.#aliveNs = Math.min(nowNs, this.#startNs + recorder.lastCompletionNs);
+    }
+    return Math.max(this.#aliveNs, this.#startNs + this.#busySinceNs);
+  }
 
   /** Not inside the loop, which looks itself when it is left. */
   #endIfDone(): void {

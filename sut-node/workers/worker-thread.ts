@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
 import type { FromWorker, ToWorker, WorkerData, WorkerStart } from './worker-messages.ts';
 
 /** A worker thread as the pool sees it; a fake in tests. */

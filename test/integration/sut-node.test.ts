@@ -1,86 +1,26 @@
-import { writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { connect } from 'node:net';
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
-import { EVALUATION_SET, IMAGE_SIZE, JPEG_QUALITY } from '../../shared/digits/digit-sets.ts';
-import { renderDigit } from '../../shared/digits/render-digit.ts';
+import { describe, expect, it } from 'vitest';
+import { IMAGE_SIZE, JPEG_QUALITY } from '../../shared/digits/digit-sets.ts';
 import { decodeResponse } from '../../shared/digits/response.ts';
 import { encodeJpeg } from '../../shared/image/jpeg.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
-import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
-import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
-import { type SutNode, type SutNodeParts, startSutNode } from '../../sut-node/sut-node.ts';
-import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
-import { ask, InferClient, wholeSample } from '../support/infer-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
+import { ask, wholeSample } from '../support/infer-client.ts';
+import {
+  digit,
+  JPEG_OPEN,
+  openStream,
+  RAW_OPEN,
+  rawSamples,
+  startTestNode,
+} from '../support/test-sut-node.ts';
 
 // Goal: a real node answers every method, keeps its promises to honest peers and outlives the others.
 // Method: the digits benchmark, real gRPC on loopback, real worker threads from dist/.
 
-const SETTINGS: SutSettings = {
-  benchmark: 'digits',
-  listen: { host: '127.0.0.1', port: 0 },
-  node: 'sut-a',
-  model: undefined,
-  workerCount: 1,
-  threadsPerWorker: 1,
-  batchSizeMax: 8,
-  batchDelayUsMax: 0,
-  queueBytesMax: 64 * 1024 * 1024,
-  queueSamplesMax: 4_096,
-  messageBytesMax: 16 * 1024 * 1024,
-  receiveWindowBytes: 4 * 1024 * 1024,
-  drainTimeoutNs: 10e9,
-  cacheFolder: testCacheFolder(),
-};
-
-const JPEG_OPEN: Open = {
-  protocolVersion: 1,
-  runId: 'run-1',
-  benchmark: 'digits',
-  division: 'DIVISION_NETWORK',
-  encodings: [{ form: 'jpeg', compression: 'identity' }],
-  responseEncodings: [{ form: 'raw', compression: 'identity' }],
-};
-const RAW_OPEN: Open = { ...JPEG_OPEN, encodings: [{ form: 'raw', compression: 'identity' }] };
-
-const nodes: SutNode[] = [];
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.stop()));
-});
-
-async function start(settings: Partial<SutSettings> = {}, parts?: SutNodeParts): Promise<SutNode> {
-  const hooks = { onProgress: () => {}, logger: silentLogger };
-  const node = await startSutNode({ ...SETTINGS, ...settings }, hooks, parts);
-  nodes.push(node);
-  return node;
-}
-
-async function openStream(node: SutNode, open: Open): Promise<InferClient> {
-  const client = new InferClient(node.address, open);
-  onTestFinished(() => client.cancel());
-  await client.opened;
-  return client;
-}
-
-/** Image `index` of the evaluation set. */
-function digit(index: number): { label: number; rgb: Uint8Array } {
-  return renderDigit(EVALUATION_SET, index);
-}
-
-function rawSamples(count: number, firstId = 0) {
-  const { rgb } = digit(0);
-  return Array.from({ length: count }, (_, i) => wholeSample(firstId + i, rgb));
-}
-
 describe('the unary methods of a SUT node', () => {
   it('tell its name, state and facts', async () => {
-    const node = await start({ node: 'sut-b', batchSizeMax: 5 });
+    const node = await startTestNode({ node: 'sut-b', batchSizeMax: 5 });
     expect(node).toMatchObject({ name: 'sut-b', state: 'NODE_STATE_READY' });
     expect(node.address).toBe(`127.0.0.1:${node.port}`);
     const name = await ask(node.address, 'Name', { nonce: 77 });
@@ -104,49 +44,11 @@ describe('the unary methods of a SUT node', () => {
     expect(facts.host?.cpuCount).toBeGreaterThan(0);
     expect(await ask(node.address, 'Ledger', { runId: 'never' })).toMatchObject({ known: false });
   });
-
-  it('answer while the model loads, when Infer does not', async () => {
-    const benchmark = sutBenchmark('digits');
-    let goOn = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const port = await freePort();
-    const starting = start(
-      { listen: { host: '127.0.0.1', port } },
-      {
-        benchmark: {
-          ...benchmark,
-          prepareModel: async (options) => {
-            options.onProgress(0.25, 'drawing');
-            await gate;
-            return benchmark.prepareModel(options);
-          },
-        },
-        spawn: spawnOrtWorker,
-      },
-    );
-    const address = `127.0.0.1:${port}`;
-    await untilListening(port);
-    expect(await ask(address, 'Name', { nonce: 1 })).toMatchObject({ name: 'sut-a' });
-    expect(await ask(address, 'Ready', { benchmark: 'digits' })).toMatchObject({
-      ready: false,
-      state: 'NODE_STATE_LOADING',
-      detail: 'drawing (25 %)',
-    });
-    const early = new InferClient(address, JPEG_OPEN);
-    expect(await early.ended).toMatchObject({
-      code: status.UNAVAILABLE,
-      details: 'SUT node sut-a is not ready: drawing (25 %)',
-    });
-    goOn();
-    expect((await starting).state).toBe('NODE_STATE_READY');
-  });
 });
 
 describe('Infer of a SUT node', () => {
   it('classifies images that come as JPEG and as raw pixels', async () => {
-    const node = await start({ workerCount: 2 });
+    const node = await startTestNode({ workerCount: 2 });
     const indices = Array.from({ length: 40 }, (_, i) => i);
     const size = { width: IMAGE_SIZE, height: IMAGE_SIZE };
     const jpeg = await openStream(node, JPEG_OPEN);
@@ -179,7 +81,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('tells durations that are all there and fit into the time outside', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const client = await openStream(node, RAW_OPEN);
     const beganAtNs = performance.now() * 1e6;
     client.part(0, rawSamples(1));
@@ -194,7 +96,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('fails a sample that it cannot read, without harm to the others of its batch', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const client = await openStream(node, RAW_OPEN);
     const bad = wholeSample(100, Buffer.from('no pixels'));
     client.part(0, [...rawSamples(2), bad, ...rawSamples(2, 2)]);
@@ -206,7 +108,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('takes a sample in pieces', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const client = await openStream(node, RAW_OPEN);
     const { rgb, label } = digit(3);
     for (let offset = 0; offset < rgb.length; offset += 3_000) {
@@ -220,7 +122,11 @@ describe('Infer of a SUT node', () => {
   });
 
   it('lets a query flow through that is many times larger than its queue', async () => {
-    const node = await start({ queueBytesMax: 256 * 1024, queueSamplesMax: 64, workerCount: 2 });
+    const node = await startTestNode({
+      queueBytesMax: 256 * 1024,
+      queueSamplesMax: 64,
+      workerCount: 2,
+    });
     const client = await openStream(node, RAW_OPEN);
     const { rgb } = digit(0);
     const count = 1_500;
@@ -244,7 +150,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('takes the end of the client’s side for Close', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const client = await openStream(node, RAW_OPEN);
     client.part(0, rawSamples(3));
     client.halfClose();
@@ -253,7 +159,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('ends the stream of a peer that sends more than it was granted', async () => {
-    const node = await start({ queueSamplesMax: 8 });
+    const node = await startTestNode({ queueSamplesMax: 8 });
     const client = await openStream(node, RAW_OPEN);
     client.part(0, rawSamples(200));
     const end = await client.ended;
@@ -262,7 +168,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('refuses bytes that are no message and goes on serving', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const garbage = [
       Buffer.alloc(0),
       Buffer.from([0x12, 0xff, 0xff, 0xff, 0xff, 0x0f]),
@@ -283,7 +189,7 @@ describe('Infer of a SUT node', () => {
   });
 
   it('drops the samples of a client that goes away and goes on serving', async () => {
-    const node = await start();
+    const node = await startTestNode();
     const gone = await openStream(node, RAW_OPEN);
     gone.part(0, rawSamples(100));
     await gone.answered(1);
@@ -296,155 +202,4 @@ describe('Infer of a SUT node', () => {
     expect(ledger.sampleCount).toBe(100);
     expect(ledger.completedCount).toBeLessThan(100);
   });
-
-  it('fails the samples of a worker that ends, replaces it and goes on', async () => {
-    const threads: WorkerThread[] = [];
-    const node = await start(
-      {},
-      {
-        benchmark: sutBenchmark('digits'),
-        spawn: (name, workerStart, events) => {
-          const thread = spawnOrtWorker(name, workerStart, events);
-          threads.push(thread);
-          return thread;
-        },
-      },
-    );
-    const client = await openStream(node, RAW_OPEN);
-    client.part(0, rawSamples(100));
-    await client.answered(1);
-    await threads[0]?.terminate();
-    client.close();
-    expect(await client.ended).toMatchObject({ code: status.OK });
-    expect(client.answeredCount).toBe(100);
-    expect(client.failed.length).toBeGreaterThan(0);
-    expect(client.failed.length).toBeLessThanOrEqual(2 * SETTINGS.batchSizeMax);
-    expect(client.failed[0]).toMatchObject({ code: FAILURE_CODES.inference });
-    expect(threads).toHaveLength(2);
-    expect(node.state).toBe('NODE_STATE_READY');
-  });
 });
-
-describe('the end of a SUT node', () => {
-  it('answers what is outstanding and then closes everything', async () => {
-    const node = await start();
-    const client = await openStream(node, RAW_OPEN);
-    client.part(0, rawSamples(300));
-    await client.answered(1);
-    await node.stop();
-    await node.closed;
-    const end = await client.ended;
-    expect(client.completed).toHaveLength(300);
-    expect(client.drainReasons).toEqual(['SUT node sut-a is shutting down']);
-    expect(end.code).toBe(status.UNAVAILABLE);
-    await expect(ask(node.address, 'Name', { nonce: 1 })).rejects.toMatchObject({
-      code: status.UNAVAILABLE,
-    });
-  });
-
-  it('fails what is still waiting when the drain takes too long', async () => {
-    const node = await start({ drainTimeoutNs: 1e6 });
-    const client = await openStream(node, RAW_OPEN);
-    client.part(0, rawSamples(300));
-    await client.answered(1);
-    await node.stop();
-    await client.ended;
-    expect(client.failed.length).toBeGreaterThan(0);
-    expect(client.failed[0]).toMatchObject({ code: FAILURE_CODES.draining });
-  });
-
-  it('is told when workers cannot be replaced, and Ready tells the reason', async () => {
-    const threads: WorkerThread[] = [];
-    const node = await start(
-      {},
-      {
-        benchmark: sutBenchmark('digits'),
-        spawn: (name, workerStart, events) => {
-          const file = threads.length === 0 ? workerStart.modelFile : 'gone.onnx';
-          const thread = spawnOrtWorker(name, { ...workerStart, modelFile: file }, events);
-          threads.push(thread);
-          return thread;
-        },
-      },
-    );
-    const client = await openStream(node, RAW_OPEN);
-    const fatal = new Promise<Error>((resolve) => node.onFatal(resolve));
-    client.part(0, rawSamples(100));
-    await threads[0]?.terminate();
-    expect((await fatal).message).toContain('gone.onnx');
-    expect(node.state).toBe('NODE_STATE_FAILED');
-    expect(await client.ended).toMatchObject({ code: status.UNAVAILABLE });
-    expect(client.answeredCount).toBe(100);
-    const ready = await ask(node.address, 'Ready', { benchmark: 'digits' });
-    expect(ready).toMatchObject({ ready: false, state: 'NODE_STATE_FAILED' });
-    expect(ready.detail).toContain('gone.onnx');
-  });
-});
-
-describe('a SUT node that cannot start', () => {
-  it('names the address that is in use, in one line', async () => {
-    const blocker = createServer();
-    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      blocker.close();
-    });
-    const { port } = blocker.address() as { port: number };
-    await expect(start({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
-      code: 'ERR_SUT_LISTEN',
-      message: `cannot listen on 127.0.0.1:${port}: the address is already in use`,
-    });
-  });
-
-  it.each([
-    ['is missing', undefined, 'there is no such file'],
-    ['is not ONNX', Buffer.from('not a model'), 'is not an ONNX model'],
-    ['does not fit', modelFile(['batch', 3, 8, 8]), 'does not fit the benchmark digits'],
-    ['has a fixed batch axis', modelFile([1, 3, IMAGE_SIZE, IMAGE_SIZE]), 'no free batch axis'],
-  ])('says so when the model %s, and leaves nothing open', async (_case, bytes, text) => {
-    const model = join(tempFolder(), 'mine.onnx');
-    if (bytes !== undefined) await writeFile(model, bytes);
-    const port = await freePort();
-    const starting = start({ model, listen: { host: '127.0.0.1', port } });
-    await expect(starting).rejects.toMatchObject({
-      code: 'ERR_MODEL',
-      message: expect.stringContaining(text),
-    });
-    await expect(starting).rejects.toThrow('mine.onnx');
-    await expect(ask(`127.0.0.1:${port}`, 'Name', { nonce: 1 })).rejects.toMatchObject({
-      code: status.UNAVAILABLE,
-    });
-  });
-});
-
-/** A model with an input of the digits benchmark's name, and its label as output. */
-function modelFile(shape: readonly (number | string)[]): Uint8Array {
-  const benchmark = sutBenchmark('digits');
-  const graph = new GraphBuilder('test');
-  const image = graph.input(benchmark.input.name, 'float', shape);
-  const flat = graph.operator('Flatten', [image]);
-  const [output] = benchmark.outputNames;
-  graph.operator('ArgMax', [flat], { axis: 1, keepdims: 0 }, output);
-  graph.output(output ?? '', 'int64', [shape[0] as number | string]);
-  return graph.build();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
-}
-
-async function untilListening(port: number): Promise<void> {
-  for (;;) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true));
-      socket.on('error', () => resolve(false));
-      socket.unref();
-    });
-    if (isOpen) return;
-  }
-}

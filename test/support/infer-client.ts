@@ -1,6 +1,9 @@
 import { Client, type ClientDuplexStream, credentials, type StatusObject } from '@grpc/grpc-js';
+import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
-import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
+import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import { encodePart, type PartSample } from '../../shared/wire/part-codec.ts';
 import {
@@ -121,23 +124,26 @@ export class InferClient {
   };
 }
 
-type UnaryMethod = 'Name' | 'Describe' | 'Ready' | 'Ledger';
-type Answer<M extends UnaryMethod> = NonNullable<
-  Parameters<Parameters<SystemUnderTestClient[M]>[3]>[1]
->;
+/** Answers by method. */
+interface Answers {
+  readonly Name: NameResponse__Output;
+  readonly Describe: DescribeResponse__Output;
+  readonly Ready: ReadyResponse__Output;
+  readonly Ledger: LedgerResponse__Output;
+}
 
 /** Asks a node once, on a connection of its own. */
-export async function ask<M extends UnaryMethod>(
+export async function ask<M extends keyof Answers>(
   address: string,
   method: M,
   request: object,
-): Promise<Answer<M>> {
+): Promise<Answers[M]> {
   const client = new UnaryClient(address, credentials.createInsecure());
   try {
-    return await new Promise<Answer<M>>((resolve, reject) => {
+    return await new Promise<Answers[M]>((resolve, reject) => {
       const call = client[method] as (
         request: object,
-        callback: (error: Error | null, answer?: Answer<M>) => void,
+        callback: (error: Error | null, answer?: Answers[M]) => void,
       ) => void;
       call.call(client, request, (error, answer) => {
         if (error !== null || answer === undefined) reject(error);

@@ -76,6 +76,16 @@ describe('a SUT that loses samples', () => {
     expect(errorTexts(outcome.logFiles.detail)[1]).toMatch(/1 samples were never completed/);
   });
 
+  it('stalls even when an earlier response claims to come from the future', async () => {
+    const test = simulatedTest(SINGLE_STREAM, {
+      serviceNs: (sample) => (sample === 20 ? Number.NaN : 1e6),
+      answer: (sink, id, atNs) => sink.complete(id, NOTHING, 0, atNs + (id === 5 ? 1e15 : 0)),
+    });
+    const outcome = await test.run();
+    expect(outcome.performance?.endCause).toBe('stall');
+    expect(outcome.performance?.durationNs).toBeLessThan(61e9);
+  });
+
   it('ends an Offline run of which a part never comes', async () => {
     const test = simulatedTest(
       { scenario: 'Offline', minDurationMs: 1000 },

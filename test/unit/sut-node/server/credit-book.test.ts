@@ -8,7 +8,9 @@ const FIRST_SAMPLES = LIMITS.samplesMax / STREAMS_MAX;
 
 function open(book: CreditBook): { credit: StreamCredit; told: [number, number][] } {
   const told: [number, number][] = [];
-  const credit = book.open(() => told.push([credit.grantedSamples, credit.grantedBytes]));
+  const credit: StreamCredit | undefined = book.open(() => {
+    if (credit !== undefined) told.push([credit.grantedSamples, credit.grantedBytes]);
+  });
   if (credit === undefined) throw new Error('no stream');
   return { credit, told };
 }

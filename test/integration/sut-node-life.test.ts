@@ -1,0 +1,218 @@
+import { writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
+import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
+import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
+import { ask, InferClient } from '../support/infer-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import {
+  JPEG_OPEN,
+  openStream,
+  RAW_OPEN,
+  rawSamples,
+  startTestNode,
+  TEST_SETTINGS,
+} from '../support/test-sut-node.ts';
+
+// Goal: a node starts in the right order or not at all, ends without losing an answer, and says why
+// when it cannot go on. Method: the digits benchmark, real gRPC and threads, models made wrong on purpose.
+
+describe('the start of a SUT node', () => {
+  it('answers Name and Ready while the model loads, and refuses Infer', async () => {
+    const benchmark = sutBenchmark('digits');
+    let goOn = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const port = await freePort();
+    const starting = startTestNode(
+      { listen: { host: '127.0.0.1', port } },
+      {
+        benchmark: {
+          ...benchmark,
+          prepareModel: async (options) => {
+            options.onProgress(0.25, 'drawing');
+            await gate;
+            return benchmark.prepareModel(options);
+          },
+        },
+      },
+    );
+    const address = `127.0.0.1:${port}`;
+    await untilListening(port);
+    expect(await ask(address, 'Name', { nonce: 1 })).toMatchObject({ name: 'sut-a' });
+    expect(await ask(address, 'Ready', { benchmark: 'digits' })).toMatchObject({
+      ready: false,
+      state: 'NODE_STATE_LOADING',
+      detail: 'drawing (25 %)',
+    });
+    const early = new InferClient(address, JPEG_OPEN);
+    expect(await early.ended).toMatchObject({
+      code: status.UNAVAILABLE,
+      details: 'SUT node sut-a is not ready: drawing (25 %)',
+    });
+    goOn();
+    expect((await starting).state).toBe('NODE_STATE_READY');
+  });
+});
+
+describe('a SUT node whose worker ends', () => {
+  it('fails the samples that the worker held, replaces it and goes on', async () => {
+    const threads: WorkerThread[] = [];
+    const node = await startTestNode(
+      {},
+      {
+        spawn: (name, workerStart, events) => {
+          const thread = spawnOrtWorker(name, workerStart, events);
+          threads.push(thread);
+          return thread;
+        },
+      },
+    );
+    const client = await openStream(node, RAW_OPEN);
+    client.part(0, rawSamples(100));
+    await client.answered(1);
+    crash(threads[0]);
+    client.close();
+    expect(await client.ended).toMatchObject({ code: status.OK });
+    expect(client.answeredCount).toBe(100);
+    expect(client.failed.length).toBeGreaterThan(0);
+    expect(client.failed.length).toBeLessThanOrEqual(2 * TEST_SETTINGS.batchSizeMax);
+    expect(client.failed[0]).toMatchObject({ code: FAILURE_CODES.inference });
+    expect(threads).toHaveLength(2);
+    expect(node.state).toBe('NODE_STATE_READY');
+  });
+
+  it('fails for good when the worker cannot be replaced, and Ready tells the reason', async () => {
+    const threads: WorkerThread[] = [];
+    const node = await startTestNode(
+      {},
+      {
+        spawn: (name, workerStart, events) => {
+          const file = threads.length === 0 ? workerStart.modelFile : 'gone.onnx';
+          const thread = spawnOrtWorker(name, { ...workerStart, modelFile: file }, events);
+          threads.push(thread);
+          return thread;
+        },
+      },
+    );
+    const client = await openStream(node, RAW_OPEN);
+    const fatal = new Promise<Error>((resolve) => node.onFatal(resolve));
+    client.part(0, rawSamples(100));
+    crash(threads[0]);
+    expect((await fatal).message).toContain('gone.onnx');
+    expect(node.state).toBe('NODE_STATE_FAILED');
+    expect(await client.ended).toMatchObject({ code: status.UNAVAILABLE });
+    expect(client.answeredCount).toBe(100);
+    const ready = await ask(node.address, 'Ready', { benchmark: 'digits' });
+    expect(ready).toMatchObject({ ready: false, state: 'NODE_STATE_FAILED' });
+    expect(ready.detail).toContain('gone.onnx');
+  });
+});
+
+describe('the end of a SUT node', () => {
+  it('answers what is outstanding and then closes everything', async () => {
+    const node = await startTestNode();
+    const client = await openStream(node, RAW_OPEN);
+    client.part(0, rawSamples(300));
+    await client.answered(1);
+    await node.stop();
+    await node.closed;
+    const end = await client.ended;
+    expect(client.completed).toHaveLength(300);
+    expect(client.drainReasons).toEqual(['SUT node sut-a is shutting down']);
+    expect(end.code).toBe(status.UNAVAILABLE);
+    await expect(ask(node.address, 'Name', { nonce: 1 })).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+    });
+  });
+
+  it('fails what is still waiting when the drain takes too long', async () => {
+    const node = await startTestNode({ drainTimeoutNs: 1e6 });
+    const client = await openStream(node, RAW_OPEN);
+    client.part(0, rawSamples(300));
+    await client.answered(1);
+    await node.stop();
+    await client.ended;
+    expect(client.failed.length).toBeGreaterThan(0);
+    expect(client.failed[0]).toMatchObject({ code: FAILURE_CODES.draining });
+  });
+});
+
+describe('a SUT node that cannot start', () => {
+  it('names the address that is in use, in one line', async () => {
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      blocker.close();
+    });
+    const { port } = blocker.address() as { port: number };
+    await expect(startTestNode({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
+      code: 'ERR_SUT_LISTEN',
+      message: `cannot listen on 127.0.0.1:${port}: the address is already in use`,
+    });
+  });
+
+  it.each([
+    ['is missing', undefined, 'there is no such file'],
+    ['is not ONNX', Buffer.from('not a model'), 'is not an ONNX model'],
+    ['does not fit', modelFile(['batch', 3, 8, 8]), 'does not fit the benchmark digits'],
+    ['has a fixed batch axis', modelFile([1, 3, IMAGE_SIZE, IMAGE_SIZE]), 'no free batch axis'],
+  ])('says so when the model %s, and leaves nothing open', async (_case, bytes, text) => {
+    const model = join(tempFolder(), 'mine.onnx');
+    if (bytes !== undefined) await writeFile(model, bytes);
+    const port = await freePort();
+    const starting = startTestNode({ model, listen: { host: '127.0.0.1', port } });
+    await expect(starting).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringContaining(text),
+    });
+    await expect(starting).rejects.toThrow('mine.onnx');
+    await expect(ask(`127.0.0.1:${port}`, 'Name', { nonce: 1 })).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+    });
+  });
+});
+
+/** Sends a message that a worker cannot read: it ends by its own error. */
+function crash(thread: WorkerThread | undefined): void {
+  thread?.post({ kind: 'batch' } as never, []);
+}
+
+/** A model with an input of the digits benchmark's name, and its label as output. */
+function modelFile(shape: readonly (number | string)[]): Uint8Array {
+  const benchmark = sutBenchmark('digits');
+  const graph = new GraphBuilder('test');
+  const image = graph.input(benchmark.input.name, 'float', shape);
+  const flat = graph.operator('Flatten', [image]);
+  const [output] = benchmark.outputNames;
+  graph.operator('ArgMax', [flat], { axis: 1, keepdims: 0 }, output);
+  graph.output(output ?? '', 'int64', [shape[0] as number | string]);
+  return graph.build('a model for a test');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  return port;
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true));
+      socket.on('error', () => resolve(false));
+      socket.unref();
+    });
+    if (isOpen) return;
+  }
+}

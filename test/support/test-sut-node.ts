@@ -1,0 +1,74 @@
+import { onTestFinished } from 'vitest';
+import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
+import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digit.ts';
+import { silentLogger } from '../../shared/process/logger.ts';
+import type { PartSample } from '../../shared/wire/part-codec.ts';
+import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
+import { type SutNode, type SutNodeParts, startSutNode } from '../../sut-node/sut-node.ts';
+import { InferClient, wholeSample } from './infer-client.ts';
+import { testCacheFolder } from './test-cache.ts';
+
+/** Settings of a small node on a free port of loopback. */
+export const TEST_SETTINGS: SutSettings = {
+  benchmark: 'digits',
+  listen: { host: '127.0.0.1', port: 0 },
+  node: 'sut-a',
+  model: undefined,
+  workerCount: 1,
+  threadsPerWorker: 1,
+  batchSizeMax: 8,
+  batchDelayUsMax: 0,
+  queueBytesMax: 64 * 1024 * 1024,
+  queueSamplesMax: 4_096,
+  messageBytesMax: 16 * 1024 * 1024,
+  receiveWindowBytes: 4 * 1024 * 1024,
+  drainTimeoutNs: 10e9,
+  cacheFolder: testCacheFolder(),
+};
+
+/** Opens a stream of JPEG samples. */
+export const JPEG_OPEN: Open = {
+  protocolVersion: 1,
+  runId: 'run-1',
+  benchmark: 'digits',
+  division: 'DIVISION_NETWORK',
+  encodings: [{ form: 'jpeg', compression: 'identity' }],
+  responseEncodings: [{ form: 'raw', compression: 'identity' }],
+};
+
+/** Opens a stream of raw samples. */
+export const RAW_OPEN: Open = {
+  ...JPEG_OPEN,
+  encodings: [{ form: 'raw', compression: 'identity' }],
+};
+
+/** Starts a node of the digits benchmark that is stopped when the running test ends. */
+export async function startTestNode(
+  settings: Partial<SutSettings> = {},
+  parts?: Partial<SutNodeParts>,
+): Promise<SutNode> {
+  const hooks = { onProgress: () => {}, logger: silentLogger };
+  const node = await startSutNode({ ...TEST_SETTINGS, ...settings }, hooks, parts);
+  onTestFinished(() => node.stop());
+  return node;
+}
+
+/** Opens a stream that is cancelled when the running test ends. */
+export async function openStream(node: SutNode, open: Open): Promise<InferClient> {
+  const client = new InferClient(node.address, open);
+  onTestFinished(() => client.cancel());
+  await client.opened;
+  return client;
+}
+
+/** Image `index` of the evaluation set. */
+export function digit(index: number): RenderedDigit {
+  return renderDigit(EVALUATION_SET, index);
+}
+
+/** The first image of the evaluation set, many times, with ids from `firstId` on. */
+export function rawSamples(count: number, firstId = 0): PartSample[] {
+  const { rgb } = digit(0);
+  return Array.from({ length: count }, (_, i) => wholeSample(firstId + i, rgb));
+}
