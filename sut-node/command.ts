@@ -4,7 +4,7 @@ import type { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
-import { percentOf, Terminal } from '../shared/process/terminal.ts';
+import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -25,15 +25,14 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
-      setExitCode(
-        await serve(toSutSettings(values), createLogger('longhaul-sut', values.logLevel)),
-      );
+      const logger = createLogger('longhaul-sut', values.logLevel);
+      const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
+      setExitCode(await serve(toSutSettings(values), logger, terminal));
     });
 }
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
-async function serve(settings: SutSettings, logger: Logger): Promise<number> {
-  const terminal = new Terminal();
+async function serve(settings: SutSettings, logger: Logger, terminal: Terminal): Promise<number> {
   const asked = askedToStop();
   const starting = startSutNode(settings, {
     logger,

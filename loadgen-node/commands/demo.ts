@@ -63,6 +63,8 @@ async function runDemo(output: string | undefined, cacheDir: string | undefined)
   const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
   const starting = SutProcess.start([
     ...['--benchmark', BENCHMARK, '--node', NODE_NAME, '--listen', '127.0.0.1:0'],
+    // Two processes would write over each other's status line; Ready tells what the node is doing.
+    ...['--progress', 'hidden'],
     ...cache,
   ]);
   // Given up, the node ends by itself: it watches the channel to this process.

@@ -41,7 +41,7 @@ export async function runPerformance(
 }
 
 /** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
-export function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): boolean {
+function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): boolean {
   return summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
 }
 

@@ -1,3 +1,4 @@
+import type { LogFiles } from '../logs/test-logs.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
@@ -86,13 +87,6 @@ export interface VerdictReason {
 export interface Verdict {
   readonly isValid: boolean;
   readonly reasons: readonly VerdictReason[];
-}
-
-/** Paths of the log files of a test. */
-export interface LogFiles {
-  readonly summary: string;
-  readonly detail: string;
-  readonly accuracy: string;
 }
 
 /** All that a test says about itself. */

@@ -80,18 +80,8 @@ function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): 
   };
   const lengthKey = keyOfLength(outcome.endCause, settings);
   add('latency-bound', 'The latency bound was missed', validity.performance, 'server_target_qps');
-  add(
-    'min-duration',
-    'The run was too short',
-    validity.minDuration,
-    lengthKey ?? 'min_duration_ms',
-  );
-  add(
-    'min-queries',
-    'Too few queries or samples',
-    validity.minQueries,
-    lengthKey ?? 'min_query_count',
-  );
+  add('min-duration', 'The run was too short', validity.minDuration, lengthKey);
+  add('min-queries', 'Too few queries or samples', validity.minQueries, lengthKey);
   add(
     'early-stopping',
     'Too few queries for the confidence that early stopping asks for',
@@ -176,8 +166,18 @@ function missingPhase(isInterrupted: boolean): VerdictReason {
 }
 
 /** What LoadGen logs or does not see at all, and longhaul does not accept. */
-function longhaulReasons({ contractErrors, sutProblems }: VerdictInput): VerdictReason[] {
+function longhaulReasons(input: VerdictInput): VerdictReason[] {
+  const { contractErrors, performance, sutProblems } = input;
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
+  if (performance?.isGeneratorBound) {
+    reasons.push({
+      rule: 'generator-bound',
+      text: `LoadGen itself was too slow for this load, so the result is not the SUT's: ${performance.generatorBoundReason}.`,
+      needed: 'a LoadGen node that keeps the schedule',
+      seen: 'one that did not',
+      key: 'server_target_qps',
+    });
+  }
   if (contractErrors > 0) {
     reasons.push({
       rule: 'contract-errors',

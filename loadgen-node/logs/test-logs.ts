@@ -8,11 +8,18 @@ import { DetailLog } from './detail-log.ts';
 import { LogFile } from './log-file.ts';
 import { countsText } from './summary-log.ts';
 
+/** Paths of the log files of a test. */
+export interface LogFiles {
+  readonly summary: string;
+  readonly detail: string;
+  readonly accuracy: string;
+}
+
 /** All log files of a test, open from before the first query to the end. */
 export class TestLogs {
   readonly detail: DetailLog;
   readonly accuracy: AccuracyLog;
-  readonly paths: { readonly summary: string; readonly detail: string; readonly accuracy: string };
+  readonly paths: LogFiles;
   readonly #files: readonly LogFile[];
   readonly #summary: LogFile;
   #isEnded = false;

@@ -8,7 +8,7 @@ import type { LoadableSet, Phase } from './loadable-sets.ts';
 import { SampleOrder } from './sample-order.ts';
 
 /** Samples of one plan: 4 bytes each here, up to 17 in the recorder. More is a mistake in a setting. */
-export const PLAN_SAMPLES_MAX: number = 2 ** 28;
+const PLAN_SAMPLES_MAX = 2 ** 28;
 
 /** All queries of one set, made before the clock starts. Every query has the same sample count. */
 export interface QueryPlan {

@@ -1,18 +1,28 @@
 /** Without a terminal the same activity is told again only after this time. */
 const PLAIN_INTERVAL_MS = 5_000;
 
+/** Where a {@link Terminal} writes: stderr, or nowhere. */
+export interface TerminalStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** A stream for a terminal that shows nothing. */
+export const NOWHERE: TerminalStream = { write: () => {} };
+
 /**
  * What a person sees while something goes on. On a terminal one status line that is written over;
  * elsewhere (a file, a pipe) plain lines, few of them. Everything goes to stderr: results alone go to
  * stdout.
  */
 export class Terminal {
-  readonly #stream: NodeJS.WriteStream;
+  readonly #stream: TerminalStream;
   #hasStatus = false;
   #lastActivity = '';
   #lastPlainMs = 0;
 
-  constructor(stream: NodeJS.WriteStream = process.stderr) {
+  constructor(stream: TerminalStream = process.stderr) {
     this.#stream = stream;
   }
 
@@ -30,7 +40,7 @@ export class Terminal {
   status(activity: string, detail = ''): void {
     const text = detail === '' ? activity : `${activity}: ${detail}`;
     if (this.#stream.isTTY) {
-      const width = Math.max(this.#stream.columns - 1, 20);
+      const width = Math.max((this.#stream.columns ?? 80) - 1, 20);
       this.#stream.write(`\r\u001b[K${text.slice(0, width)}`);
       this.#hasStatus = true;
       return;

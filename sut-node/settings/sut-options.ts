@@ -39,6 +39,7 @@ export const SUT_OPTIONS: {
   readonly drainTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
   readonly logLevel: Setting<LogLevel>;
+  readonly progress: Setting<'shown' | 'hidden'>;
 } = {
   benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
   listen: listenAddress('address to listen on; port 0 takes a free one', {
@@ -81,6 +82,7 @@ export const SUT_OPTIONS: {
   logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
     fallback: 'warn',
   }),
+  progress: choice(['shown', 'hidden'], 'what the node is doing, on stderr', { fallback: 'shown' }),
 };
 
 /** Effective options as the node's own settings. */

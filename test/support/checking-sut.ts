@@ -146,7 +146,7 @@ export class CheckingSut implements SystemUnderTest {
 }
 
 /** Response of a sample: its index in 8 bytes, low byte first. */
-export function responseBytes(sampleIndex: number): Uint8Array {
+function responseBytes(sampleIndex: number): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setUint32(0, sampleIndex, true);
   return bytes;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EndCause, TestOutcome } from '../../../../loadgen-node/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
 import { MemoryQsl } from '../../../support/memory-qsl.ts';
+import { NullSut } from '../../../support/null-sut.ts';
 import { errorTexts, readDetailLog, simulatedTest } from '../../../support/simulated-test.ts';
 
 function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
@@ -126,6 +127,13 @@ describe('performance run', () => {
     const outcome = await test.run();
     expect(issuedAndEnd(outcome)).toEqual([100_000, 'natural']);
     expect(test.sut.depthMax).toBe(1);
+  });
+
+  it('keeps its own work small: a million samples of a SUT that does nothing', async () => {
+    const test = simulatedTest({ scenario: 'SingleStream', minDurationMs: 0, minQueryCount: 1e6 });
+    const outcome = await test.run({ sut: new NullSut() });
+    expect(issuedAndEnd(outcome)).toEqual([1_000_000, 'natural']);
+    expect(outcome.verdicts.longhaul.isValid).toBe(true);
   });
 
   it('does not recurse when completions come in a burst from outside', async () => {
