@@ -4,14 +4,9 @@ import { askNetworkName, type NetworkName } from './network-name.ts';
 import { QueryDispatchLibrary } from './query-dispatch-library.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
-export {
-  type DispatchSettings,
-  type Division,
-  defaultDispatchSettings,
-} from './dispatch-settings.ts';
+export { type DispatchSettings, defaultDispatchSettings } from './dispatch-settings.ts';
 export type { NetworkName } from './network-name.ts';
-export type { NodeName } from './node/control-client.ts';
-export type { LedgerReport, QueryDispatchLibrary } from './query-dispatch-library.ts';
+export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 
 /** The QDL for a run; connects nowhere before its first call. */
 export function createQueryDispatchLibrary(

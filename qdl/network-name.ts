@@ -2,7 +2,7 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import type { ControlClient, NodeName } from './node/control-client.ts';
 
 /** Substring that the name must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
-export const NETWORK_SUT = 'Network SUT';
+const NETWORK_SUT = 'Network SUT';
 
 /** Name of the SUT as LoadGen logs it, and what each node said. */
 export interface NetworkName {

@@ -35,6 +35,11 @@ export interface SutNodeHooks {
   /** How far the start is, and what is done now. */
   readonly onProgress: PrepareProgress;
   readonly logger: Logger;
+  /**
+   * Gives up a start that is under way; afterwards {@link SutNode.stop} is the way. Do not end the process
+   * by `process.exit` instead: inside an inference that aborts it (see workers/worker-messages.ts).
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** A SUT node that serves. */
@@ -68,7 +73,7 @@ export interface SutNodeParts {
  * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes or
  * finds the model, checks it, starts the workers and runs it once in each.
  * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
- *   `ERR_BENCHMARK_UNKNOWN`; nothing is left open then.
+ *   `ERR_BENCHMARK_UNKNOWN`, `ERR_INTERRUPTED`; nothing is left open then.
  */
 export async function startSutNode(
   settings: SutSettings,
@@ -80,14 +85,27 @@ export async function startSutNode(
   const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
   const node = new ServingNode(settings, hooks, benchmark, parts.spawn ?? spawnOrtWorker);
   await node.listen();
-  hooks.onListening?.(node.address);
   try {
-    await node.load();
+    hooks.onListening?.(node.address);
+    await Promise.race([node.load(), rejectsOnAbort(hooks.signal)]);
   } catch (error) {
     await node.close();
     throw error;
   }
   return node;
+}
+
+/** Never resolves. */
+function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = (): void => reject(interrupted());
+    if (signal?.aborted) giveUp();
+    else signal?.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+function interrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }
 
 /** Composition root: joins server, batcher and workers, and owns their lives. */
@@ -100,7 +118,7 @@ class ServingNode implements SutNode {
   readonly #facts: NodeFacts;
   readonly #status = new NodeStatus();
   readonly #ledgers = new RunLedgers();
-  readonly #streams = new InferStreams();
+  readonly #streams: InferStreams;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
   #server: SutServer | undefined;
@@ -109,6 +127,7 @@ class ServingNode implements SutNode {
   #batcher: DynamicBatcher | undefined;
   #services: InferServices | undefined;
   #stopping: Promise<void> | undefined;
+  #isClosing = false;
 
   constructor(
     settings: SutSettings,
@@ -121,6 +140,7 @@ class ServingNode implements SutNode {
     this.#benchmark = benchmark;
     this.#spawn = spawn;
     this.#limits = inferLimits(settings, benchmark);
+    this.#streams = new InferStreams(hooks.logger);
     const encodings = Object.values(benchmark.rules.encodings);
     this.#facts = {
       name: settings.node,
@@ -196,6 +216,8 @@ class ServingNode implements SutNode {
     this.#status.set('NODE_STATE_LOADING', `loading ${modelFile}`);
     this.#hooks.onProgress(0, `loading ${modelFile}`);
     const sha256 = await fileSha256(modelFile);
+    // From here on there are threads, which close() would have to know.
+    if (this.#isClosing) throw interrupted();
     const pool = this.#createPool(modelFile);
     const tensors = await pool.load();
     checkModelFits(this.#benchmark, tensors, modelFile, this.#settings.batchSizeMax);
@@ -215,6 +237,7 @@ class ServingNode implements SutNode {
 
   /** Ends everything at once. Nobody is waited for but threads and connections. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#streams.abort(`SUT node ${this.name} was stopped`);
     await Promise.all([this.#server?.close(), this.#pool?.stop()]);
     this.#closed.resolve();

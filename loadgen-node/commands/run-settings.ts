@@ -14,9 +14,9 @@ import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
-export const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
+const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
 
-/** One of {@link RUN_MODES}. */
+/** One of the three. */
 export type RunMode = (typeof RUN_MODES)[number];
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };

@@ -5,10 +5,7 @@ export const SCENARIOS = ['SingleStream', 'MultiStream', 'Server', 'Offline'] as
 export type Scenario = (typeof SCENARIOS)[number];
 
 /** LoadGen's test modes, spelled as in its logs. */
-export const TEST_MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly'] as const;
-
-/** One of LoadGen's test modes. */
-export type TestMode = (typeof TEST_MODES)[number];
+export type TestMode = 'SubmissionRun' | 'AccuracyOnly' | 'PerformanceOnly';
 
 /**
  * True for the scenarios of the datacenter suite, the only ones that the Network division knows.

@@ -1,15 +1,26 @@
 import assert from 'node:assert';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
-import { type InferPeer, type InferServices, InferStream } from './infer-stream.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import {
+  type InferPeer,
+  type InferServices,
+  InferStream,
+  type StreamEnding,
+} from './infer-stream.ts';
 import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
-import { type StreamEnd, unavailable } from './stream-end.ts';
+import { STREAM_OK, type StreamEnd, unavailable } from './stream-end.ts';
 
 type InferCall = ServerDuplexStream<Buffer, Buffer>;
 
 /** All Infer streams of the node. */
 export class InferStreams {
   readonly #streams = new Set<InferStream>();
+  readonly #logger: Logger;
   #whenEmpty: (() => void)[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
 
   get count(): number {
     return this.#streams.size;
@@ -25,7 +36,7 @@ export class InferStreams {
       peer.end(unavailable(why).end);
       return;
     }
-    const stream = new InferStream(services, peer, (ended) => this.#remove(ended));
+    const stream = new InferStream(services, peer, (ended, end) => this.#remove(ended, end));
     this.#streams.add(stream);
     assert(this.#streams.size <= CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX);
     call.on('data', (bytes: Buffer) => stream.message(bytes));
@@ -48,8 +59,12 @@ export class InferStreams {
     for (const stream of this.#streams) stream.abort(reason);
   }
 
-  #remove(stream: InferStream): void {
+  #remove(stream: InferStream, end: StreamEnding): void {
     this.#streams.delete(stream);
+    const { runId, droppedCount, reason } = end;
+    if (reason !== STREAM_OK.details) {
+      this.#logger.warn({ run: runId, droppedSamples: droppedCount }, `a stream ended: ${reason}`);
+    }
     if (this.#streams.size > 0) return;
     for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }

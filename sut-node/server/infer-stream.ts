@@ -56,6 +56,15 @@ export interface InferServices {
   wireLimits(): NodeLimits;
 }
 
+/** How a stream ended, for the operating log. */
+export interface StreamEnding {
+  /** Undefined before Open. */
+  readonly runId: string | undefined;
+  /** Samples that were accepted and got no answer. */
+  readonly droppedCount: number;
+  readonly reason: string;
+}
+
 /** What exists from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
@@ -78,7 +87,7 @@ interface OpenedRun {
 export class InferStream implements SampleOwner {
   readonly #services: InferServices;
   readonly #peer: InferPeer;
-  readonly #onEnded: (stream: InferStream) => void;
+  readonly #onEnded: (stream: InferStream, ending: StreamEnding) => void;
   #phase: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #run: OpenedRun | undefined;
   /** Samples that were accepted and whose answer was not yet handed over. */
@@ -88,15 +97,14 @@ export class InferStream implements SampleOwner {
   #drainReason: string | undefined;
   #lull: PlannedCall | undefined;
 
-  constructor(services: InferServices, peer: InferPeer, onEnded: (stream: InferStream) => void) {
+  constructor(
+    services: InferServices,
+    peer: InferPeer,
+    onEnded: (stream: InferStream, ending: StreamEnding) => void,
+  ) {
     this.#services = services;
     this.#peer = peer;
     this.#onEnded = onEnded;
-  }
-
-  /** Run of the stream, once it is opened. */
-  get ledger(): RunLedger | undefined {
-    return this.#run?.ledger;
   }
 
   /** A message arrived. Never throws for whatever bytes. */
@@ -317,7 +325,11 @@ export class InferStream implements SampleOwner {
       run.ledger.closeStream();
     }
     if (end !== undefined) this.#peer.end(end);
-    this.#onEnded(this);
+    this.#onEnded(this, {
+      runId: run?.ledger.runId,
+      droppedCount: this.#owedCount,
+      reason: end?.details ?? 'the peer is gone',
+    });
   }
 }
 

@@ -12,7 +12,7 @@ export const CONNECTIONS_MAX = 256;
 export const CALLS_PER_CONNECTION_MAX = 100;
 
 /** Most samples of one query: what the wire's number can say. Credit, not this, bounds the memory. */
-export const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
+const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
 /** Limits that the node holds its peers to; told in Describe and Opened. */
 export interface InferLimits {

@@ -36,7 +36,7 @@ export function checkModelFits(
 }
 
 /** Writes a list of tensors for people: `image: float [batch, 28, 28]`. */
-export function listTensors(tensors: readonly ModelTensor[]): string {
+function listTensors(tensors: readonly ModelTensor[]): string {
   if (tensors.length === 0) return 'none';
   return tensors
     .map(({ name, elementType, shape }) => {

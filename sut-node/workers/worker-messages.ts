@@ -49,7 +49,7 @@ export interface ModelTensors {
 }
 
 /** Run the model once per batch size that matters, so that no query pays for first-time work. */
-export interface WarmUpMessage {
+interface WarmUpMessage {
   readonly kind: 'warm-up';
 }
 
@@ -63,7 +63,7 @@ export interface BatchMessage {
 }
 
 /** No more will come. */
-export interface StopMessage {
+interface StopMessage {
   readonly kind: 'stop';
 }
 
@@ -71,13 +71,13 @@ export interface StopMessage {
 export type ToWorker = WarmUpMessage | BatchMessage | StopMessage;
 
 /** The model is loaded. */
-export interface LoadedMessage {
+interface LoadedMessage {
   readonly kind: 'loaded';
   readonly tensors: ModelTensors;
 }
 
 /** The model has run. */
-export interface ReadyMessage {
+interface ReadyMessage {
   readonly kind: 'ready';
 }
 

@@ -11,7 +11,7 @@ import type { SpawnWorker } from './worker-thread.ts';
 const LOSSES_MAX = 3;
 
 /** What the pool reports. */
-export interface WorkerPoolEvents {
+interface WorkerPoolEvents {
   onDone(batch: Batch, done: DoneMessage): void;
   /** The worker that had the batch is gone. */
   onLost(batch: Batch, error: MlperfError): void;

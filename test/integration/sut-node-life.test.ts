@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
+import { silentLogger } from '../../shared/process/logger.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import { startSutNode } from '../../sut-node/sut-node.ts';
 import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -58,6 +60,33 @@ describe('the start of a SUT node', () => {
     });
     goOn();
     expect((await starting).state).toBe('NODE_STATE_READY');
+  });
+});
+
+describe('the start of a SUT node that is interrupted', () => {
+  it.each([
+    ['while the model is prepared', 0],
+    ['while workers load it', 1],
+  ])('gives up and closes everything %s', async (_case, progressAtAbort) => {
+    const abort = new AbortController();
+    const port = await freePort();
+    const starting = startSutNode(
+      { ...TEST_SETTINGS, listen: { host: '127.0.0.1', port } },
+      {
+        logger: silentLogger,
+        signal: abort.signal,
+        onListening: () => {
+          if (progressAtAbort === 0) abort.abort();
+        },
+        onProgress: (_fraction, what) => {
+          if (what.startsWith('warming up')) abort.abort();
+        },
+      },
+    );
+    await expect(starting).rejects.toMatchObject({ code: 'ERR_INTERRUPTED' });
+    await expect(ask(`127.0.0.1:${port}`, 'Name', { nonce: 1 })).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+    });
   });
 });
 

@@ -14,7 +14,7 @@ import type { StreamEnd } from '../../sut-node/server/stream-end.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** An Open that the scene's node accepts. */
-export const GOOD_OPEN: Open = {
+const GOOD_OPEN: Open = {
   protocolVersion: 1,
   runId: 'run-1',
   benchmark: 'digits',
