@@ -1,0 +1,169 @@
+import { percentileLabel } from './percentile-label.ts';
+import type { EarlyStopping } from './performance-summary.ts';
+
+/**
+ * Early stopping (LoadGen: early_stopping.cc): how many queries must meet the bound before the run
+ * says, with 99 % confidence, that the true share of slow ones is small enough.
+ */
+
+/** Confidence that LoadGen uses. */
+export const CONFIDENCE = 0.99;
+/** Series terms below this no longer count, as in LoadGen. */
+const TERM_MIN = 2 ** -33;
+/** Percentile of MultiStream's estimate from a SingleStream run. */
+const MULTI_STREAM_PERCENTILE = 0.99;
+
+/**
+ * Fewest queries within the bound that outweigh `overCount` queries above it.
+ * @param percentile Share that has to meet the bound, 0 to 1; a tolerance is taken off before.
+ */
+export function minPassingQueries(
+  overCount: number,
+  percentile: number,
+  confidence: number = CONFIDENCE,
+): number {
+  const withoutOver = Math.ceil(Math.log(1 - confidence) / Math.log(percentile));
+  let low = Math.trunc((overCount * percentile) / (1 - percentile) + withoutOver);
+  let high = overCount * withoutOver + withoutOver + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (chanceOfAtMost(overCount, middle, percentile) < 1 - confidence) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Chance of `over` or fewer among `over + passing` queries: the regularized incomplete beta function. */
+function chanceOfAtMost(over: number, passing: number, percentile: number): number {
+  const odds = percentile / (percentile - 1);
+  let term = 1;
+  let sum = 0;
+  for (let i = 0; Math.abs(term) > TERM_MIN; i += 1) {
+    sum += term;
+    term *= ((i - over) * odds) / (1 + passing + i);
+  }
+  const logBeta = lnGamma(passing) + lnGamma(over + 1) - lnGamma(passing + over + 1);
+  const logFactor = passing * Math.log(percentile) + over * Math.log(1 - percentile) - logBeta;
+  return (Math.exp(logFactor) / passing) * sum;
+}
+
+/** ln of Gamma for whole x >= 1: a table of factorials, then Stirling's series. */
+function lnGamma(x: number): number {
+  const known = LN_FACTORIALS[x - 1];
+  if (known !== undefined) return known;
+  const r = 1 / x;
+  const r2 = r * r;
+  const series = r * (1 / 12 - r2 * (1 / 360 - r2 * (1 / 1260 - r2 / 1680)));
+  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series;
+}
+
+/** ln(n!) for n = 0 to 255. */
+const LN_FACTORIALS: readonly number[] = lnFactorials(256);
+
+function lnFactorials(count: number): number[] {
+  const values = [0];
+  for (let n = 1; n < count; n += 1) values.push((values[n - 1] as number) + Math.log(n));
+  return values;
+}
+
+/** Server: enough queries for the number of samples above the bound. */
+export function earlyStoppingOfServer(
+  queryCount: number,
+  overCount: number,
+  percentile: number,
+): EarlyStopping {
+  const needed = minPassingQueries(overCount, percentile) + overCount;
+  const isMet = queryCount >= needed;
+  const text = isMet
+    ? ' * Run successful.'
+    : ` * Run unsuccessful.\n * Processed ${queryCount} queries.\n` +
+      ` * Would need to run at least ${needed - queryCount} more queries,\n` +
+      ' with the run being successful if every additional\n query were under latency.';
+  return {
+    isMet,
+    text,
+    needed: `${needed} queries with ${overCount} samples above the latency bound`,
+    seen: `${queryCount} queries`,
+    singleStreamEstimateNs: 0,
+    multiStreamEstimateNs: 0,
+  };
+}
+
+/** Single- and MultiStream: an estimate of the percentile that errs on the safe side. */
+export function earlyStoppingOfStream(
+  sortedNs: Float64Array,
+  percentile: number,
+  options: { readonly labelDecimals: 0 | 1; readonly estimatesMultiStream: boolean },
+): EarlyStopping {
+  const count = sortedNs.length;
+  const label = percentileLabel(percentile, options.labelDecimals);
+  const leastCount = leastQueries(percentile);
+  const estimate = estimatePercentile(sortedNs, percentile);
+  let text =
+    estimate === null
+      ? ` * Only processed ${count} queries.\n` +
+        ` * Need to process at least ${leastCount} queries for early stopping.`
+      : ` * Processed at least ${leastCount} queries (${count}).\n` +
+        ` * Would discard ${estimate.discardedCount} highest latency queries.\n` +
+        ` * Early stopping ${label}th percentile estimate: ${estimate.valueNs}`;
+  let multiStreamEstimateNs = estimate?.valueNs ?? 0;
+  if (options.estimatesMultiStream) {
+    const forMultiStream = estimatePercentile(sortedNs, MULTI_STREAM_PERCENTILE);
+    multiStreamEstimateNs = estimate === null ? 0 : (forMultiStream?.valueNs ?? 0);
+    if (estimate !== null) {
+      text += multiStreamText(forMultiStream?.valueNs, options.labelDecimals);
+    }
+  }
+  return {
+    isMet: estimate !== null,
+    text,
+    needed: `${leastCount} queries`,
+    seen: `${count} queries`,
+    singleStreamEstimateNs: options.estimatesMultiStream ? (estimate?.valueNs ?? 0) : 0,
+    multiStreamEstimateNs,
+  };
+}
+
+function multiStreamText(valueNs: number | undefined, labelDecimals: 0 | 1): string {
+  const label = percentileLabel(MULTI_STREAM_PERCENTILE, labelDecimals);
+  if (valueNs !== undefined)
+    return `\n * Early stopping ${label}th percentile estimate: ${valueNs}`;
+  return (
+    `\n * Not enough queries processed for ${label}th percentile\n` +
+    ' early stopping estimate (would need to process at\n' +
+    ` least ${leastQueries(MULTI_STREAM_PERCENTILE)} total queries).`
+  );
+}
+
+/** Offline has no early stopping: always met, no text. */
+export const NO_EARLY_STOPPING: EarlyStopping = {
+  isMet: true,
+  text: '',
+  needed: '',
+  seen: '',
+  singleStreamEstimateNs: 0,
+  multiStreamEstimateNs: 0,
+};
+
+/** Fewest queries for any estimate. */
+function leastQueries(percentile: number): number {
+  return minPassingQueries(1, percentile) + 1;
+}
+
+/** Discards as many of the highest values as the count allows. Null with too few values. */
+function estimatePercentile(
+  sortedNs: Float64Array,
+  percentile: number,
+): { valueNs: number; discardedCount: number } | null {
+  const count = sortedNs.length;
+  const allows = (over: number): boolean => count >= minPassingQueries(over, percentile) + over;
+  if (!allows(1)) return null;
+  let low = 1; // The count allows `low`, and does not allow `high`: what is needed grows with `over`.
+  let high = count + 1;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (allows(middle)) low = middle;
+    else high = middle;
+  }
+  return { valueNs: sortedNs[count - low] as number, discardedCount: low - 1 };
+}
