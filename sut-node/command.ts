@@ -34,7 +34,9 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
 async function serve(settings: SutSettings, logger: Logger, terminal: Terminal): Promise<number> {
   const asked = askedToStop();
+  const giveUp = new AbortController();
   const starting = startSutNode(settings, {
+    signal: giveUp.signal,
     logger,
     onListening: (address) => {
       terminal.line(`SUT node ${settings.node} listens on ${address}`);
@@ -46,7 +48,12 @@ async function serve(settings: SutSettings, logger: Logger, terminal: Terminal):
     },
   });
   const node = await Promise.race([starting, asked]);
-  if (node === 'stop') return EXIT.valid; // Nothing is served yet, so nothing has to be drained.
+  if (node === 'stop') {
+    giveUp.abort();
+    // A thread inside ONNX Runtime must come to its end: the process would abort under it.
+    await starting.then((late) => late.stop()).catch(() => {});
+    return EXIT.valid;
+  }
   const { workerCount, benchmark } = settings;
   terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
   const end = await Promise.race([asked, fatalError(node)]);

@@ -7,7 +7,7 @@ import type { EarlyStopping } from './performance-summary.ts';
  */
 
 /** Confidence that LoadGen uses. */
-export const CONFIDENCE = 0.99;
+const CONFIDENCE = 0.99;
 /** Series terms below this no longer count, as in LoadGen. */
 const TERM_MIN = 2 ** -33;
 /** Percentile of MultiStream's estimate from a SingleStream run. */

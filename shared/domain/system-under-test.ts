@@ -31,7 +31,9 @@ export interface SampleFailure {
 /**
  * Where a system under test reports results: LoadGen's side of the contract.
  *
- * No method throws. Payload views are valid during the call only; who keeps bytes copies them.
+ * No method throws. Payload views are valid during the call only; who keeps bytes copies them. In
+ * SingleStream and MultiStream LoadGen issues the next query from inside the call that completes the
+ * last: a SUT must be ready to be called again there.
  * Responses that break the contract (unknown id, second response) are counted by the sink.
  */
 export interface ResponseSink {
