@@ -3,6 +3,7 @@ import type { Open } from '../proto/gen/mlperf/network/v1/Open.ts';
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SystemUnderTest } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { messageOf } from '../shared/errors/to-mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
 import type { WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
@@ -126,7 +127,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
       this.#waiting.size === 0 &&
       this.#channels.every((channel) => channel.outstandingCount === 0);
     await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
-    if (isComplete) this.#ledgerReport = await this.#compareLedgers();
+    if (isComplete) await this.#compareLedgers();
     for (const node of this.nodes) node.control.close();
   }
 
@@ -227,18 +228,23 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
     this.#waiting.drop((responseId) => this.#sink?.fail(responseId, failure));
   }
 
-  async #compareLedgers(): Promise<LedgerReport> {
-    const differences = await Promise.all(
+  /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */
+  async #compareLedgers(): Promise<void> {
+    const lists = await Promise.all(
       this.nodes.map(async (node) => {
         try {
           const theirs = await node.control.ledger(this.runId);
           return compareLedgers(node.address, node.ledger, theirs);
         } catch (error) {
-          return [`SUT node ${node.address} did not tell its ledger: ${(error as Error).message}`];
+          return [`SUT node ${node.address} did not tell its ledger: ${messageOf(error)}`];
         }
       }),
     );
-    return { isCompared: true, differences: differences.flat() };
+    const differences = lists.flat();
+    this.#ledgerReport = { isCompared: true, differences };
+    if (differences.length === 0) return;
+    const what = `the two ends counted differently: ${differences.join('; ')}`;
+    this.#sink?.fault(new MlperfError('ERR_RULE', what));
   }
 
   #open(streamOfNode: number): Open {

@@ -336,5 +336,6 @@ describe('faults', () => {
       `parts: the LoadGen node counted 1, SUT node ${node.address} 9`,
       `payload bytes: the LoadGen node counted 2, SUT node ${node.address} 1`,
     ]);
+    expect(sink.faults[0]?.message).toMatch(/^the two ends counted differently: parts: /);
   });
 });
