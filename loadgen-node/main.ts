@@ -7,6 +7,7 @@ import { compiledModule, packageVersion } from '../shared/process/package-files.
 import { reportError } from '../shared/process/report-error.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
+import { InterruptedError } from './commands/interruption.ts';
 import { nameCommand } from './commands/name.ts';
 import { runCommand } from './commands/run.ts';
 
@@ -61,11 +62,15 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode;
 }
 
+// Who reads our output may go away (| head): the run goes on and its logs are written all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const outcome = commanderOutcome(error);
   process.exitCode = outcome === 'done' ? EXIT.valid : reportError(outcome ?? error);
+  if (error instanceof InterruptedError) process.exitCode = error.exitCode;
 }
 // A gRPC channel or a pipe that is still closing must not keep the process. Output is flushed first:
 // the pipes of a parent process are asynchronous.

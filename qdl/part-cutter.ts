@@ -53,6 +53,16 @@ export class PartCutter {
     this.#isPlanned = false;
   }
 
+  /**
+   * Gives up a half-sent sample, which waits and is on the wire at once.
+   * @returns True when its wire id is no longer outstanding: the sample has failed with its channel.
+   */
+  giveUpPiece(): boolean {
+    const piece = this.#piece;
+    this.reset();
+    return piece !== undefined && piece.channel.releaseId(piece.wireId) < 0;
+  }
+
   /** True when no node takes the next sample, in however many pieces: it can only fail. */
   get isTooLarge(): boolean {
     return this.#piece === undefined && this.#payloadOf(0).length > this.#limits.sampleBytesMax;

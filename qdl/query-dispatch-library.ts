@@ -46,6 +46,9 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   #router: Router = new RoundRobin([]);
   #sink: ResponseSink | undefined;
   #isBroken = false;
+  #isStarted = false;
+  /** From stop() on LoadGen waits for nothing: what still comes in is no news to it. */
+  #isStopping = false;
   #lastName: NetworkName | undefined;
   #ledgerReport: LedgerReport = { isCompared: false, differences: [] };
 
@@ -95,6 +98,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
     );
+    for (const channel of this.#channels) channel.requireCredit();
     const credits = this.#channels.map((channel) => channel.initialCredit);
     this.#cutter.setLimits({
       bytesMax: Math.min(
@@ -110,6 +114,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
         ...opened.map((answer) => answer.limits?.sampleBytesMax || Number.POSITIVE_INFINITY),
       ),
     });
+    this.#isStarted = true;
   }
 
   issueQuery(query: Query): void {
@@ -122,7 +127,9 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   flushQueries(): void {}
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     const isComplete =
+      this.#isStarted &&
       !this.#isBroken &&
       this.#waiting.size === 0 &&
       this.#channels.every((channel) => channel.outstandingCount === 0);
@@ -136,6 +143,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   }
 
   onResponses(channel: SutChannel, responses: WireResponses): void {
+    if (this.#isStopping) return;
     const sink = this.#sink as ResponseSink; // Set before the first stream was opened.
     const atNs = sink.nowNs();
     const { ledger } = this.nodes[channel.place.nodeIndex] as SutNodeHandle;
@@ -160,6 +168,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   }
 
   onDraining(channel: SutChannel, reason: string): void {
+    if (this.#isStopping) return;
     this.#break(
       new MlperfError(
         'ERR_SUT_LOST',
@@ -169,6 +178,7 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   }
 
   onLost(channel: SutChannel, error: MlperfError): void {
+    if (this.#isStopping) return;
     const lost = channel.releaseAll();
     const failure = { code: 'lost', text: error.message };
     for (const responseId of lost) this.#sink?.fail(responseId, failure);
@@ -218,7 +228,9 @@ export class QueryDispatchLibrary implements SystemUnderTest, ChannelEvents {
   /** Ends the run's sending: in the Network division the SUT is all of its nodes or none. */
   #break(error: MlperfError): void {
     this.#isBroken = true;
-    this.#cutter.reset();
+    // A half-sent sample is on the wire and waits at once. It fails once: with the wire, if that is lost.
+    const isHalfSentLost = this.#cutter.giveUpPiece();
+    if (isHalfSentLost) this.#waiting.advance(1);
     this.#giveUpWaiting();
     this.#sink?.fault(error);
   }

@@ -152,7 +152,8 @@ class ServingNode implements SutNode {
         // The workers decompress nothing.
         encodings: encodings.filter((encoding) => encoding.compression === 'identity'),
       },
-      isStandIn: benchmark.rules.isOfficial && settings.model === undefined,
+      // Weights that somebody names are not known to be the benchmark's own.
+      isStandIn: benchmark.rules.isOfficial || settings.model !== undefined,
     };
   }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -48,10 +48,10 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
     'demo',
     'measure the embedded benchmark on this machine, end to end',
   );
-  return addSettings(command, DEMO_SETTINGS)
+  return addFlags(command, DEMO_SETTINGS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
-      const { values } = settingsOf(command, 'demo', DEMO_SETTINGS);
+      const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
       setExitCode(await runDemo(values.output, values.cacheDir));
     });
 }
@@ -69,17 +69,15 @@ async function runDemo(output: string | undefined, cacheDir: string | undefined)
   ]);
   // Given up, the node ends by itself: it watches the channel to this process.
   const sut = await interruption.orAbort(starting);
-  let exitCode: number;
   try {
     const flags = { ...DEMO_RUN, sut: sut.address, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
     const report = await performRun(planRun(values as RunValues), terminal, interruption);
     process.stdout.write(printReport(report));
-    exitCode = exitCodeOfRun(report, interruption);
+    return exitCodeOfRun(report, interruption);
   } finally {
     const code = await sut.stop();
     if (code !== EXIT.valid)
       terminal.line(`longhaul: the SUT node did not end well (exit code ${code})`);
   }
-  return exitCode;
 }

@@ -6,6 +6,17 @@ const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGTERM: EXIT.terminated,
 };
 
+/** A signal came before there was anything to write down. */
+export class InterruptedError extends MlperfError {
+  /** By the signal, as shells count. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('ERR_INTERRUPTED', 'interrupted before the run began');
+    this.exitCode = exitCode;
+  }
+}
+
 /**
  * Ctrl-C and SIGTERM. The first one asks the run to end by itself, so that its logs are written; the
  * second one ends the process at once.
@@ -21,9 +32,7 @@ export class Interruption {
         this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;
         if (isSecond) process.exit(this.#exitCode);
         onFirst();
-        this.#controller.abort(
-          new MlperfError('ERR_INTERRUPTED', 'interrupted before the run began'),
-        );
+        this.#controller.abort(new InterruptedError(this.#exitCode));
       });
     }
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { askNames, defaultDispatchSettings } from '../../qdl/index.ts';
-import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
 import { nameLines } from './print-report.ts';
 
@@ -15,10 +15,10 @@ Example:
 /** `longhaul name`: what LoadGen's Name() would say, and each node's round trip. */
 export function nameCommand(): Command {
   const command = createCommand('name', 'ask SUT nodes for their names: one round trip to each');
-  return addSettings(command, NAME_SETTINGS)
+  return addFlags(command, NAME_SETTINGS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
-      const { values } = settingsOf(command, 'name', NAME_SETTINGS);
+      const { values } = settingsOf(command, undefined, NAME_SETTINGS);
       const begin = performance.now();
       const network = await askNames(defaultDispatchSettings(values.sut));
       const durationNs = (performance.now() - begin) * 1e6;

@@ -1,20 +1,13 @@
-import {
-  askNames,
-  createQueryDispatchLibrary,
-  type NetworkName,
-  type QueryDispatchLibrary,
-} from '../../qdl/index.ts';
+import { askNames, createQueryDispatchLibrary, type NetworkName } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
-import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
-import { bootId } from '../../shared/process/host-facts.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
-import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import type { Interruption } from './interruption.ts';
+import { RunJudge } from './judge-run.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
@@ -28,10 +21,8 @@ export interface RunReport {
   readonly name: NetworkName | undefined;
   readonly outcome: TestOutcome;
   readonly accuracy: AccuracyReport | undefined;
-  /** Reasons for INVALID beyond the engine's: a quality target that is missed. */
-  readonly extraReasons: readonly string[];
-  /** What the result is not, in words; nothing silences them. */
-  readonly marks: readonly string[];
+  /** What a reader of the result has to know; the same as in the logs. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -53,9 +44,15 @@ export async function performRun(
   const dataSet = await interruption.orAbort(preparation);
   const store = new SampleStore(dataSet, plan.encoding, plan.rules.performanceSampleCount);
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
-  const onWait = (address: string, what: string): void =>
-    terminal.status(`waiting for SUT node ${address}`, what);
-  await interruption.orAbort(qdl.connect(onWait));
+  const judge = new RunJudge(plan, dataSet, qdl);
+  try {
+    const onWait = (address: string, what: string): void =>
+      terminal.status(`waiting for SUT node ${address}`, what);
+    await interruption.orAbort(qdl.connect(onWait));
+  } catch (error) {
+    await qdl.stop(); // Later on the engine sees to that.
+    throw error;
+  }
   const outcome = await startTest({
     sut: qdl,
     qsl: store,
@@ -65,75 +62,24 @@ export async function performRun(
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: DRAIN_TIMEOUT_NS,
     signal: interruption.signal,
+    judge: judge.judge,
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
-  const accuracy = await scoreAccuracy(dataSet, outcome);
   return {
     plan,
     dataSetName: dataSet.name,
     totalSampleCount: dataSet.totalSampleCount,
     name: qdl.lastName,
     outcome,
-    accuracy,
-    extraReasons: extraReasons(plan, accuracy),
-    marks: marksOf(plan, qdl),
+    accuracy: judge.accuracy,
+    notes: judge.notes,
   };
 }
 
 /** True when the run is VALID by longhaul's rules. */
 export function isValid(report: RunReport): boolean {
-  return report.outcome.verdicts.longhaul.isValid && report.extraReasons.length === 0;
-}
-
-/** Scores what stands in the accuracy log, so that the number can be checked from the log alone. */
-async function scoreAccuracy(
-  dataSet: DataSet,
-  outcome: TestOutcome,
-): Promise<AccuracyReport | undefined> {
-  const phase = outcome.accuracy;
-  if (phase === null || phase.endCause !== 'all-issued' || phase.counts.lostSamples > 0) {
-    return undefined;
-  }
-  const entries: AccuracyEntry[] = [];
-  for await (const { sampleIndex, response } of readAccuracyLog(outcome.logFiles.accuracy)) {
-    entries.push({ sampleIndex, response });
-  }
-  return dataSet.scoreAccuracy(entries);
-}
-
-/** The quality target is no rule of LoadGen's, which knows no accuracy. */
-function extraReasons(plan: RunPlan, accuracy: AccuracyReport | undefined): string[] {
-  const { target, metric } = plan.rules.quality;
-  if (accuracy === undefined || accuracy.value >= target) return [];
-  return [`quality: ${metric} is ${accuracy.value.toPrecision(5)}, needed is ${target} or more`];
-}
-
-function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
-  const marks = [
-    'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
-  ];
-  if (!plan.rules.isOfficial) {
-    marks.push(
-      `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
-    );
-  }
-  const { scenario } = plan.settings;
-  if (!isNetworkDivisionScenario(scenario)) {
-    marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
-  }
-  const ours = bootId();
-  const here = qdl.nodes.filter((node) => ours !== '' && node.description?.host?.bootId === ours);
-  if (here.length > 0) {
-    const nodes = here.map((node) => node.address).join(', ');
-    marks.push(
-      `LoadGen and SUT are on one machine (${nodes}): not a topology of the Network division`,
-    );
-  }
-  for (const node of qdl.nodes) {
-    if (node.model?.isStandIn) marks.push(`SUT node ${node.address} runs a stand-in model`);
-  }
-  return marks;
+  return report.outcome.verdicts.longhaul.isValid;
 }
 
 function progressText(progress: RunProgress): string {

@@ -18,11 +18,11 @@ export function printReport(report: RunReport): string {
     ),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
-    ...failureLines('accuracy', outcome.accuracy),
-    ...failureLines('performance', outcome.performance),
+    ...countLines(report, 'accuracy', outcome.accuracy),
+    ...countLines(report, 'performance', outcome.performance),
     ...verdictLines(report),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
-    ...report.marks.map((mark, i) => row(i === 0 ? 'Please note' : '', mark)),
+    ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -119,13 +119,13 @@ function percent(fraction: number): string {
   return String(Number((fraction * 100).toFixed(3)));
 }
 
-function failureLines(phase: string, outcome: PhaseOutcome | null): string[] {
-  if (outcome === null) return [];
+/** Counts wherever something is wrong: nothing may be lost silently. */
+function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | null): string[] {
+  if (outcome === null || isValid(report)) return [];
   const { counts, failures } = outcome;
-  if (counts.lostSamples === 0 && counts.contractErrors === 0) return [];
   return [
     row(
-      'Lost',
+      'Counts',
       `${phase} run: ${counts.issuedQueries} queries issued, ${counts.issuedSamples} samples issued, ` +
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
@@ -134,7 +134,7 @@ function failureLines(phase: string, outcome: PhaseOutcome | null): string[] {
 }
 
 function verdictLines(report: RunReport): string[] {
-  const { outcome, extraReasons } = report;
+  const { outcome } = report;
   if (outcome.isInterrupted)
     return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
   if (isValid(report)) return [row('Result', 'VALID')];
@@ -142,7 +142,6 @@ function verdictLines(report: RunReport): string[] {
   for (const { text, key } of outcome.verdicts.longhaul.reasons) {
     lines.push(row('', `- ${text}${key === null ? '' : ` Look at ${flagOfLoadgenKey(key)}.`}`));
   }
-  for (const reason of extraReasons) lines.push(row('', `- ${reason}`));
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
   }
@@ -166,6 +165,7 @@ function flagOfLoadgenKey(key: string): string {
   return FLAG_OF_LOADGEN_KEY[key] ?? key;
 }
 
+/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
 function row(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${text}`;
+  return `${label.padEnd(LABEL_WIDTH)}${text.replaceAll(/\p{Cc}/gu, '\ufffd')}`;
 }

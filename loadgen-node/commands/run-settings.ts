@@ -73,7 +73,7 @@ export const RUN_SETTINGS: {
   ),
   dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
   output: optional(text('folder', 'folder for the logs (default: results/<benchmark>-<time>)')),
-  streams: count({ min: 1, max: 64 }, 'gRPC streams to each SUT node', { fallback: 1 }),
+  streams: count({ min: 1, max: 32 }, 'gRPC streams to each SUT node', { fallback: 1 }),
   partBytesMax: count(
     { min: 1024, max: 32 * 1024 * 1024 },
     'payload bytes in one message; larger queries go in parts',

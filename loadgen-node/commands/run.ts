@@ -23,8 +23,9 @@ export function runCommand(setExitCode: (code: number) => void): Command {
     .action(async () => {
       const { values } = settingsOf(command, 'run', RUN_SETTINGS);
       const terminal = new Terminal();
-      const interruption = new Interruption(() => terminal.line('interrupted: writing the logs'));
+      const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
       const report = await performRun(planRun(values), terminal, interruption);
+      terminal.clear();
       process.stdout.write(printReport(report));
       setExitCode(exitCodeOfRun(report, interruption));
     });

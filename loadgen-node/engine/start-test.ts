@@ -93,7 +93,7 @@ class TestRun {
     }
     await this.#runPhases();
     await this.#stopSut();
-    return this.#finish();
+    return this.#finish(await this.#judge());
   }
 
   async #askName(): Promise<void> {
@@ -165,12 +165,23 @@ class TestRun {
     });
   }
 
+  /** @returns Notes for the logs. */
+  async #judge(): Promise<readonly string[]> {
+    const { parts, logs } = this.#context;
+    logs.endAccuracy();
+    const test = { accuracy: this.#accuracy, accuracyLogPath: logs.paths.accuracy };
+    const judgement = await parts.judge?.(test);
+    // No errors of the test: the verdict names them.
+    this.#problems.push(...(judgement?.problems ?? []));
+    return judgement?.notes ?? [];
+  }
+
   #addProblem(problem: SutProblem): void {
     this.#problems.push(problem);
     this.#context.logs.detail.error('error_runtime', problem.text);
   }
 
-  #finish(): TestOutcome {
+  #finish(notes: readonly string[]): TestOutcome {
     const { effective, logs, sink } = this.#context;
     this.#addLateErrors();
     sink.close();
@@ -195,7 +206,7 @@ class TestRun {
       logFiles: logs.paths,
       isInterrupted,
     };
-    writeVerdict(logs, outcome);
+    writeVerdict(logs, outcome, notes);
     logs.end();
     return outcome;
   }

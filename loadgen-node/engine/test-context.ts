@@ -9,7 +9,8 @@ import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
 import type { EngineResponseSink } from './response-sink.ts';
-import type { RunProgress } from './test-outcome.ts';
+import type { AccuracyOutcome, RunProgress } from './test-outcome.ts';
+import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
 export interface TestParts {
@@ -26,8 +27,27 @@ export interface TestParts {
   readonly drainTimeoutNs: number;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
+  /**
+   * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
+   * the same. Must not throw.
+   */
+  readonly judge?: (test: JudgedTest) => Promise<Judgement>;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
+}
+
+/** What is known when the SUT has been stopped and the accuracy log is whole. */
+export interface JudgedTest {
+  readonly accuracy: AccuracyOutcome | null;
+  readonly accuracyLogPath: string;
+}
+
+/** What the caller adds to the verdict and to the logs. */
+export interface Judgement {
+  /** Reasons for INVALID that LoadGen, which knows no data and no network, cannot see. */
+  readonly problems: readonly SutProblem[];
+  /** What a reader of the logs has to know; whole sentences. */
+  readonly notes: readonly string[];
 }
 
 /** What the phases of one test share. */

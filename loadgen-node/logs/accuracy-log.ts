@@ -5,6 +5,7 @@ import type { LogFile } from './log-file.ts';
 export class AccuracyLog {
   readonly #file: LogFile;
   #entryCount = 0;
+  #isEnded = false;
 
   constructor(file: LogFile) {
     this.#file = file;
@@ -21,8 +22,10 @@ export class AccuracyLog {
     this.#entryCount += 1;
   }
 
-  /** Ends the list; nothing may be written afterwards. */
+  /** Ends the list, once; nothing may be written afterwards. */
   end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#file.append('\n]\n');
   }
 }

@@ -60,6 +60,12 @@ export class TestLogs {
     this.#summary.append(text);
   }
 
+  /** Ends the accuracy log, so that it can be read while the others are still open. */
+  endAccuracy(): void {
+    this.accuracy.end();
+    this.flush();
+  }
+
   /** Writes what is held. @throws MlperfError `ERR_OUTPUT` when the disk failed, now or before. */
   flush(): void {
     for (const file of this.#files) file.flush();

@@ -9,6 +9,7 @@ import type { TestLogs } from './test-logs.ts';
 export function writeVerdict(
   logs: TestLogs,
   outcome: Pick<TestOutcome, 'accuracy' | 'performance' | 'verdicts' | 'isInterrupted'>,
+  notes: readonly string[],
 ): void {
   const { accuracy, performance, verdicts, isInterrupted } = outcome;
   if (accuracy !== null) writeCounts(logs.detail, 'accuracy', accuracy.counts);
@@ -19,10 +20,15 @@ export function writeVerdict(
   const { isValid, reasons } = verdicts.longhaul;
   logs.detail.text('longhaul_validity', isValid ? 'VALID' : 'INVALID');
   for (const { text } of reasons) logs.detail.text('longhaul_invalid_reason', text);
+  for (const note of notes) logs.detail.text('longhaul_note', note);
+  if (notes.length > 0) logs.appendSummary(`\nPlease note:\n${listOf(notes)}`);
   if (isInterrupted) logs.appendSummary('\nINCOMPLETE: the test was interrupted.\n');
   if (isValid) return;
-  const lines = reasons.map(({ text }) => ` * ${text.replaceAll(/[\r\n]+/g, ' ')}\n`);
-  logs.appendSummary(`\nlonghaul's verdict : INVALID\n${lines.join('')}`);
+  logs.appendSummary(`\nlonghaul's verdict : INVALID\n${listOf(reasons.map(({ text }) => text))}`);
+}
+
+function listOf(texts: readonly string[]): string {
+  return texts.map((text) => ` * ${text.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
 }
 
 function writeCounts(log: DetailLog, phase: string, counts: PhaseCounts): void {

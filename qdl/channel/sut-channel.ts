@@ -178,9 +178,24 @@ export class SutChannel {
     this.#events.onRoom();
   };
 
+  /**
+   * Checks the first grant: a part is never larger than it, so it must hold a sample at least.
+   * @throws MlperfError `ERR_SUT_REFUSED`
+   */
+  requireCredit(): void {
+    const { samples, bytes } = this.initialCredit;
+    if (samples >= 1 && bytes >= 1) return;
+    throw new MlperfError(
+      'ERR_SUT_REFUSED',
+      `SUT node ${this.place.address} opened a stream without credit (${samples} samples, ${bytes} bytes); ` +
+        'the first grant must hold one sample at least',
+    );
+  }
+
   readonly #onData = (bytes: Buffer): void => {
+    let responses: WireResponses | undefined;
     try {
-      if (isResponses(bytes)) this.#events.onResponses(this, decodeResponses(bytes));
+      if (isResponses(bytes)) responses = decodeResponses(bytes);
       else this.#onControl(bytes);
     } catch (error) {
       this.#lose(
@@ -192,6 +207,8 @@ export class SutChannel {
       );
       this.#stream.cancel();
     }
+    // Outside the try: an error of LoadGen's own is no fault of the node.
+    if (responses !== undefined) this.#events.onResponses(this, responses);
   };
 
   #onControl(bytes: Buffer): void {
@@ -218,8 +235,9 @@ export class SutChannel {
   }
 
   readonly #onStatus = (end: StatusObject): void => {
-    const wasClosing = this.#state === 'closing';
-    if (wasClosing && end.code === status.OK) this.#state = 'closed';
+    // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
+    // is no loss: the ledgers tell whether something is missing.
+    if (this.#state === 'closing') this.#state = 'closed';
     else this.#lose(this.#lossOf(end));
     this.#whenClosed.resolve();
   };

@@ -20,6 +20,9 @@ export interface NodeName {
   readonly roundTripNs: number;
 }
 
+/** Longer names help nobody, and a name is printed and logged in one line. */
+const NAME_LENGTH_MAX = 256;
+
 type Callback<R> = (error: ServiceError | null, response?: R) => void;
 
 /** The unary calls to one SUT node, on a connection of their own. */
@@ -56,6 +59,12 @@ export class ControlClient {
       throw new MlperfError(
         'ERR_SUT_NAME',
         `SUT node ${this.address} answers Name with an empty name; give the node one (longhaul sut --node NAME)`,
+      );
+    }
+    if (response.name.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(response.name)) {
+      throw new MlperfError(
+        'ERR_SUT_NAME',
+        `SUT node ${this.address} answers Name with control characters or more than ${NAME_LENGTH_MAX} characters`,
       );
     }
     return {
@@ -110,14 +119,21 @@ export class ControlClient {
   }
 }
 
+/** What gRPC's text says in words that help, by a part of it. */
+const UNREACHABLE_REASONS: readonly (readonly [string, string])[] = [
+  ['ECONNREFUSED', 'connection refused'],
+  ['Name resolution failed', 'the host name cannot be resolved'],
+  ['ENOTFOUND', 'the host name cannot be resolved'],
+  ['EHOSTUNREACH', 'no route to the host'],
+  ['ENETUNREACH', 'no route to the network'],
+  ['ECONNRESET', 'the connection was reset'],
+  ['Protocol error', 'what listens there does not speak gRPC'],
+  ['Deadline exceeded', 'no answer in time'],
+];
+
 /** The cause inside gRPC's text, in a few words. */
 function unreachableReason(error: ServiceError | null): string {
   const details = error?.details ?? '';
-  const refused =
-    /ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ECONNRESET|EAI_AGAIN/.exec(details);
-  if (details.includes('Name resolution failed')) return 'the host name cannot be resolved';
-  if (error?.code === 4) return 'no answer in time';
-  return refused?.[0] === 'ECONNREFUSED'
-    ? 'connection refused'
-    : (refused?.[0] ?? (details || 'no connection'));
+  const known = UNREACHABLE_REASONS.find(([part]) => details.includes(part));
+  return known?.[1] ?? (details === '' ? 'no connection' : details);
 }

@@ -4,7 +4,12 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
-import { acquireBuildLock, DEFAULT_LOCK_TIMING, type LockTiming } from './build-lock.ts';
+import {
+  acquireBuildLock,
+  DEFAULT_LOCK_TIMING,
+  isProcessAlive,
+  type LockTiming,
+} from './build-lock.ts';
 import { findFlaw, writeManifest } from './manifest.ts';
 
 /**
@@ -136,15 +141,19 @@ async function discard(target: string): Promise<void> {
 }
 
 function leftoverName(target: string): string {
-  return `${target}${LEFTOVER}${randomUUID()}`;
+  return `${target}${LEFTOVER}${process.pid}-${randomUUID()}`;
 }
 
-/** Deletes what processes that were killed have left of this artifact. Only the holder of the lock may. */
+/**
+ * Deletes what processes that were killed have left of this artifact. Never the folder of a process
+ * that lives: two may hold the lock for a moment when both have taken it from a dead one.
+ */
 async function removeLeftovers(target: string): Promise<void> {
   const cacheFolder = dirname(target);
   const prefix = `${basename(target)}${LEFTOVER}`;
   const leftovers = (await readdir(cacheFolder)).filter((entry) => entry.startsWith(prefix));
   for (const leftover of leftovers) {
+    if (isProcessAlive(Number.parseInt(leftover.slice(prefix.length), 10))) continue;
     await rm(join(cacheFolder, leftover), { recursive: true, force: true });
   }
 }

@@ -112,11 +112,16 @@ async function readLock(path: string): Promise<LockState | undefined> {
 
 /** True for a process of this machine that has ended. Of other machines only the heartbeat tells. */
 function isDead({ host, processId }: LockState): boolean {
-  if (host !== hostname() || processId === 0) return false;
+  return host === hostname() && processId !== 0 && !isProcessAlive(processId);
+}
+
+/** True when a process of this machine has this id. */
+export function isProcessAlive(processId: number): boolean {
+  if (!(processId > 0)) return false;
   try {
     process.kill(processId, 0); // Signal 0 is never sent: it only asks whether the process exists.
-    return false;
+    return true;
   } catch (error) {
-    return errorCodeOf(error) === 'ESRCH';
+    return errorCodeOf(error) !== 'ESRCH'; // Not permitted to ask: it lives.
   }
 }

@@ -17,8 +17,15 @@ export function createCommand(name: string, description: string): Command {
     .showSuggestionAfterError(true);
 }
 
-/** Adds a flag for every setting of a verb, and `--config`. */
+/** Adds a flag for every setting of a verb that has a section in the configuration file, and `--config`. */
 export function addSettings(command: Command, table: SettingTable): Command {
+  return addFlags(command, table).addOption(
+    new Option('--config <file>', 'configuration file (YAML); flags win over it'),
+  );
+}
+
+/** Adds a flag for every setting of a verb. */
+export function addFlags(command: Command, table: SettingTable): Command {
   for (const [key, setting] of Object.entries(table)) {
     const { help, placeholder, fallback } = setting;
     const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
@@ -26,19 +33,18 @@ export function addSettings(command: Command, table: SettingTable): Command {
     // The default is not given to commander: a flag that was not said must not look as if it was.
     command.addOption(new Option(`${flagOf(key)} <${placeholder}>`, text));
   }
-  return command.addOption(
-    new Option('--config <file>', 'configuration file (YAML); flags win over it'),
-  );
+  return command;
 }
 
 /**
  * What a verb's parsed command says about its settings.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (unknown section)
  */
-export function sourcesOf(command: Command, section: string): SettingSources {
+export function sourcesOf(command: Command, section: string | undefined): SettingSources {
   const flags = command.opts<Record<string, string | undefined>>();
   const path = flags['config'];
-  const file = path === undefined ? undefined : readConfigFile(path, CONFIG_SECTIONS).get(section);
+  const isRead = path !== undefined && section !== undefined;
+  const file = isRead ? readConfigFile(path, CONFIG_SECTIONS).get(section) : undefined;
   return { section, file, flags };
 }
 
@@ -48,7 +54,7 @@ export function sourcesOf(command: Command, section: string): SettingSources {
  */
 export function settingsOf<T extends SettingTable>(
   command: Command,
-  section: string,
+  section: string | undefined,
   table: T,
 ): ResolvedSettings<T> {
   return resolveSettings(table, sourcesOf(command, section));

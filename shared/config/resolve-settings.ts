@@ -27,7 +27,8 @@ export interface InspectedSettings<T extends SettingTable> extends ResolvedSetti
 
 /** What was said about a verb's settings: flags by key, and the verb's section of the file. */
 export interface SettingSources {
-  readonly section: string;
+  /** Undefined for a verb that has none. */
+  readonly section: string | undefined;
   readonly file: ReadonlyMap<string, FileValue> | undefined;
   readonly flags: Readonly<Record<string, string | undefined>>;
 }
@@ -97,11 +98,18 @@ function wrong(resolved: ResolvedSetting, message: string): string {
   return `${where} ${message}`;
 }
 
-function missingKey(key: string, section: string, placeholder: string): string {
-  return `${flagOf(key)} <${placeholder}> is needed (or "${key}" under "${section}" in a configuration file)`;
+function missingKey(key: string, section: string | undefined, placeholder: string): string {
+  const needed = `${flagOf(key)} <${placeholder}> is needed`;
+  if (section === undefined) return needed;
+  return `${needed} (or "${key}" under "${section}" in a configuration file)`;
 }
 
-function unknownKey(table: SettingTable, section: string, key: string, place: string): string {
+function unknownKey(
+  table: SettingTable,
+  section: string | undefined,
+  key: string,
+  place: string,
+): string {
   const near = nearest(key, Object.keys(table));
   const hint =
     near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;

@@ -53,7 +53,11 @@ export function text(
   help: string,
   options: Options<string> = {},
 ): Setting<string> {
-  const schema = z.string().trim().min(1, 'must not be empty');
+  const schema = z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .regex(/^\P{Cc}*$/u, 'must not hold control characters');
   return setting({ placeholder, schema, fromFlag: asText }, help, options);
 }
 

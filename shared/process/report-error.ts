@@ -7,7 +7,10 @@ import { EXIT, exitCodeOf } from './exit-codes.ts';
  */
 export function reportError(error: unknown): number {
   if (error instanceof MlperfError) {
-    const lines = error.message.split('\n').map((line) => `longhaul: ${line}\n`);
+    const lines = error.message
+      .split('\n')
+      // Parts of it may come from a SUT node.
+      .map((line) => `longhaul: ${line.replaceAll(/\p{Cc}/gu, '\ufffd')}\n`);
     process.stderr.write(lines.join(''));
     return exitCodeOf(error.code);
   }

@@ -96,9 +96,14 @@ function writeSample(writer: ProtoWriter, sample: PartSample): void {
 
 /**
  * Decodes a LoadGenMessage for which {@link isPart} holds. Payloads are views into `message`.
+ * @param samplesMax Decoding stops after one sample more: enough to refuse the part, and a peer cannot
+ *   make a thousand objects out of a kilobyte.
  * @throws MlperfError `ERR_WIRE_PROTOCOL`
  */
-export function decodePart(message: Uint8Array): WirePart {
+export function decodePart(
+  message: Uint8Array,
+  samplesMax: number = Number.POSITIVE_INFINITY,
+): WirePart {
   const outer = new ProtoReader(message, 1);
   const reader = outer.message();
   if (outer.position !== outer.end) {
@@ -110,7 +115,7 @@ export function decodePart(message: Uint8Array): WirePart {
   let queryEncoding = 0;
   const querySampleBytes: number[] = [];
   const samples: PartSample[] = [];
-  while (reader.position < reader.end) {
+  while (reader.position < reader.end && samples.length <= samplesMax) {
     const tag = reader.varint();
     switch (tag) {
       case PART.samples:
@@ -129,10 +134,11 @@ export function decodePart(message: Uint8Array): WirePart {
         queryEncoding = reader.varint();
         break;
       case PART.querySampleBytes:
-        querySampleBytes.push(reader.varint());
+        if (querySampleBytes.length <= samplesMax) querySampleBytes.push(reader.varint());
+        else reader.skip(0);
         break;
       case PART.querySampleBytesPacked:
-        decodePacked(reader.message(), querySampleBytes);
+        decodePacked(reader.message(), querySampleBytes, samplesMax);
         break;
       default:
         reader.skip(tag % 8);
@@ -143,8 +149,8 @@ export function decodePart(message: Uint8Array): WirePart {
   return { ...part, queryPayload, queryEncoding, querySampleBytes };
 }
 
-function decodePacked(reader: ProtoReader, into: number[]): void {
-  while (reader.position < reader.end) into.push(reader.varint());
+function decodePacked(reader: ProtoReader, into: number[], countMax: number): void {
+  while (reader.position < reader.end && into.length <= countMax) into.push(reader.varint());
 }
 
 function decodeSample(reader: ProtoReader): PartSample {

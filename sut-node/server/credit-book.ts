@@ -122,6 +122,11 @@ export class StreamCredit {
     return this.#bytes.granted;
   }
 
+  /** Samples that the peer may still send. */
+  get freeSamples(): number {
+    return Math.max(0, this.#samples.granted - this.#samples.used);
+  }
+
   /** Counts what arrived; false when the peer sent more than it was granted. */
   take(samples: number, bytes: number): boolean {
     this.#samples.used += samples;

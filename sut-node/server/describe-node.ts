@@ -24,7 +24,7 @@ export interface NodeFacts {
   readonly identity: string;
   readonly settings: SutSettings;
   readonly offer: NodeOffer;
-  /** True for a benchmark that is not MLPerf's, or a model that is not the reference's. */
+  /** True for a model that is not known to be the benchmark's own. */
   readonly isStandIn: boolean;
 }
 

@@ -208,9 +208,20 @@ export class InferStream implements SampleOwner {
     const run = this.#run;
     if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
     if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
-    const part = decodePart(bytes);
-    const samples = samplesOf(part, this.#services.limits);
+    const { limits } = this.#services;
+    const samplesMax = run.credit.freeSamples + 1; // One may go on that was counted before.
+    if (bytes.length > limits.partBytesMax + headBytesMax(samplesMax)) {
+      throw resourceExhausted(
+        `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,
+      );
+    }
+    const part = decodePart(bytes, samplesMax);
+    const samples = samplesOf(part, limits);
     const payload = payloadBytes(part);
+    if (bytes.length > payload + headBytesMax(samples.length)) {
+      // Credit counts payload; whatever else comes would be kept without being counted.
+      throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
+    }
     if (!run.credit.take(newSampleCount(samples), payload)) {
       throw resourceExhausted(
         `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
@@ -339,4 +350,9 @@ function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
   } catch (error) {
     throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
+}
+
+/** Bytes of a part beside its payload: fixed fields, fields that a newer peer may add, and 64 per sample. */
+function headBytesMax(sampleCount: number): number {
+  return 4_096 + 64 * sampleCount;
 }

@@ -65,6 +65,7 @@ describe('Name of the QDL', () => {
   });
 
   it.each<[string, FakeBehaviour[], RegExp]>([
+    ['a name of two lines', [{ name: 'a\nResult VALID' }], /control characters/],
     ['an empty name', [{ name: ' ' }], /127\.0\.0\.1:\d+ answers Name with an empty name/],
     ['two nodes of one name', [{ name: 'x' }, { name: 'x' }], /have the same name "x"/],
     [
@@ -323,6 +324,42 @@ describe('faults', () => {
     await sink.answered(3);
     expect(sink.completed.map(({ id }) => id)).toEqual([7, -1, -1]);
     await qdl.stop();
+  });
+
+  it('says nothing of samples that LoadGen gave up, however the node ends', async () => {
+    const [node] = (await start({ onPart: () => {}, ignoresClose: true })) as [FakeSutNode];
+    const { qdl, sink } = await open([node]);
+    for (let id = 0; id < 3; id += 1) qdl.issueQuery(query(id, id, [1]));
+    await expect.poll(() => node.parts.length).toBe(3);
+    const stopping = qdl.stop();
+    await expect.poll(() => node.isClosedByPeer).toBe(true);
+    node.complete(node.sampleIds);
+    await stopping;
+    expect({ ...sink }).toMatchObject({ completed: [], failed: [], faults: [] });
+    expect(qdl.ledgerReport.isCompared).toBe(false);
+  });
+
+  it.each<[string, (node: FakeSutNode) => void]>([
+    ['dies', (node) => node.stop()],
+    ['goes away', (node) => node.drain('SIGTERM')],
+  ])('loses a half-sent sample once when the node %s', async (_case, act) => {
+    const credit = { samples: 100, bytes: 8 };
+    const [node] = (await start({ onPart: act, credit })) as [FakeSutNode];
+    const { qdl, sink } = await open([node], { partBytesMax: 4 });
+    qdl.issueQuery(query(0, 0, [19]));
+    qdl.issueQuery(query(1, 1, [0]));
+    await sink.faulted();
+    await sink.answered(2);
+    expect(sink.failed.map(({ id }) => id).sort()).toEqual([0, 1]);
+    await qdl.stop();
+  });
+
+  it('refuses a node that opens a stream without credit', async () => {
+    const list = await start({ credit: { samples: 0, bytes: 0 } });
+    await expect(open(list)).rejects.toMatchObject({
+      code: 'ERR_SUT_REFUSED',
+      message: expect.stringMatching(/127\.0\.0\.1:\d+ opened a stream without credit/),
+    });
   });
 
   it('finds a node that counted differently', async () => {

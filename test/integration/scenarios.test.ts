@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
 import { DelayLink } from '../support/delay-link.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -89,6 +89,9 @@ describe.each([1, 2])('against %i SUT node(s)', (nodeCount) => {
           `Network SUT: ${['sut-a', 'sut-b'].slice(0, nodeCount).join(', ')}`,
         );
         expect(logs.value('result_validity')).toBe('VALID');
+        expect(logs.value('longhaul_validity')).toBe('VALID');
+        expect(logs.summary).toContain('not the C++ LoadGen of an approved revision');
+        expect(stdout).toContain('both ends counted');
         const isOutside = stdout.includes('is outside the Network division');
         expect(isOutside).toBe(scenario === 'SingleStream' || scenario === 'MultiStream');
 
@@ -112,6 +115,32 @@ describe('a run', () => {
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/^Load /m);
     expect(logs.accuracy).toHaveLength(IMAGE_COUNT);
+  });
+
+  it('that misses the quality target is INVALID on the screen and in the logs', async () => {
+    const wrong = await smallDataSet(8);
+    const list = join(wrong, 'labels.txt');
+    const next = (_: string, digit: string): string => ` ${(Number(digit) + 1) % 10}\n`;
+    writeFileSync(list, readFileSync(list, 'utf8').replaceAll(/ (\d)\n/g, next));
+    const flags = ['--mode', 'accuracy', '--target-qps', '300', '--data-dir', wrong];
+    const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/The quality target is missed: top-1 is 0\.0000/);
+    expect(logs.value('longhaul_validity')).toBe('INVALID');
+    expect(logs.summary).toContain('The quality target is missed');
+  });
+
+  it('goes on when the reader of its output goes away', async () => {
+    const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+    const process = spawnLonghaul([
+      ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
+      ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? [])],
+    ]);
+    process.child.stderr?.destroy();
+    process.child.stdout?.destroy();
+    const { code } = await process.ended;
+    expect(code).toBe(0);
+    expect(readRunLogs(output).value('longhaul_validity')).toBe('VALID');
   });
 
   it('takes its settings from a file just as well', async () => {

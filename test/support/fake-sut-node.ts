@@ -22,6 +22,8 @@ export interface FakeBehaviour {
   readonly sampleBytesMax?: number;
   /** Called for every part; answers by `complete`, `fail` or not at all. Default: completes all. */
   readonly onPart?: (node: FakeSutNode, part: WirePart) => void;
+  /** Does not end the stream when the QDL says Close. */
+  readonly ignoresClose?: boolean;
   readonly ledger?: (honest: LedgerResponse) => LedgerResponse;
 }
 
@@ -160,7 +162,7 @@ export class FakeSutNode {
     if (message.open) this.#answerOpen(stream, message.open.benchmark);
     if (message.close) {
       this.isClosedByPeer = true;
-      stream.end();
+      if (this.#behaviour.ignoresClose !== true) stream.end();
     }
   }
 

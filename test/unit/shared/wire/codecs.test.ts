@@ -149,6 +149,15 @@ describe('part codec', () => {
     );
   });
 
+  it('stops after one sample more than is allowed', () => {
+    const message = Buffer.concat([
+      Buffer.from([0x12, 0xd0, 0x0f]),
+      Buffer.alloc(2000, Buffer.from([0x1a, 0])),
+    ]);
+    expect(decodePart(message).samples).toHaveLength(1000);
+    expect(decodePart(message, 10).samples).toHaveLength(11);
+  });
+
   it('skips fields that a newer peer may add', () => {
     const known = encodePart({ query: 5, querySampleCount: 1, samples: [] });
     const unknown = Buffer.from([0x7a, 2, 1, 2, 0x78, 0xff, 1, 0x7d, 1, 2, 3, 4]);
