@@ -1,14 +1,14 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { longhaul } from '../support/longhaul-process.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
 
 // Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
 // Method: the real bin in a real process; no SUT node is needed for these.
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-cli-'));
+const folder = suiteFolder();
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

@@ -1,10 +1,8 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
@@ -32,7 +30,7 @@ async function startNode(name: string): Promise<SutNodeProcess> {
 
 /** A Server run that would take half a minute. */
 function startRun(addresses: string, ...flags: string[]) {
-  const output = mkdtempSync(join(tmpdir(), 'longhaul-fault-'));
+  const output = suiteFolder();
   const run = spawnLonghaul([
     ...['run', '--sut', addresses, '--benchmark', 'digits', '--data-dir', dataFolder],
     ...['--target-qps', '100', '--min-duration', '30s', '--output', output, ...cache, ...flags],

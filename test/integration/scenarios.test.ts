@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
@@ -7,6 +6,7 @@ import { DelayLink } from '../support/delay-link.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: every scenario works against one node and two, with both encodings, and what is printed can be
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 async function run(addresses: readonly string[], ...flags: string[]) {
-  const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+  const output = suiteFolder();
   const ended = await longhaul([
     ...['run', '--sut', addresses.join(','), '--benchmark', 'digits', '--output', output],
     ...['--data-dir', dataFolder, ...cache, ...flags],
@@ -131,7 +131,7 @@ describe('a run', () => {
   });
 
   it('goes on when the reader of its output goes away', async () => {
-    const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+    const output = suiteFolder();
     const process = spawnLonghaul([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
       ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? [])],
@@ -144,7 +144,7 @@ describe('a run', () => {
   });
 
   it('takes its settings from a file just as well', async () => {
-    const output = mkdtempSync(join(tmpdir(), 'longhaul-run-'));
+    const output = suiteFolder();
     const config = join(output, 'longhaul.yaml');
     const sut = `sut: [${nodes[0]?.address}]`;
     const lines = [

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
 import { TwoNamespaces, whyNoNamespaces } from './two-namespaces.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.
@@ -18,7 +18,7 @@ const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
 describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (${why})`}`, () => {
   let net: TwoNamespaces;
   let sut: LonghaulProcess;
-  const output = mkdtempSync(join(tmpdir(), 'longhaul-network-'));
+  const output = suiteFolder();
 
   beforeAll(async () => {
     net = await TwoNamespaces.up(ONE_WAY_MS, 1000);

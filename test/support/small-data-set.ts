@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadgenBenchmark } from '../../loadgen-node/benchmarks/registry.ts';
+import { suiteFolder } from './suite-folder.ts';
 import { testCacheFolder } from './test-cache.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function smallDataSet(imageCount: number): Promise<string> {
     cacheFolder: testCacheFolder(),
     onProgress: () => {},
   });
-  const target = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
+  const target = suiteFolder();
   mkdirSync(join(target, 'images'));
   const lines = readFileSync(join(folder, 'labels.txt'), 'utf8').split('\n').slice(0, imageCount);
   for (const line of lines) {
