@@ -85,10 +85,14 @@ export async function startSutNode(
   const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
   const node = new ServingNode(settings, hooks, benchmark, parts.spawn ?? spawnOrtWorker);
   await node.listen();
+  let loading: Promise<void> | undefined;
   try {
     hooks.onListening?.(node.address);
-    await Promise.race([node.load(), rejectsOnAbort(hooks.signal)]);
+    loading = node.load();
+    await Promise.race([loading, rejectsOnAbort(hooks.signal)]);
   } catch (error) {
+    // A thread inside ONNX Runtime cannot be ended: the process would abort under it. Seconds at most.
+    await loading?.catch(() => {});
     await node.close();
     throw error;
   }

@@ -22,13 +22,17 @@ const DEMO_RUN = {
   mode: 'submission',
   targetQps: '100',
   minDuration: '10s',
+  // A laptop does other things as well; p99 of LoadGen's own delay may be half of the bound.
+  generatorLagMax: '50',
 };
 
 const DEMO_SETTINGS: {
   readonly output: Setting<string | undefined>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
-  output: optional(text('folder', 'folder for the logs (default: results/<benchmark>-<time>)')),
+  output: optional(
+    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
+  ),
   cacheDir: RUN_SETTINGS.cacheDir,
 };
 
@@ -78,6 +82,6 @@ async function runDemo(output: string | undefined, cacheDir: string | undefined)
   } finally {
     const code = await sut.stop();
     if (code !== EXIT.valid)
-      terminal.line(`longhaul: the SUT node did not end well (exit code ${code})`);
+      terminal.line(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
   }
 }

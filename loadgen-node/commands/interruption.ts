@@ -30,7 +30,10 @@ export class Interruption {
       process.on(name, () => {
         const isSecond = this.#exitCode !== undefined;
         this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;
-        if (isSecond) process.exit(this.#exitCode);
+        if (isSecond) {
+          process.stderr.write('longhaul: ended at once; logs of this run are not whole\n');
+          process.exit(this.#exitCode);
+        }
         onFirst();
         this.#controller.abort(new InterruptedError(this.#exitCode));
       });

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { askNames, createQueryDispatchLibrary, type NetworkName } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
@@ -44,6 +46,9 @@ export async function performRun(
   const dataSet = await interruption.orAbort(preparation);
   const store = new SampleStore(dataSet, plan.encoding, plan.rules.performanceSampleCount);
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {
+    terminal.line(`replacing the logs of an earlier run in ${plan.output}`);
+  }
   const judge = new RunJudge(plan, dataSet, qdl);
   try {
     const onWait = (address: string, what: string): void =>
@@ -61,6 +66,7 @@ export async function performRun(
     log: { outdir: plan.output },
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: DRAIN_TIMEOUT_NS,
+    generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),

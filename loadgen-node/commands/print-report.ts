@@ -66,8 +66,8 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `Server, ${settings.serverTargetQps} queries/s asked for: ${rates.scheduled.toFixed(2)} samples/s scheduled, ` +
-            `${rates.completed.toFixed(2)} completed, ${summary.queryCount} queries`,
+          `Server, ${settings.serverTargetQps} queries/s asked for: ${rate(rates.scheduled)} samples/s scheduled, ` +
+            `${rate(rates.completed)} completed, ${summary.queryCount} queries`,
         ),
         row(
           'Bound',
@@ -80,7 +80,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `Offline, ${summary.completedSampleCount} samples in one query: ${rates.completed.toFixed(2)} samples/s`,
+          `Offline, ${summary.completedSampleCount} samples in one query: ${rate(rates.completed)} samples/s`,
         ),
       );
       break;
@@ -91,16 +91,23 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
           `${summary.scenario}, ${summary.queryCount} queries, ${summary.completedSampleCount} samples`,
         ),
         row(
-          'Result',
+          'Metric',
           `${percent(summary.target.percentile)}th percentile latency ${formatNs(summary.target.valueNs)}`,
         ),
       );
   }
   const latency = summary.queryLatency ?? summary.sampleLatency;
   lines.push(row('Latency', percentiles(latency)));
-  lines.push(
-    row('Dispatch lag', `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`),
-  );
+  // Elsewhere a query is due when it is issued.
+  if (summary.scenario === 'Server') {
+    const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
+    lines.push(row('Dispatch lag', lag));
+  }
+  const { lostSamples, completedSamples } = performance.counts;
+  if (lostSamples > 0) {
+    const what = `rates, bound and latencies are of the ${completedSamples} samples that were answered`;
+    lines.push(row('', `${what}; ${lostSamples} were not`));
+  }
   return lines;
 }
 
@@ -112,6 +119,11 @@ function percentiles(statistics: LatencyStatistics): string {
   return shown
     .map(({ percentile, valueNs }) => `p${percent(percentile)} ${formatNs(valueNs)}`)
     .join('   ');
+}
+
+/** A rate of a run with one query has no length of time to count in. */
+function rate(perSecond: number): string {
+  return Number.isFinite(perSecond) ? perSecond.toFixed(2) : '-';
 }
 
 /** A fraction as a percentage without the noise of binary fractions. */

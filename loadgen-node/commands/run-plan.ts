@@ -34,6 +34,7 @@ export interface RunPlan {
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
   readonly stallTimeoutNs: number;
+  readonly generatorLagShareMax: number;
 }
 
 /**
@@ -58,15 +59,18 @@ export function planRun(values: RunValues): RunPlan {
       partBytesMax: values.partBytesMax,
       readyTimeoutMs: values.readyTimeout / 1e6,
     },
-    output: values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}`),
+    output:
+      values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
     stallTimeoutNs: values.stallTimeout,
+    generatorLagShareMax: values.generatorLagMax,
   };
 }
 
 function testSettings(values: RunValues, rules: BenchmarkRules): TestSettings {
   requireTargetQps(values);
+  refuseHugePlan(values);
   const { scenario, targetQps } = values;
   const defaults = defaultTestSettings();
   const seeds = ROUND_SEEDS[DEFAULT_ROUND];
@@ -98,13 +102,26 @@ function testSettings(values: RunValues, rules: BenchmarkRules): TestSettings {
 function requireTargetQps({ scenario, mode, targetQps }: RunValues): void {
   if (targetQps !== undefined) return;
   const why: Partial<Record<Scenario, string>> = {
-    Server: 'the rate of its arrivals',
-    Offline: 'the expected samples per second, and with them the size of its query',
+    Server: 'it is the rate of its arrivals',
+    Offline: 'the size of its query follows from the samples per second that you expect',
   };
   const what = scenario === 'Offline' && mode === 'accuracy' ? undefined : why[scenario];
   if (what === undefined) return;
-  const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
+  const message = `--target-qps <n> is needed by ${scenario}: ${what}`;
   throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+/** Samples of one run that LoadGen plans in memory before the clock starts. */
+const PLANNED_SAMPLES_MAX = 2 ** 28;
+
+/** Planning so many queries takes minutes and then memory: say so at once. */
+function refuseHugePlan({ targetQps, minDuration, scenario }: RunValues): void {
+  const planned = ((targetQps ?? 0) * minDuration) / 1e9;
+  if (planned <= PLANNED_SAMPLES_MAX || scenario === 'MultiStream') return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--target-qps and --min-duration ask for ${Math.round(planned)} queries; a run plans ${PLANNED_SAMPLES_MAX} at most`,
+  );
 }
 
 /** LoadGen keeps run lengths in whole ms. */

@@ -5,6 +5,7 @@ import {
   duration,
   optional,
   percentile,
+  positiveDuration,
   positiveNumber,
   type Setting,
   type SettingValues,
@@ -35,6 +36,7 @@ export const RUN_SETTINGS: {
   readonly maxDuration: Setting<number | undefined>;
   readonly minQueryCount: Setting<number>;
   readonly maxQueryCount: Setting<number | undefined>;
+  readonly generatorLagMax: Setting<number>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
@@ -51,7 +53,9 @@ export const RUN_SETTINGS: {
     fallback: 'performance',
   }),
   targetQps: optional(
-    positiveNumber('queries per second: Server rate, Offline expectation, 1 / stream latency'),
+    positiveNumber(
+      'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
+    ),
   ),
   targetLatency: optional(
     duration("Server's latency bound at the percentile (default: the benchmark's)"),
@@ -68,20 +72,35 @@ export const RUN_SETTINGS: {
     fallback: 100,
   }),
   maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  generatorLagMax: percentile(
+    "Server: LoadGen's own p99 lag, in percent of the latency bound, above which a run is INVALID",
+    { fallback: 10 },
+  ),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),
   dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
-  output: optional(text('folder', 'folder for the logs (default: results/<benchmark>-<time>)')),
+  output: optional(
+    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
+  ),
   streams: count({ min: 1, max: 32 }, 'gRPC streams to each SUT node', { fallback: 1 }),
   partBytesMax: count(
     { min: 1024, max: 32 * 1024 * 1024 },
     'payload bytes in one message; larger queries go in parts',
     { fallback: PART_BYTES_MAX_DEFAULT },
   ),
-  readyTimeout: duration('longest wait for the SUT nodes to be ready', { fallback: '180s' }),
-  stallTimeout: duration('end the run when nothing completes for this long', { fallback: '60s' }),
-  cacheDir: optional(text('folder', 'folder for generated data (default: ~/.cache/longhaul)')),
+  readyTimeout: positiveDuration('longest wait for SUT nodes that answer but are not ready yet', {
+    fallback: '180s',
+  }),
+  stallTimeout: positiveDuration('end the run when nothing completes for this long', {
+    fallback: '60s',
+  }),
+  cacheDir: optional(
+    text(
+      'folder',
+      'folder for generated data (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+    ),
+  ),
 };
 
 /** Effective values of {@link RUN_SETTINGS}. */

@@ -1,11 +1,12 @@
+import { formatNs } from '../../shared/config/duration.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
-/** Share of the latency bound that p99 of the dispatch lag may take. */
-const LAG_SHARE_MAX = 0.1;
+/** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
+const LAG_SHARE_MAX_DEFAULT = 0.1;
 
 /** How late LoadGen itself was, and whether that decided the result. */
 export interface DispatchFindings {
@@ -23,10 +24,13 @@ export function judgeDispatch(
   measured: Measurements,
   settings: EffectiveSettings,
   summary: PerformanceSummary,
+  lagShareMax: number = LAG_SHARE_MAX_DEFAULT,
 ): DispatchFindings {
   const lagsNs = recorder.dispatchLagsNs().sort();
   const reason =
-    verdictFlip(recorder, { measured, settings, summary }) ?? largeLag(lagsNs, settings) ?? '';
+    verdictFlip(recorder, { measured, settings, summary }) ??
+    largeLag(lagsNs, settings, lagShareMax) ??
+    '';
   return {
     dispatchLag: latencyStatistics(lagsNs),
     isGeneratorBound: reason !== '',
@@ -57,10 +61,18 @@ function verdictFlip(
   );
 }
 
-function largeLag(sortedLagsNs: Float64Array, settings: EffectiveSettings): string | null {
+function largeLag(
+  sortedLagsNs: Float64Array,
+  settings: EffectiveSettings,
+  lagShareMax: number,
+): string | null {
   if (settings.scenario !== 'Server') return null;
   const lagNs = percentileOf(sortedLagsNs, 0.99);
-  const lagNsMax = settings.targetLatencyNs * LAG_SHARE_MAX;
+  const lagNsMax = settings.targetLatencyNs * lagShareMax;
   if (lagNs <= lagNsMax) return null;
-  return `queries went out late: p99 of the dispatch lag is ${lagNs} ns, more than 10 % of the latency bound (${lagNsMax} ns)`;
+  const percent = Number((lagShareMax * 100).toPrecision(3));
+  return (
+    `queries went out late: p99 of the dispatch lag is ${formatNs(lagNs)}, more than ${percent} % of the ` +
+    `latency bound (${formatNs(lagNsMax)})`
+  );
 }

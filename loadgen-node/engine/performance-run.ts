@@ -33,7 +33,7 @@ export async function runPerformance(
   const contractErrors = sink.contractErrors.takeCount();
   const outcome = {
     ...totals.outcome(contractErrors, sink.failures),
-    ...summarizeSet(issued, effective, loadgen.percentileLabelDecimals),
+    ...summarizeSet(issued, context),
   };
   writePerformance(context, sutName, outcome);
   await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
@@ -52,12 +52,14 @@ type Findings = Pick<
 
 function summarizeSet(
   { recorder }: IssuedSet,
-  settings: EffectiveSettings,
-  labelDecimals: 0 | 1,
+  { effective: settings, loadgen, parts }: TestContext,
 ): Findings {
   const measured = measurementsOf(recorder, settings);
-  const summary = summarize(measured, settings, labelDecimals);
-  return { summary, ...judgeDispatch(recorder, measured, settings, summary) };
+  const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
+  return {
+    summary,
+    ...judgeDispatch(recorder, measured, settings, summary, parts.generatorLagShareMax),
+  };
 }
 
 function measurementsOf(recorder: SampleRecorder, { scenario }: EffectiveSettings): Measurements {

@@ -25,6 +25,11 @@ export interface TestParts {
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
   readonly drainTimeoutNs: number;
+  /**
+   * Server: share of the latency bound that p99 of LoadGen's own dispatch lag may take before the run is
+   * generator-bound. Default: 0.1.
+   */
+  readonly generatorLagShareMax?: number | undefined;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
   /**

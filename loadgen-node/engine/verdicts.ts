@@ -172,10 +172,12 @@ function longhaulReasons(input: VerdictInput): VerdictReason[] {
   if (performance?.isGeneratorBound) {
     reasons.push({
       rule: 'generator-bound',
-      text: `LoadGen itself was too slow for this load, so the result is not the SUT's: ${performance.generatorBoundReason}.`,
+      text:
+        `LoadGen itself was too slow for this load, so the result is not the SUT's: ${performance.generatorBoundReason}. ` +
+        'Give the LoadGen node a machine, or cores, of its own, or lower the rate.',
       needed: 'a LoadGen node that keeps the schedule',
       seen: 'one that did not',
-      key: 'server_target_qps',
+      key: null,
     });
   }
   if (contractErrors > 0) {

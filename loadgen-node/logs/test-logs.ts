@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../shared/process/make-folder.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';
@@ -95,7 +95,7 @@ export class TestLogs {
 
 function createFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
   } catch (error) {
     const text = `cannot create the output folder ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_OUTPUT', text, { cause: error });

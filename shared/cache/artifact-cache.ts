@@ -4,6 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
+import { makeFolder } from '../process/make-folder.ts';
 import {
   acquireBuildLock,
   DEFAULT_LOCK_TIMING,
@@ -61,7 +62,7 @@ export async function ensureArtifact(options: ArtifactOptions): Promise<string> 
   const hash = createHash('sha256').update(recipe).digest('hex').slice(0, HASH_DIGITS);
   const target = join(options.cacheFolder, `${options.name}-${hash}`);
   try {
-    await mkdir(options.cacheFolder, { recursive: true });
+    makeFolder(options.cacheFolder);
     if ((await findFlaw(target)) !== undefined) await buildUnderLock(options, target, recipe);
     return target;
   } catch (error) {

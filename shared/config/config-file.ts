@@ -56,7 +56,10 @@ export function parseConfigFile(
       );
     }
     const values = new Map<string, FileValue>();
-    for (const [key, entry] of entriesOf(mapOf(node, place, 'keys'), placeOf)) {
+    // A section of which all keys are commented out.
+    const keys =
+      isScalar(node) && node.value === null ? [] : entriesOf(mapOf(node, place, 'keys'), placeOf);
+    for (const [key, entry] of keys) {
       values.set(key, { value: toPlain(entry.node), place: entry.place });
     }
     result.set(name, values);

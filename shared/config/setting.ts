@@ -61,6 +61,13 @@ export function text(
   return setting({ placeholder, schema, fromFlag: asText }, help, options);
 }
 
+/** Name of a SUT node: names of several nodes are joined with commas. */
+export function nodeName(help: string, options: Options<string> = {}): Setting<string> {
+  const inner = text('name', help, options);
+  const schema = inner.schema.refine((name) => !name.includes(','), 'must not hold a comma');
+  return { ...inner, schema };
+}
+
 /** One of a few words. */
 export function choice<const T extends readonly [string, ...string[]]>(
   words: T,
@@ -109,6 +116,12 @@ export function duration(help: string, options: Options<string> = {}): Setting<n
   return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
 }
 
+/** A length of time above 0. */
+export function positiveDuration(help: string, options: Options<string> = {}): Setting<number> {
+  const inner = duration(help, options);
+  return { ...inner, schema: inner.schema.refine((ns) => ns > 0, 'must be longer than 0') };
+}
+
 /** A host (name, IPv4, or IPv6 in brackets) and a port. */
 const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
@@ -139,7 +152,10 @@ export function addressList(help: string, options: Options<string[]> = {}): Sett
     .string(ADDRESS_MESSAGE)
     .trim()
     .refine((value) => (splitAddress(value)?.port ?? 0) > 0, ADDRESS_MESSAGE);
-  const schema = z.array(one).min(1, 'must name at least one host:port');
+  const schema = z
+    .array(one, 'must be a list, for example [10.0.0.2:50051, 10.0.0.3:50051]')
+    .min(1, 'must name at least one host:port')
+    .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
   return setting({ placeholder: 'host:port[,host:port...]', schema, fromFlag }, help, options);
 }

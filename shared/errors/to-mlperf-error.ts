@@ -17,6 +17,7 @@ const CODE_OF_GRPC_STATUS: Readonly<Record<number, MlperfErrorCode>> = {
 /** System error → what it means for people. */
 const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EEXIST: 'there is a file of this name',
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',

@@ -4,6 +4,7 @@ import {
   count,
   duration,
   listenAddress,
+  nodeName,
   optional,
   type Setting,
   type SettingValues,
@@ -45,9 +46,7 @@ export const SUT_OPTIONS: {
   listen: listenAddress('address to listen on; port 0 takes a free one', {
     fallback: '127.0.0.1:50051',
   }),
-  node: optional(
-    text('name', 'name of this node, unique in the SUT (default: host name and port)'),
-  ),
+  node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
   model: optional(text('file', "your own ONNX model (default: the benchmark's)")),
   workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
     fallback: 1,
@@ -78,7 +77,12 @@ export const SUT_OPTIONS: {
     fallback: RECEIVE_WINDOW_BYTES_DEFAULT,
   }),
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
-  cacheDir: optional(text('folder', 'folder for generated models (default: ~/.cache/longhaul)')),
+  cacheDir: optional(
+    text(
+      'folder',
+      'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+    ),
+  ),
   logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
     fallback: 'warn',
   }),

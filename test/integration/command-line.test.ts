@@ -53,6 +53,19 @@ describe('wrong input', () => {
     ],
     ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
     ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],
+    ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
+    [
+      'a plan that no memory holds',
+      [...RUN, '--target-qps', '1e9'],
+      2,
+      /--target-qps and --min-duration ask for 10000000000 queries/,
+    ],
+    [
+      'a node name with a comma',
+      ['sut', '--benchmark', 'digits', '--node', 'a,b'],
+      2,
+      /must not hold a comma/,
+    ],
     [
       'Server without a rate',
       ['run', '--sut', 'a:1', '--benchmark', 'digits'],

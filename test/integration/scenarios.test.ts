@@ -185,14 +185,17 @@ describe('a run', () => {
     expect(logs.value('result_min_latency_ns')).toBeGreaterThanOrEqual(10e6);
   });
 
-  it('cannot begin with an output folder that cannot be written', async () => {
+  it.each([
+    ['lies below a file', () => join(dataFolder, 'labels.txt', 'below'), /labels\.txt/],
+    ['the system refuses', () => '/proc/longhaul/below', /\/proc\/longhaul/],
+  ])('cannot begin with an output folder that %s', async (_case, output, message) => {
     const { code, stderr } = await longhaul([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--target-qps', '100'],
-      ...['--data-dir', dataFolder, '--output', join(dataFolder, 'labels.txt', 'below'), ...cache],
+      ...['--data-dir', dataFolder, '--output', output(), ...cache],
     ]);
     expect(code).toBe(6);
     const told = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
     expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(/labels\.txt/);
+    expect(told[0]).toMatch(message);
   });
 });

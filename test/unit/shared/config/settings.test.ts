@@ -64,6 +64,8 @@ describe('settings', () => {
     ['a fraction where a count belongs', 'run:\n  maxQueryCount: 1.5\n', 'must be a whole number'],
     ['an address without a port', 'run:\n  sut: [host]\n', 'must be host:port'],
     ['an empty list', 'run:\n  sut: []\n', 'at least one'],
+    ['an address twice', 'run:\n  sut: [a:1, a:1]\n', 'must not name an address twice'],
+    ['a word where a list belongs', 'run:\n  sut: a:1\n', 'must be a list'],
   ])('name %s with its line and column', (_case, text, message) => {
     expect(resolve(text).problems.join('\n')).toContain(message);
   });
