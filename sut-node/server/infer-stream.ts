@@ -218,15 +218,15 @@ export class InferStream implements SampleOwner {
     const part = decodePart(bytes, samplesMax);
     const samples = samplesOf(part, limits);
     const payload = payloadBytes(part);
-    if (bytes.length > payload + headBytesMax(samples.length)) {
-      // Credit counts payload; whatever else comes would be kept without being counted.
-      throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
-    }
     if (!run.credit.take(newSampleCount(samples), payload)) {
       throw resourceExhausted(
         `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
           `${run.credit.grantedBytes} bytes in all`,
       );
+    }
+    if (bytes.length > payload + headBytesMax(samples.length)) {
+      // Credit counts payload; whatever else comes would be kept without being counted.
+      throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
     }
     run.ledger.countPart(part.query, payload);
     for (const sample of samples) {

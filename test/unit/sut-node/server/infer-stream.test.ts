@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import { encodePart } from '../../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../../shared/wire/responses-codec.ts';
 import { InferStreamScene, partSample, SCENE_LIMITS } from '../../../support/infer-stream-scene.ts';
 
@@ -286,5 +287,26 @@ describe('InferStream', () => {
     scene.close();
     expect(scene.ends.map((end) => end.code)).toEqual([status.OK]);
     expect(scene.clock.plannedCount).toBe(0);
+  });
+
+  it('refuses a part of endless empty samples by the first ones', () => {
+    const scene = opened();
+    const body = Buffer.alloc(2_000, Buffer.from([0x1a, 0]));
+    scene.stream.message(Buffer.concat([Buffer.from([0x12, 0xd0, 0x0f]), body]));
+    expect(scene.ends).toHaveLength(1);
+    expect(scene.queue).toEqual([]);
+  });
+
+  it('refuses a part of which most is no payload: credit would not count it', () => {
+    const scene = opened();
+    const sample = encodePart({ query: 0, querySampleCount: 1, samples: [partSample(1)] }).subarray(
+      2,
+    );
+    const junk = Buffer.concat([Buffer.from([0x7a, 0x88, 0x27]), Buffer.alloc(5_000)]);
+    const length = sample.length + junk.length;
+    const head = Buffer.from([0x12, (length % 128) + 128, Math.floor(length / 128)]);
+    scene.stream.message(Buffer.concat([head, sample, junk]));
+    expect(scene.ends.map((end) => end.code)).toEqual([status.INVALID_ARGUMENT]);
+    expect(scene.ends[0]?.details).toContain('are no payload');
   });
 });
