@@ -1,4 +1,5 @@
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { writeConfigEvents } from '../logs/config-event-lines.ts';
 import { writeHeader } from '../logs/header-lines.ts';
 import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
 import { TestLogs } from '../logs/test-logs.ts';
@@ -113,7 +114,9 @@ class TestRun {
       totalSampleCount: parts.qsl.totalSampleCount,
       performanceSampleCount: parts.qsl.performanceSampleCount,
     };
+    writeConfigEvents(logs.detail, parts.configEvents, 'files');
     writeHeader(logs.detail, header, loadgen);
+    writeConfigEvents(logs.detail, parts.configEvents, 'audit');
     for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
     writeRequestedSettings(logs.detail, parts.settings, loadgen);
     writeEffectiveSettings(logs.detail, effective, loadgen);

@@ -3,6 +3,7 @@ import type { QuerySampleLibrary } from '../../shared/domain/query-sample-librar
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import type { ConfigEvent } from '../settings/config-event.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
@@ -20,6 +21,13 @@ export interface TestParts {
   readonly log: LogSettings;
   /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
   readonly loadgen?: LoadgenBehaviour;
+  /** What reading the configuration files left for the detail log, in order. Default: nothing. */
+  readonly configEvents?: readonly ConfigEvent[];
+  /**
+   * Token latencies of the settings before audit.config, which decide what is logged about tokens
+   * (LoadGen: StartTest). Default: those of `settings`.
+   */
+  readonly usesTokenLatenciesBeforeAudit?: boolean;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */

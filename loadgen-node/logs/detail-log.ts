@@ -70,7 +70,7 @@ export class DetailLog {
     this.#line('warning_generic_message', JSON.stringify(value), { isWarning: true });
   }
 
-  /** @param key LoadGen's: `error_runtime` or `error_invalid_test_settings`. */
+  /** @param key LoadGen's: `error_runtime`, `error_invalid_test_settings` or `error_invalid_config`. */
   error(key: string, value: string): void {
     this.#errorCount += 1;
     this.#line(key, JSON.stringify(value), { isError: true });
