@@ -60,6 +60,7 @@ export async function performRun(
     sut: qdl,
     qsl: store,
     settings: plan.settings,
+    loadgen: plan.loadgen,
     clock: monotonicClock,
     log: { outdir: plan.output },
     stallTimeoutNs: plan.stallTimeoutNs,

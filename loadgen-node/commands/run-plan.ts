@@ -14,6 +14,7 @@ import {
 } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { LOADGEN_V41, type LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
 
@@ -29,6 +30,7 @@ export interface RunPlan {
   readonly encodingName: string;
   readonly encoding: PayloadEncoding;
   readonly settings: TestSettings;
+  readonly loadgen: LoadgenBehaviour;
   readonly dispatch: DispatchSettings;
   readonly output: string;
   readonly cacheFolder: string;
@@ -49,6 +51,7 @@ export function planRun(values: RunValues): RunPlan {
     encodingName,
     encoding,
     settings: testSettings(values, rules),
+    loadgen: { ...LOADGEN_V41, rngLibrary: values.rngLibrary },
     dispatch: {
       ...defaultDispatchSettings(values.sut),
       benchmark: values.benchmark,

@@ -12,6 +12,7 @@ import {
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
@@ -35,6 +36,7 @@ export const RUN_SETTINGS: {
   readonly maxDuration: Setting<number | undefined>;
   readonly minQueryCount: Setting<number>;
   readonly maxQueryCount: Setting<number | undefined>;
+  readonly rngLibrary: Setting<RngLibrary>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
@@ -68,6 +70,11 @@ export const RUN_SETTINGS: {
     fallback: 100,
   }),
   maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  rngLibrary: choice(
+    RNG_LIBRARIES,
+    'C++ library that built the LoadGen to follow: it decides the sample order',
+    { fallback: 'libstdc++-11' },
+  ),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),

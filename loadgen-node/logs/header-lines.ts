@@ -30,6 +30,7 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
     log.text(key, 'NA');
   }
   log.map('loadgen_file_sha1', {});
+  log.text('longhaul_rng_library', loadgen.rngLibrary);
   log.text('test_datetime', `${new Date().toISOString().slice(0, 19)}Z`);
   log.text('sut_name', header.sutName);
   log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);

@@ -108,7 +108,7 @@ function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrd
     for (let at = 0; at < wholeEnd; at += loaded.length) {
       if (settings.sampleConcatenatePermutation) {
         round.set(loaded);
-        shuffle(order.generator, round);
+        shuffle(order.generator, round, input.loadgen.rngLibrary);
       }
       sampleIndices.set(round, at);
     }

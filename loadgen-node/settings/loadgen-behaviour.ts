@@ -1,3 +1,5 @@
+import type { RngLibrary } from '../random/distributions.ts';
+
 /**
  * Where the LoadGens of the rounds differ, as data: the algorithm reads these, never a version.
  * Source: the differences that runs of both LoadGens showed (test/golden/README.md).
@@ -5,6 +7,8 @@
 export interface LoadgenBehaviour {
   /** Version of the C++ LoadGen that is followed, as its log names it. */
   readonly version: string;
+  /** C++ library that built the LoadGen: it decides the sample order. */
+  readonly rngLibrary: RngLibrary;
   /** Which samples are shuffled into sets: the whole library, or only as many as a run uses. */
   readonly setsFrom: 'whole-library' | 'used-samples';
   /** True if `accuracySampleCountOverride` is read and the accuracy sample count is logged. */
@@ -27,6 +31,7 @@ export interface LoadgenBehaviour {
 /** LoadGen of round v4.1, the default round. */
 export const LOADGEN_V41: LoadgenBehaviour = {
   version: '4.1',
+  rngLibrary: 'libstdc++-11',
   setsFrom: 'whole-library',
   knowsAccuracySampleCount: false,
   repeatsWholeOfflineQuery: true,
@@ -39,6 +44,7 @@ export const LOADGEN_V41: LoadgenBehaviour = {
 /** LoadGen of round v6.1. */
 export const LOADGEN_V61: LoadgenBehaviour = {
   version: '6.0.17',
+  rngLibrary: 'libstdc++-11',
   setsFrom: 'used-samples',
   knowsAccuracySampleCount: true,
   repeatsWholeOfflineQuery: false,
