@@ -14,13 +14,13 @@ interface LineFlags {
  * Unlike LoadGen's, every line is valid JSON whatever a name or a text holds.
  */
 export class DetailLog {
-  readonly #file: LogFile;
+  readonly #file: Pick<LogFile, 'append'>;
   readonly #elapsedNs: () => number;
   #errorCount = 0;
   #warningCount = 0;
 
   /** @param elapsedNs Time since logging began, in ns. */
-  constructor(file: LogFile, elapsedNs: () => number) {
+  constructor(file: Pick<LogFile, 'append'>, elapsedNs: () => number) {
     this.#file = file;
     this.#elapsedNs = elapsedNs;
   }

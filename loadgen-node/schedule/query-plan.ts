@@ -32,6 +32,8 @@ export interface PlanInput {
   readonly settings: EffectiveSettings;
   readonly set: LoadableSet;
   readonly loadgen: LoadgenBehaviour;
+  /** True: Offline queries that LoadGen generates and never issues are in the plan, for a trace. */
+  readonly keepsUnissued?: boolean;
 }
 
 /**
@@ -93,30 +95,18 @@ function padForConcatenation(
   }
 }
 
-/** One query of whole rounds through the set and a rest. Further generated ones are only counted. */
+/** Queries of whole rounds through the set and a rest. Only the first is ever issued. */
 function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrder): QueryPlan {
-  const { settings, set } = input;
   const { samplesPerQuery } = target;
-  checkSampleCount(samplesPerQuery);
-  const sampleIndices = new Uint32Array(samplesPerQuery);
-  const loaded = set.sampleIndices;
-  if (settings.performanceIssueSame) {
-    sampleIndices.fill(order.sameSample());
-  } else {
-    const round = loaded.slice();
-    const wholeEnd = samplesPerQuery - (samplesPerQuery % loaded.length);
-    for (let at = 0; at < wholeEnd; at += loaded.length) {
-      if (settings.sampleConcatenatePermutation) {
-        round.set(loaded);
-        shuffle(order.generator, round, input.loadgen.rngLibrary);
-      }
-      sampleIndices.set(round, at);
-    }
-    sampleIndices.set(loaded.subarray(0, samplesPerQuery - wholeEnd), wholeEnd);
+  const queryCount = input.keepsUnissued ? target.leastQueries : 1;
+  checkSampleCount(queryCount * samplesPerQuery);
+  const sampleIndices = new Uint32Array(queryCount * samplesPerQuery);
+  for (let begin = 0; begin < sampleIndices.length; begin += samplesPerQuery) {
+    fillOfflineQuery(sampleIndices.subarray(begin, begin + samplesPerQuery), input, order);
   }
-  const periodNs = fixedPeriodNs(settings.targetQps);
+  const periodNs = fixedPeriodNs(input.settings.targetQps);
   return {
-    queryCount: 1,
+    queryCount,
     samplesPerQuery,
     sampleIndices,
     scheduledDeltaNs: new Float64Array(0),
@@ -124,6 +114,28 @@ function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrd
     generatedQueryCount: target.leastQueries,
     generatedDurationNs: target.leastQueries * periodNs,
   };
+}
+
+function fillOfflineQuery(
+  sampleIndices: Uint32Array,
+  { settings, set, loadgen }: PlanInput,
+  order: SampleOrder,
+): void {
+  if (settings.performanceIssueSame) {
+    sampleIndices.fill(order.sameSample());
+    return;
+  }
+  const loaded = set.sampleIndices;
+  const round = loaded.slice();
+  const wholeEnd = sampleIndices.length - (sampleIndices.length % loaded.length);
+  for (let at = 0; at < wholeEnd; at += loaded.length) {
+    if (settings.sampleConcatenatePermutation) {
+      round.set(loaded);
+      shuffle(order.generator, round, loadgen.rngLibrary);
+    }
+    sampleIndices.set(round, at);
+  }
+  sampleIndices.set(loaded.subarray(0, sampleIndices.length - wholeEnd), wholeEnd);
 }
 
 /** Queries one after the other, until both the duration and the count are reached. */

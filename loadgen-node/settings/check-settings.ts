@@ -8,11 +8,19 @@ import type { TestSettings } from './test-settings.ts';
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
  */
 export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
+  refuse([...valueProblems(settings, library), ...unsupportedProblems(settings)]);
+}
+
+/** As {@link checkSettings}, for a trace or results without a run: it needs less of the engine. */
+export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
+  refuse(valueProblems(settings, library));
+}
+
+function valueProblems(settings: TestSettings, library: LibraryCounts): string[] {
   const problems = [
     ...wholeNumberProblems(settings),
     ...percentileProblems(settings),
     ...libraryProblems(library),
-    ...unsupportedProblems(settings),
   ];
   if (!Number.isFinite(settings.serverTargetQps)) problems.push('serverTargetQps must be a number');
   if (!Number.isFinite(settings.offlineExpectedQps)) {
@@ -21,6 +29,10 @@ export function checkSettings(settings: TestSettings, library: LibraryCounts): v
   if (settings.multiStreamSamplesPerQuery < 1) {
     problems.push('multiStreamSamplesPerQuery must be 1 or more');
   }
+  return problems;
+}
+
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) {
     throw new MlperfError('ERR_CONFIG_INVALID', `test settings: ${problems.join('; ')}`);
   }
