@@ -4,9 +4,11 @@ import { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { scenarioRules } from '../scenario/scenario-rules.ts';
 import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { writeEndOfSet } from './end-messages.ts';
 import { INTERRUPTED } from './interruption.ts';
 import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
+import type { TokenRecording } from './response-sink.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -38,7 +40,12 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
   const rules = scenarioRules(effective.scenario);
-  const recorder = new SampleRecorder(plan, rules.scheduledAt);
+  const tokens = tokenRecording(effective);
+  const recorder = new SampleRecorder(plan, rules.scheduledAt, {
+    threadCount: effective.issueThreadCount,
+    countsTokens: tokens !== 'off',
+    timesFirstTokens: tokens === 'times',
+  });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
     logs.accuracy.write(response),
   );
@@ -58,6 +65,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     rules,
     plan,
     recorder,
+    threadCount: effective.issueThreadCount,
+    coalesces: effective.serverCoalesceQueries,
     limits: phase === 'performance' ? stopLimits(effective) : null,
     firstQueryId: nextIds.queryId,
     firstResponseId: nextIds.responseId,
@@ -70,6 +79,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     firstResponseId: nextIds.responseId,
     sampleIndices: plan.sampleIndices,
     loggedSamples,
+    tokens,
     responses,
   });
   nextIds.queryId += plan.queryCount;
@@ -85,6 +95,12 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   writeEnd(context, { recorder, end }, beginMs);
   logs.flush();
   return { recorder, end };
+}
+
+/** Offline has no first token to wait for. */
+function tokenRecording({ useTokenLatencies, scenario }: EffectiveSettings): TokenRecording {
+  if (!useTokenLatencies) return 'off';
+  return scenario === 'Offline' ? 'counts' : 'times';
 }
 
 function writeGenerated(
@@ -120,7 +136,7 @@ function writeEnd(
   { recorder, end }: IssuedSet,
   beginMs: number,
 ): void {
-  writeEndOfSet(logs.detail, end, recorder);
+  writeEndOfSet(logs.detail, end);
   for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
   for (const key of LOGGER_COUNTERS) logs.detail.integer(key, 0);
   logs.detail.text('power_begin', powerTime(beginMs));

@@ -51,6 +51,9 @@ const WHOLE_NUMBERS = [
   'performanceIssueSameIndex',
   'performanceSampleCountOverride',
   'accuracySampleCountOverride',
+  'serverTtftLatencyNs',
+  'serverTpotLatencyNs',
+  'tokenLatencyScalingFactor',
 ] as const satisfies readonly (keyof TestSettings)[];
 
 function wholeNumberProblems(settings: TestSettings): string[] {
@@ -79,19 +82,19 @@ function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCo
 }
 
 const UNSUPPORTED = [
-  'serverCoalesceQueries',
-  'useTokenLatencies',
-  'inferTokenLatencies',
   'test05',
   'printTimestamps',
 ] as const satisfies readonly (keyof TestSettings)[];
+
+/** Logical issue threads; each costs a comparison per query. */
+const ISSUE_THREADS_MAX = 1024;
 
 function unsupportedProblems(settings: TestSettings): string[] {
   const problems = UNSUPPORTED.filter((key) => settings[key]).map(
     (key) => `${key} is not supported`,
   );
-  if (settings.serverNumIssueQueryThreads > 0) {
-    problems.push('serverNumIssueQueryThreads above 0 is not supported');
+  if (settings.serverNumIssueQueryThreads > ISSUE_THREADS_MAX) {
+    problems.push(`serverNumIssueQueryThreads must be ${ISSUE_THREADS_MAX} or less`);
   }
   return problems;
 }

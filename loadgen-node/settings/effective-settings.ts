@@ -33,6 +33,15 @@ export interface EffectiveSettings {
   readonly performanceSampleCount: number;
   readonly accuracySampleCount: number;
   readonly sampleConcatenatePermutation: boolean;
+  /** As requested: LoadGen logs none of these as effective. */
+  readonly useTokenLatencies: boolean;
+  readonly serverTtftLatencyNs: number;
+  readonly serverTpotLatencyNs: number;
+  readonly inferTokenLatencies: boolean;
+  readonly tokenLatencyScalingFactor: number;
+  readonly serverCoalesceQueries: boolean;
+  /** 1 or more; above 1 in Server only. */
+  readonly issueThreadCount: number;
 }
 
 /** Counts of the sample library that the effective settings depend on. */
@@ -98,6 +107,14 @@ export function deriveEffectiveSettings(
     performanceSampleCount,
     accuracySampleCount: accuracyOverride || library.totalSampleCount,
     sampleConcatenatePermutation: requested.sampleConcatenatePermutation,
+    useTokenLatencies: requested.useTokenLatencies,
+    serverTtftLatencyNs: requested.serverTtftLatencyNs,
+    serverTpotLatencyNs: requested.serverTpotLatencyNs,
+    inferTokenLatencies: requested.inferTokenLatencies,
+    tokenLatencyScalingFactor: requested.tokenLatencyScalingFactor,
+    serverCoalesceQueries: requested.scenario === 'Server' && requested.serverCoalesceQueries,
+    issueThreadCount:
+      requested.scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
   };
   return { effective, settingErrors };
 }
