@@ -60,7 +60,10 @@ function summarizeSet(
   return { summary, ...judgeDispatch(recorder, measured, settings, summary) };
 }
 
-function measurementsOf(recorder: SampleRecorder, { scenario }: EffectiveSettings): Measurements {
+function measurementsOf(
+  recorder: SampleRecorder,
+  { scenario, useTokenLatencies }: EffectiveSettings,
+): Measurements {
   const sampleLatenciesNs = recorder.completedLatenciesNs();
   let maxLatencyNs = 0;
   for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
@@ -76,6 +79,7 @@ function measurementsOf(recorder: SampleRecorder, { scenario }: EffectiveSetting
       issuedS: final.issuedNs / 1e9,
       allDoneS: final.doneNs / 1e9,
     },
+    tokens: useTokenLatencies ? recorder.tokens() : null,
   };
 }
 

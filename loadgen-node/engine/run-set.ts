@@ -40,7 +40,10 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
   const rules = scenarioRules(effective.scenario);
-  const tokens = tokenRecording(effective);
+  const tokens = tokenRecording(
+    effective,
+    parts.usesTokenLatenciesBeforeAudit ?? effective.useTokenLatencies,
+  );
   const recorder = new SampleRecorder(plan, rules.scheduledAt, {
     threadCount: effective.issueThreadCount,
     countsTokens: tokens !== 'off',
@@ -98,8 +101,11 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
 }
 
 /** Offline has no first token to wait for. */
-function tokenRecording({ useTokenLatencies, scenario }: EffectiveSettings): TokenRecording {
-  if (!useTokenLatencies) return 'off';
+function tokenRecording(
+  { useTokenLatencies, scenario }: EffectiveSettings,
+  isLogged: boolean,
+): TokenRecording {
+  if (!useTokenLatencies && !isLogged) return 'off';
   return scenario === 'Offline' ? 'counts' : 'times';
 }
 

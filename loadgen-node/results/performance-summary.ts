@@ -1,4 +1,5 @@
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { TokenSummary } from './token-summary.ts';
 
 /** Percentiles of one kind of value, in ns. All 0 where nothing was measured. */
 export interface LatencyStatistics {
@@ -72,10 +73,14 @@ export interface PerformanceSummary {
   /** Server: samples above the latency bound; else 0. */
   readonly overlatencyCount: number;
   readonly rates: RunRates;
+  /** Token models: their own results; else null. */
+  readonly tokens: TokenSummary | null;
+  /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
+  readonly inferredTokensPerSecond: number | null;
   readonly validity: {
     readonly minDuration: ValidityItem;
     readonly minQueries: ValidityItem;
-    /** Server: the latency bound at its percentile. Always met elsewhere. */
+    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
     readonly performance: ValidityItem;
     readonly earlyStopping: EarlyStopping;
   };

@@ -13,6 +13,7 @@ import type {
   RunRates,
   ValidityItem,
 } from './performance-summary.ts';
+import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
 
 /** What was measured in a performance run. */
 export interface Measurements {
@@ -30,6 +31,8 @@ export interface Measurements {
     readonly issuedS: number;
     readonly allDoneS: number;
   };
+  /** Token models only. */
+  readonly tokens: TokenMeasurements | null;
 }
 
 /**
@@ -47,19 +50,31 @@ export function summarize(
   const percentile = settings.targetLatencyPercentile;
   const targetNs = percentileOf(isMultiStream ? queriesNs : samplesNs, percentile);
   const sampleLatency = latencyStatistics(samplesNs);
-  const earlyStopping = evaluateEarlyStopping({
-    settings,
-    labelDecimals,
-    samplesNs,
-    queriesNs,
-    queryCount: measured.queryCount,
-  });
+  const shared = { settings, labelDecimals, queryCount: measured.queryCount };
+  const tokens =
+    measured.tokens === null
+      ? null
+      : summarizeTokens({
+          ...shared,
+          tokens: measured.tokens,
+          sampleCount: samplesNs.length,
+          meanLatencyNs: sampleLatency.meanNs,
+          maxLatencyS: measured.maxLatencyS,
+          finalIssuedS: measured.finalQuery.issuedS,
+          finalDoneS: measured.finalQuery.allDoneS,
+          sortedQueriesNs: queriesNs,
+        });
+  const earlyStopping =
+    tokens === null
+      ? evaluateEarlyStopping({ ...shared, samplesNs, queriesNs })
+      : joinEarlyStopping(tokens.summary);
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
-    performance: evaluateLatencyBound(targetNs, settings),
+    performance: tokens?.bounds ?? evaluateLatencyBound(targetNs, settings),
     earlyStopping,
   };
+  const rates = computeRates(measured, settings, sampleLatency.meanNs);
   return {
     scenario: settings.scenario,
     queryCount: measured.queryCount,
@@ -69,7 +84,9 @@ export function summarize(
     target: { percentile, valueNs: targetNs },
     overlatencyCount:
       settings.scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
-    rates: computeRates(measured, settings, sampleLatency.meanNs),
+    rates,
+    tokens: tokens?.summary ?? null,
+    inferredTokensPerSecond: inferTokens(rates, settings),
     validity,
     isValid:
       validity.minDuration.isMet &&
@@ -95,6 +112,14 @@ function computeRates(
     scheduled: isServer ? (count - 1) / scheduledS : 0,
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };
+}
+
+function inferTokens(
+  { completed }: RunRates,
+  { inferTokenLatencies, tokenLatencyScalingFactor, scenario }: EffectiveSettings,
+): number | null {
+  const isOpen = scenario === 'Server' || scenario === 'Offline';
+  return inferTokenLatencies && isOpen ? tokenLatencyScalingFactor * completed : null;
 }
 
 function evaluateMinDuration(measured: Measurements, settings: EffectiveSettings): ValidityItem {
