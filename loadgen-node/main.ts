@@ -7,8 +7,11 @@ import { compiledModule, packageVersion } from '../shared/process/package-files.
 import { reportError } from '../shared/process/report-error.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
+import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { nameCommand } from './commands/name.ts';
+import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
+import { traceCommand } from './commands/trace.ts';
 
 const EXAMPLES = `
 Examples:
@@ -52,6 +55,9 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(await sutVerb(args.includes('sut'), setExitCode))
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
+    .addCommand(traceCommand())
+    .addCommand(resultsCommand())
+    .addCommand(earlyStoppingCommand())
     .addCommand(configCommand(async () => (await loadSutHalf()).SUT_OPTIONS));
   if (args.length === 0) {
     program.outputHelp();
