@@ -53,11 +53,6 @@ const FIELDS: Readonly<Record<string, readonly [keyof TestSettings, FieldKind]>>
   token_latency_scaling_factor: ['tokenLatencyScalingFactor', 'count'],
 };
 
-/** LoadGen's name of each of our fields. */
-export const LOADGEN_FIELD_OF: ReadonlyMap<keyof TestSettings, string> = new Map(
-  Object.entries(FIELDS).map(([name, [key]]) => [key, name]),
-);
-
 /** Settings as they were asked for, and the names that are not LoadGen's. */
 export interface ParsedArgs {
   readonly settings: TestSettings;

@@ -152,8 +152,10 @@ class PlanBuilder {
     this.#target = target;
     this.#order = order;
     this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
-    this.#sampleIndices = new GrowingUint32();
-    this.#scheduledDeltaNs = new GrowingFloat64();
+    const expected = expectedQueries(input.settings, target);
+    this.#sampleIndices = new GrowingUint32(expected * target.samplesPerQuery);
+    const isServer = input.settings.scenario === 'Server';
+    this.#scheduledDeltaNs = new GrowingFloat64(isServer ? expected : 0);
   }
 
   build(): QueryPlan {
@@ -201,6 +203,13 @@ class PlanBuilder {
     const gapS = exponential(this.#scheduleGenerator, this.#input.settings.targetQps);
     return Math.trunc(gapS * 1e9);
   }
+}
+
+/** Somewhat more queries than there will probably be; 0 where that would be too many. */
+function expectedQueries({ targetQps }: EffectiveSettings, target: PlanTarget): number {
+  const byDuration = (target.durationNs / 1e9) * targetQps;
+  const expected = Math.ceil(1.01 * Math.max(target.leastQueries, byDuration)) + 1000;
+  return expected * target.samplesPerQuery <= PLAN_SAMPLES_MAX ? expected : 0;
 }
 
 function fixedPeriodNs(targetQps: number): number {
