@@ -2,6 +2,7 @@ import type { NetworkName } from '../../qdl/index.ts';
 import { formatNs } from '../../shared/config/duration.ts';
 import type { PerformanceOutcome, PhaseOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics } from '../results/performance-summary.ts';
+import { adviceOn } from './advice.ts';
 import { isValid, type RunReport } from './perform-run.ts';
 
 const LABEL_WIDTH = 14;
@@ -139,31 +140,14 @@ function verdictLines(report: RunReport): string[] {
     return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
   if (isValid(report)) return [row('Result', 'VALID')];
   const lines = [row('Result', 'INVALID')];
-  for (const { text, key } of outcome.verdicts.longhaul.reasons) {
-    lines.push(row('', `- ${text}${key === null ? '' : ` Look at ${flagOfLoadgenKey(key)}.`}`));
+  for (const reason of outcome.verdicts.longhaul.reasons) {
+    lines.push(row('', `- ${`${reason.text} ${adviceOn(reason, outcome)}`.trimEnd()}`));
   }
   for (const reason of extraReasons) lines.push(row('', `- ${reason}`));
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
   }
   return lines;
-}
-
-/** Where our settings have the key that LoadGen's rule names; a key that is none of ours stays. */
-const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
-  min_duration_ms: '--min-duration',
-  max_duration_ms: '--max-duration',
-  min_query_count: '--min-query-count',
-  max_query_count: '--max-query-count',
-  server_target_qps: '--target-qps',
-  server_target_latency_ns: '--target-latency',
-  offline_expected_qps: '--target-qps',
-  single_stream_expected_latency_ns: '--target-qps',
-  multi_stream_expected_latency_ns: '--target-qps',
-};
-
-function flagOfLoadgenKey(key: string): string {
-  return FLAG_OF_LOADGEN_KEY[key] ?? key;
 }
 
 function row(label: string, text: string): string {
