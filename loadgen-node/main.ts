@@ -11,6 +11,7 @@ import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { nameCommand } from './commands/name.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
+import { selfCheckCommand } from './commands/self-check.ts';
 import { traceCommand } from './commands/trace.ts';
 
 const EXAMPLES = `
@@ -58,6 +59,7 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(traceCommand())
     .addCommand(resultsCommand())
     .addCommand(earlyStoppingCommand())
+    .addCommand(selfCheckCommand(setExitCode))
     .addCommand(configCommand(async () => (await loadSutHalf()).SUT_OPTIONS));
   if (args.length === 0) {
     program.outputHelp();
