@@ -208,5 +208,6 @@ class PhaseTracer {
 
 function scheduleOf({ scheduledDeltaNs, queryCount, periodNs }: QueryPlan): Float64Array {
   if (scheduledDeltaNs.length > 0) return scheduledDeltaNs;
-  return Float64Array.from({ length: queryCount }, (_, i) => i * periodNs);
+  // A rate near 0 has an endless period; the first query is at 0 all the same.
+  return Float64Array.from({ length: queryCount }, (_, i) => (i === 0 ? 0 : i * periodNs));
 }
