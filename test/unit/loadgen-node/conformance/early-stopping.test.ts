@@ -16,11 +16,11 @@ const QUESTIONS: fc.Arbitrary<EarlyStoppingQuestion> = fc.record({
 
 // Goal: early stopping never gets easier when it should get harder. Method: random questions, pairs.
 describe('early stopping', () => {
-  it('asks for more with each query above the bound', () => {
+  it('asks for no less with each query above the bound', () => {
     fc.assert(
       fc.property(QUESTIONS, fc.integer({ min: 1, max: 500 }), (question, more) => {
         const worse = { ...question, over: question.over + more };
-        expect(passingQueries(worse)).toBeGreaterThan(passingQueries(question));
+        expect(passingQueries(worse)).toBeGreaterThanOrEqual(passingQueries(question));
       }),
     );
   });
