@@ -47,7 +47,7 @@ describe('the verbs that need no SUT', () => {
   });
 
   it('trace follows the C++ library that is asked for', async () => {
-    const flags = ['trace', '--qsl-total', '100', '--qsl-performance', '100'];
+    const flags = ['trace', '--qsl-total', '5000', '--qsl-performance', '5000'];
     const newer = JSON.parse((await longhaul(flags)).stdout);
     const older = await longhaul([...flags, '--rng-library', 'libstdc++-10']);
     expect(JSON.parse(older.stdout).phases).not.toEqual(newer.phases);
