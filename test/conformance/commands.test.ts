@@ -4,7 +4,7 @@ import { parseLoadgenArgs } from '../../loadgen-node/conformance/loadgen-fields.
 import { buildResults, type ResultsMeasured } from '../../loadgen-node/conformance/results.ts';
 import { buildTrace, type Trace, type TracedSet } from '../../loadgen-node/conformance/trace.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
-import { goldenNames, readGolden } from '../support/golden.ts';
+import { goldenNames, readGolden, sha256OfUint64 } from '../support/golden.ts';
 
 interface GoldenFile {
   readonly args: Readonly<Record<string, string>>;
@@ -57,6 +57,14 @@ describe.each([
 
 interface GoldenEarlyStopping {
   readonly rows: readonly (readonly [number, number, number, number, number])[];
+  readonly incremental: readonly {
+    readonly p: number;
+    readonly d: number;
+    readonly c: number;
+    readonly t_from: number;
+    readonly t_to: number;
+    readonly h_sha256_i64le: string;
+  }[];
   readonly single_multi_stream_choice: {
     readonly rows: readonly (readonly [number, number, number, boolean, number, ...unknown[]])[];
   };
@@ -71,6 +79,18 @@ describe('early stopping', () => {
       const question = { over, percentile, tolerance, confidence };
       expect([question, passingQueries(question)]).toEqual([question, expected]);
     }
+  });
+
+  it.each(golden.incremental)('needs the golden numbers from $t_from to $t_to at $p', (row) => {
+    const needed = Array.from({ length: row.t_to - row.t_from + 1 }, (_, i) =>
+      passingQueries({
+        over: row.t_from + i,
+        percentile: row.p,
+        tolerance: row.d,
+        confidence: row.c,
+      }),
+    );
+    expect(sha256OfUint64(needed)).toBe(row.h_sha256_i64le);
   });
 
   it('allows as many queries above the bound as LoadGen discards, and one', () => {
