@@ -43,6 +43,10 @@ export async function performRun(
   terminal: Terminal,
   interruption: Interruption,
 ): Promise<RunReport> {
+  for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
+  if (plan.auditConfig !== undefined) {
+    terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
+  }
   // Wrong addresses and names are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const preparation = loadgenBenchmark(plan.rules.key).openDataSet({
@@ -61,6 +65,8 @@ export async function performRun(
     qsl: store,
     settings: plan.settings,
     loadgen: plan.loadgen,
+    configEvents: plan.configEvents,
+    usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
     clock: monotonicClock,
     log: { outdir: plan.output },
     stallTimeoutNs: plan.stallTimeoutNs,
@@ -128,6 +134,9 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
     marks.push(
       `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
     );
+  }
+  if (plan.auditConfig !== undefined) {
+    marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {

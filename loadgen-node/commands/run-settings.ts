@@ -1,3 +1,4 @@
+import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
 import {
   addressList,
   choice,
@@ -36,6 +37,10 @@ export const RUN_SETTINGS: {
   readonly maxDuration: Setting<number | undefined>;
   readonly minQueryCount: Setting<number>;
   readonly maxQueryCount: Setting<number | undefined>;
+  readonly round: Setting<Round | undefined>;
+  readonly mlperfConf: Setting<string | undefined>;
+  readonly userConf: Setting<string | undefined>;
+  readonly auditConf: Setting<string | undefined>;
   readonly rngLibrary: Setting<RngLibrary>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
@@ -70,6 +75,14 @@ export const RUN_SETTINGS: {
     fallback: 100,
   }),
   maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  round: optional(
+    choice(ROUNDS, "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)"),
+  ),
+  mlperfConf: optional(text('file', "mlperf.conf in place of the round's own")),
+  userConf: optional(text('file', "LoadGen's user.conf; flags win over it")),
+  auditConf: optional(
+    text('file', 'compliance settings, over all others (default: ./audit.config if it is there)'),
+  ),
   rngLibrary: choice(
     RNG_LIBRARIES,
     'C++ library that built the LoadGen to follow: it decides the sample order',

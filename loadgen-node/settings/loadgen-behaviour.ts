@@ -1,3 +1,5 @@
+import type { Round } from '../../shared/benchmarks/rounds.ts';
+
 import type { RngLibrary } from '../random/distributions.ts';
 
 /**
@@ -22,11 +24,34 @@ export interface LoadgenBehaviour {
   readonly logsPaddedQuerySize: boolean;
   /** Decimals of the target percentile in the texts. */
   readonly percentileLabelDecimals: 0 | 1;
+  /** What the summary calls the smallest, largest and mean time of one output token. */
+  readonly outputTokenLabel: 'Time to Output Token' | 'Time per Output Token';
   /** True if the summary warns about concatenated permutations. */
   readonly warnsAboutConcatenation: boolean;
   /** True if the detail log ends with `num_errors`. */
   readonly logsErrorCount: boolean;
+  /**
+   * How configuration files are read. `plain`: nothing is built in, all files are alike and each is
+   * read by itself. `built-in`: the round's mlperf.conf comes first and alone may set seeds and
+   * test05; a second user file is an error that is logged.
+   */
+  readonly configFiles: 'plain' | 'built-in';
 }
+
+/** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
+const LOADGEN_V05: LoadgenBehaviour = {
+  version: '0.5',
+  outputTokenLabel: 'Time to Output Token',
+  rngLibrary: 'libstdc++-11',
+  setsFrom: 'whole-library',
+  knowsAccuracySampleCount: false,
+  repeatsWholeOfflineQuery: true,
+  logsPaddedQuerySize: false,
+  percentileLabelDecimals: 0,
+  warnsAboutConcatenation: false,
+  logsErrorCount: false,
+  configFiles: 'plain',
+};
 
 /** LoadGen of round v4.1, the default round. */
 export const LOADGEN_V41: LoadgenBehaviour = {
@@ -37,8 +62,37 @@ export const LOADGEN_V41: LoadgenBehaviour = {
   repeatsWholeOfflineQuery: true,
   logsPaddedQuerySize: false,
   percentileLabelDecimals: 0,
+  outputTokenLabel: 'Time to Output Token',
   warnsAboutConcatenation: false,
   logsErrorCount: false,
+  configFiles: 'plain',
+};
+
+/** LoadGen of round v5.0: the built-in mlperf.conf and Offline's corner came with it. */
+const LOADGEN_V50: LoadgenBehaviour = {
+  ...LOADGEN_V41,
+  version: '5.0.11',
+  repeatsWholeOfflineQuery: false,
+  logsPaddedQuerySize: true,
+  warnsAboutConcatenation: true,
+  configFiles: 'built-in',
+};
+
+/** LoadGen of round v5.1: percentiles with a decimal, and the count of errors. */
+const LOADGEN_V51: LoadgenBehaviour = {
+  ...LOADGEN_V50,
+  version: '5.0.22',
+  percentileLabelDecimals: 1,
+  logsErrorCount: true,
+};
+
+/** LoadGen of round v6.0: performance sets out of the used samples. */
+const LOADGEN_V60: LoadgenBehaviour = {
+  ...LOADGEN_V51,
+  version: '6.0.15',
+  outputTokenLabel: 'Time per Output Token',
+  setsFrom: 'used-samples',
+  knowsAccuracySampleCount: true,
 };
 
 /** LoadGen of round v6.1. */
@@ -50,6 +104,22 @@ export const LOADGEN_V61: LoadgenBehaviour = {
   repeatsWholeOfflineQuery: false,
   logsPaddedQuerySize: true,
   percentileLabelDecimals: 1,
+  outputTokenLabel: 'Time per Output Token',
   warnsAboutConcatenation: true,
   logsErrorCount: true,
+  configFiles: 'built-in',
 };
+
+const LOADGENS: Readonly<Record<Round, LoadgenBehaviour>> = {
+  'v0.5': LOADGEN_V05,
+  'v4.1': LOADGEN_V41,
+  'v5.0': LOADGEN_V50,
+  'v5.1': LOADGEN_V51,
+  'v6.0': LOADGEN_V60,
+  'v6.1': LOADGEN_V61,
+};
+
+/** LoadGen that a round was run with. */
+export function loadgenOf(round: Round): LoadgenBehaviour {
+  return LOADGENS[round];
+}
