@@ -6,9 +6,10 @@ import { LoadableSets } from '../schedule/loadable-sets.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { judgeDispatch } from './generator-bound.ts';
 import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
-import { type IssuedSet, runSet } from './run-set.ts';
+import { type IssuedSet, runSet, type SetInput } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { PerformanceOutcome } from './test-outcome.ts';
+import { TimestampPrinter } from './timestamp-printer.ts';
 
 /**
  * Runs the first set under the clock (LoadGen: RunPerformanceMode).
@@ -20,12 +21,35 @@ export async function runPerformance(
   sutName: string,
   askNameAgain: () => Promise<void>,
 ): Promise<PerformanceOutcome | null> {
-  const { parts, effective, loadgen, logs, sink } = context;
+  const { parts, effective, loadgen, logs } = context;
   logs.detail.message('Starting performance mode');
-  sink.beginPhase();
   const set = new LoadableSets('performance', effective, parts.qsl, loadgen).at(0);
-  const issued = await runSet(context, { phase: 'performance', set, setIndex: 0, setCount: 1 });
+  const input = { phase: 'performance', set, setIndex: 0, setCount: 1 } as const;
+  const run = await measureRun(context, input, askNameAgain);
+  if (run === null) return null;
+  writePerformance(context, sutName, run.outcome);
+  await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
+  return run.outcome;
+}
+
+/** A run that was measured, in the context that it was run in. */
+export interface MeasuredRun {
+  readonly context: TestContext;
+  readonly outcome: PerformanceOutcome;
+}
+
+/** Issues one set under the clock and makes its results; the caller writes them and unloads. */
+export async function measureRun(
+  context: TestContext,
+  input: SetInput,
+  askNameAgain: () => Promise<void>,
+): Promise<MeasuredRun | null> {
+  const { effective, loadgen, logs, sink } = context;
+  sink.beginPhase();
+  const stamps = effective.printTimestamps ? new TimestampPrinter(logs) : null;
+  const issued = await runSet(context, input);
   if (issued === null) return null;
+  stamps?.printEnd(issued.end);
   const totals = new PhaseTotals();
   totals.add(issued, sink.failures);
   writeFailures(logs.detail, sink.failures);
@@ -35,9 +59,7 @@ export async function runPerformance(
     ...totals.outcome(contractErrors, sink.failures),
     ...summarizeSet(issued, effective, loadgen.percentileLabelDecimals),
   };
-  writePerformance(context, sutName, outcome);
-  await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
-  return outcome;
+  return { context, outcome };
 }
 
 /** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
@@ -83,7 +105,8 @@ function measurementsOf(
   };
 }
 
-function writePerformance(
+/** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */
+export function writePerformance(
   context: TestContext,
   sutName: string,
   outcome: PerformanceOutcome,

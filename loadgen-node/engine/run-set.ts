@@ -6,7 +6,6 @@ import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { writeEndOfSet } from './end-messages.ts';
-import { INTERRUPTED } from './interruption.ts';
 import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
 import type { TokenRecording } from './response-sink.ts';
 import { stopLimits } from './stop-rules.ts';
@@ -20,6 +19,8 @@ export interface SetInput {
   readonly set: LoadableSet;
   readonly setIndex: number;
   readonly setCount: number;
+  /** True: the caller has loaded the set already. Default: false. */
+  readonly isLoaded?: boolean;
 }
 
 /** A set that was issued, to whatever end. */
@@ -53,12 +54,9 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     logs.accuracy.write(response),
   );
 
-  logs.detail.list('loaded_qsl_set', set.sampleIndices);
-  const loaded = await interruption.orInterrupted(parts.qsl.loadSamplesToRam(set.sampleIndices));
-  if (loaded === INTERRUPTED || interruption.isInterrupted || sink.faultBetweenSets !== null) {
-    return null;
-  }
-  writeGenerated(context, phase, plan);
+  if (input.isLoaded !== true) await loadSet(context, set);
+  if (interruption.isInterrupted || sink.faultBetweenSets !== null) return null;
+  writeGenerated(context, plan);
   logs.flush();
 
   const { nextIds } = context;
@@ -100,6 +98,15 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   return { recorder, end };
 }
 
+/** Loads a set, untimed; an interruption overtakes it. */
+export async function loadSet(
+  { parts, logs, interruption }: TestContext,
+  { sampleIndices }: LoadableSet,
+): Promise<void> {
+  logs.detail.list('loaded_qsl_set', sampleIndices);
+  await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
+}
+
 /** Offline has no first token to wait for. */
 function tokenRecording(
   { useTokenLatencies, scenario }: EffectiveSettings,
@@ -109,20 +116,11 @@ function tokenRecording(
   return scenario === 'Offline' ? 'counts' : 'times';
 }
 
-function writeGenerated(
-  { logs, effective, loadgen }: TestContext,
-  phase: Phase,
-  plan: QueryPlan,
-): void {
-  const isPadded =
-    loadgen.logsPaddedQuerySize &&
-    phase === 'performance' &&
-    effective.scenario === 'Offline' &&
-    effective.sampleConcatenatePermutation;
+function writeGenerated({ logs, effective, loadgen }: TestContext, plan: QueryPlan): void {
   logs.detail.integer('generated_query_count', plan.generatedQueryCount);
   logs.detail.integer(
     'generated_samples_per_query',
-    isPadded ? plan.samplesPerQuery : effective.samplesPerQuery,
+    loadgen.logsPaddedQuerySize ? plan.samplesPerQuery : effective.samplesPerQuery,
   );
   logs.detail.integer('generated_query_duration', plan.generatedDurationNs);
 }
@@ -142,8 +140,8 @@ function writeEnd(
   { recorder, end }: IssuedSet,
   beginMs: number,
 ): void {
-  writeEndOfSet(logs.detail, end);
   for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+  writeEndOfSet(logs.detail, end);
   for (const key of LOGGER_COUNTERS) logs.detail.integer(key, 0);
   logs.detail.text('power_begin', powerTime(beginMs));
   logs.detail.text('power_end', powerTime(beginMs + recorder.lastCompletionNs / 1e6));

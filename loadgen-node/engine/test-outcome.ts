@@ -98,6 +98,8 @@ export interface TestOutcome {
   /** Null when the phase was not asked for, or never began. */
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
+  /** FindPeakPerformance: the rate that it found, whose run `performance` is; else null. */
+  readonly peakTargetQps: number | null;
   readonly verdicts: {
     /**
      * LoadGen's: its rules to the bit, logged errors ignored. INVALID where the C++ LoadGen would

@@ -4,6 +4,8 @@ import type { DetailLog } from './detail-log.ts';
 
 /** What a test says of itself before anything else. */
 export interface TestHeader {
+  /** Date and time of the test, UTC. */
+  readonly datetime: string;
   readonly sutName: string;
   readonly sutNameDurationNs: number;
   readonly qslName: string;
@@ -31,7 +33,7 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
   }
   log.map('loadgen_file_sha1', {});
   log.text('longhaul_rng_library', loadgen.rngLibrary);
-  log.text('test_datetime', `${new Date().toISOString().slice(0, 19)}Z`);
+  log.text('test_datetime', header.datetime);
   log.text('sut_name', header.sutName);
   log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);
   log.text('qsl_name', header.qslName);

@@ -13,6 +13,7 @@ export interface LogFiles {
   readonly summary: string;
   readonly detail: string;
   readonly accuracy: string;
+  readonly trace: string;
 }
 
 /** All log files of a test, open from before the first query to the end. */
@@ -20,6 +21,10 @@ export class TestLogs {
   readonly detail: DetailLog;
   readonly accuracy: AccuracyLog;
   readonly paths: LogFiles;
+  /** Date and time of the test, in whole seconds, UTC. */
+  readonly datetime: string;
+  readonly trace: LogFile;
+  readonly #print: (text: string) => void;
   readonly #files: readonly LogFile[];
   readonly #summary: LogFile;
   #isEnded = false;
@@ -29,31 +34,33 @@ export class TestLogs {
    * @param elapsedNs Time since logging began, in ns.
    * @throws MlperfError `ERR_OUTPUT` that names the path and the reason.
    */
-  constructor(
-    { outdir, prefix = 'mlperf_log_', suffix = '' }: LogSettings,
-    elapsedNs: () => number,
-  ) {
-    createFolder(outdir);
-    this.paths = {
-      summary: join(outdir, `${prefix}summary${suffix}.txt`),
-      detail: join(outdir, `${prefix}detail${suffix}.txt`),
-      accuracy: join(outdir, `${prefix}accuracy${suffix}.json`),
-    };
+  constructor(settings: LogSettings, elapsedNs: () => number) {
+    createFolder(settings.outdir);
+    this.datetime = `${new Date().toISOString().slice(0, 19)}Z`;
+    this.paths = pathsOf(settings, this.datetime);
+    this.#print = settings.print ?? ((text) => process.stdout.write(text));
+    const { copyDetailToStdout = false, copySummaryToStdout = false } = settings;
     const files: LogFile[] = [];
-    const open = (path: string): LogFile => {
-      const file = new LogFile(path);
+    const open = (path: string, isCopied = false): LogFile => {
+      const file = new LogFile(path, isCopied ? this.#print : null);
       files.push(file);
       return file;
     };
     try {
-      this.#summary = open(this.paths.summary);
-      this.detail = new DetailLog(open(this.paths.detail), elapsedNs);
+      this.#summary = open(this.paths.summary, copySummaryToStdout);
+      this.detail = new DetailLog(open(this.paths.detail, copyDetailToStdout), elapsedNs);
       this.accuracy = new AccuracyLog(open(this.paths.accuracy));
+      this.trace = open(this.paths.trace);
     } catch (error) {
       for (const file of files) file.close();
       throw error;
     }
     this.#files = files;
+  }
+
+  /** Prints a text for people beside the logs. */
+  print(text: string): void {
+    this.#print(text);
   }
 
   appendSummary(text: string): void {
@@ -85,6 +92,19 @@ export class TestLogs {
     }
     if (failure !== null) throw failure;
   }
+}
+
+function pathsOf(
+  { outdir, prefix = 'mlperf_log_', suffix = '', prefixWithDatetime = false }: LogSettings,
+  datetime: string,
+): LogFiles {
+  const begin = prefixWithDatetime ? `${prefix}${datetime}_` : prefix;
+  return {
+    summary: join(outdir, `${begin}summary${suffix}.txt`),
+    detail: join(outdir, `${begin}detail${suffix}.txt`),
+    accuracy: join(outdir, `${begin}accuracy${suffix}.json`),
+    trace: join(outdir, `${begin}trace${suffix}.json`),
+  };
 }
 
 function createFolder(path: string): void {

@@ -81,20 +81,27 @@ function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCo
   return problems;
 }
 
-const UNSUPPORTED = [
-  'test05',
-  'printTimestamps',
-] as const satisfies readonly (keyof TestSettings)[];
-
 /** Logical issue threads; each costs a comparison per query. */
 const ISSUE_THREADS_MAX = 1024;
 
 function unsupportedProblems(settings: TestSettings): string[] {
-  const problems = UNSUPPORTED.filter((key) => settings[key]).map(
-    (key) => `${key} is not supported`,
-  );
+  const problems: string[] = [];
   if (settings.serverNumIssueQueryThreads > ISSUE_THREADS_MAX) {
     problems.push(`serverNumIssueQueryThreads must be ${ISSUE_THREADS_MAX} or less`);
+  }
+  if (settings.mode === 'FindPeakPerformance') problems.push(...searchProblems(settings));
+  return problems;
+}
+
+/** LoadGen's search never ends with these. */
+function searchProblems(settings: TestSettings): string[] {
+  const problems: string[] = [];
+  if (!(settings.serverFindPeakQpsBoundaryStepSize > 0)) {
+    problems.push('serverFindPeakQpsBoundaryStepSize must be above 0');
+  }
+  const decimals = settings.serverFindPeakQpsDecimalsOfPrecision;
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
+    problems.push(`serverFindPeakQpsDecimalsOfPrecision must be 0 to 9, not ${decimals}`);
   }
   return problems;
 }

@@ -40,6 +40,8 @@ export interface EffectiveSettings {
   readonly inferTokenLatencies: boolean;
   readonly tokenLatencyScalingFactor: number;
   readonly serverCoalesceQueries: boolean;
+  readonly findPeakDecimalsOfPrecision: number;
+  readonly findPeakBoundaryStepSize: number;
   /** 1 or more; above 1 in Server only. */
   readonly issueThreadCount: number;
 }
@@ -113,6 +115,8 @@ export function deriveEffectiveSettings(
     inferTokenLatencies: requested.inferTokenLatencies,
     tokenLatencyScalingFactor: requested.tokenLatencyScalingFactor,
     serverCoalesceQueries: requested.scenario === 'Server' && requested.serverCoalesceQueries,
+    findPeakDecimalsOfPrecision: requested.serverFindPeakQpsDecimalsOfPrecision,
+    findPeakBoundaryStepSize: requested.serverFindPeakQpsBoundaryStepSize,
     issueThreadCount:
       requested.scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
   };

@@ -25,6 +25,13 @@ export function goldenNames(folder: string): string[] {
     .map((name) => name.slice(0, -'.json'.length));
 }
 
+/** Names of the folders of a folder of golden files. */
+export function goldenFolders(folder: string): string[] {
+  return readdirSync(new URL(`${folder}/`, GOLDEN), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
 /** SHA-256 over values, each as 8 bytes, low byte first: whole numbers as integers. */
 export function sha256OfUint64(values: Iterable<number>): string {
   const list = [...values];
@@ -101,6 +108,7 @@ export function settingsOfArgs(args: Readonly<Record<string, string>>): TestSett
     test05QslRngSeed: seed('test05_qsl_rng_seed'),
     test05SampleIndexRngSeed: seed('test05_sample_index_rng_seed'),
     test05ScheduleRngSeed: seed('test05_schedule_rng_seed'),
+    serverFindPeakQpsDecimalsOfPrecision: number('server_find_peak_qps_decimals_of_precision', 1),
     printTimestamps: flag('print_timestamps'),
     useTokenLatencies: flag('use_token_latencies'),
     serverTtftLatencyNs: number('server_ttft_latency', d.serverTtftLatencyNs),
