@@ -5,6 +5,9 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../conformance/read-json-file.ts';
 import { buildTrace } from '../conformance/trace.ts';
+import { readConfFiles } from '../settings/read-conf-files.ts';
+import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
+import { openConfFile } from './conf-files.ts';
 import {
   addLoadgenOptions,
   type LoadgenOptions,
@@ -26,6 +29,8 @@ interface TraceOptions extends LoadgenOptions {
   readonly qslTotal?: number;
   readonly qslPerformance?: number;
   readonly set: Readonly<Record<string, string>>;
+  readonly userConf?: string;
+  readonly model?: string;
   readonly full?: true;
 }
 
@@ -41,13 +46,18 @@ export function traceCommand(): Command {
     .option('--qsl-total <n>', 'samples of the library', numberOption)
     .option('--qsl-performance <n>', 'samples of its performance set', numberOption)
     .option('--set <field=value>', 'any field of LoadGen; may be repeated', addField, {})
+    .option(
+      '--user-conf <file>',
+      "LoadGen's user.conf over the round's mlperf.conf; fields win over it",
+    )
+    .option('--model <name>', 'model of the configuration files (default: any)')
     .option('--full', 'print whole sequences, not their beginnings');
   return addLoadgenOptions(command)
     .addHelpText('after', EXAMPLE)
     .action(() => {
       const options = command.opts<TraceOptions>();
       const { args, library } = inputOf(options);
-      const { settings, unknownNames } = parseLoadgenArgs(args);
+      const { settings, unknownNames } = parseLoadgenArgs(args, baseOf(options, args));
       const loadgen = loadgenOfOptions(options);
       const trace = buildTrace({ settings, library, loadgen, isFull: options.full === true });
       warnOfUnknown(unknownNames);
@@ -84,4 +94,19 @@ function inputOf(options: TraceOptions): {
     },
     library: { totalSampleCount, performanceSampleCount },
   };
+}
+
+/** LoadGen's defaults, or what the configuration files make of them. */
+function baseOf({ userConf, model, round }: TraceOptions, args: LoadgenArgs): TestSettings {
+  if (userConf === undefined && model === undefined) return defaultTestSettings();
+  const { scenario } = parseLoadgenArgs(args).settings;
+  const { settings, results } = readConfFiles({
+    round,
+    model: model ?? '*',
+    scenario,
+    userConf: openConfFile(userConf),
+  });
+  const problems = results.flatMap((result) => result.problems);
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  return settings.toTestSettings();
 }

@@ -1,57 +1,10 @@
-import { SCENARIOS, type TestMode } from '../../shared/domain/scenario.ts';
+import { SCENARIOS } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { type FieldType, SETTINGS_FIELDS } from '../settings/settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 
 /** Settings by LoadGen's own field names, values as texts: how golden files hold them. */
 export type LoadgenArgs = Readonly<Record<string, string>>;
-
-type FieldKind = 'scenario' | 'mode' | 'count' | 'number' | 'seed' | 'flag';
-
-/** LoadGen's fields (LoadGen: test_settings.h), ours, and the form of the value. */
-const FIELDS: Readonly<Record<string, readonly [keyof TestSettings, FieldKind]>> = {
-  scenario: ['scenario', 'scenario'],
-  mode: ['mode', 'mode'],
-  single_stream_expected_latency_ns: ['singleStreamExpectedLatencyNs', 'number'],
-  single_stream_target_latency_percentile: ['singleStreamTargetLatencyPercentile', 'number'],
-  multi_stream_expected_latency_ns: ['multiStreamExpectedLatencyNs', 'number'],
-  multi_stream_target_latency_percentile: ['multiStreamTargetLatencyPercentile', 'number'],
-  multi_stream_samples_per_query: ['multiStreamSamplesPerQuery', 'count'],
-  server_target_qps: ['serverTargetQps', 'number'],
-  server_target_latency_ns: ['serverTargetLatencyNs', 'count'],
-  server_target_latency_percentile: ['serverTargetLatencyPercentile', 'number'],
-  server_coalesce_queries: ['serverCoalesceQueries', 'flag'],
-  server_find_peak_qps_decimals_of_precision: ['serverFindPeakQpsDecimalsOfPrecision', 'number'],
-  server_find_peak_qps_boundary_step_size: ['serverFindPeakQpsBoundaryStepSize', 'number'],
-  server_max_async_queries: ['serverMaxAsyncQueries', 'count'],
-  server_num_issue_query_threads: ['serverNumIssueQueryThreads', 'count'],
-  offline_expected_qps: ['offlineExpectedQps', 'number'],
-  sample_concatenate_permutation: ['sampleConcatenatePermutation', 'flag'],
-  min_duration_ms: ['minDurationMs', 'count'],
-  max_duration_ms: ['maxDurationMs', 'count'],
-  min_query_count: ['minQueryCount', 'count'],
-  max_query_count: ['maxQueryCount', 'count'],
-  qsl_rng_seed: ['qslRngSeed', 'seed'],
-  sample_index_rng_seed: ['sampleIndexRngSeed', 'seed'],
-  schedule_rng_seed: ['scheduleRngSeed', 'seed'],
-  accuracy_log_rng_seed: ['accuracyLogRngSeed', 'seed'],
-  accuracy_log_probability: ['accuracyLogProbability', 'number'],
-  accuracy_log_sampling_target: ['accuracyLogSamplingTarget', 'count'],
-  test05: ['test05', 'flag'],
-  test05_qsl_rng_seed: ['test05QslRngSeed', 'seed'],
-  test05_sample_index_rng_seed: ['test05SampleIndexRngSeed', 'seed'],
-  test05_schedule_rng_seed: ['test05ScheduleRngSeed', 'seed'],
-  print_timestamps: ['printTimestamps', 'flag'],
-  performance_issue_unique: ['performanceIssueUnique', 'flag'],
-  performance_issue_same: ['performanceIssueSame', 'flag'],
-  performance_issue_same_index: ['performanceIssueSameIndex', 'count'],
-  performance_sample_count_override: ['performanceSampleCountOverride', 'count'],
-  accuracy_sample_count_override: ['accuracySampleCountOverride', 'count'],
-  use_token_latencies: ['useTokenLatencies', 'flag'],
-  server_ttft_latency: ['serverTtftLatencyNs', 'count'],
-  server_tpot_latency: ['serverTpotLatencyNs', 'count'],
-  infer_token_latencies: ['inferTokenLatencies', 'flag'],
-  token_latency_scaling_factor: ['tokenLatencyScalingFactor', 'count'],
-};
 
 /** Settings as they were asked for, and the names that are not LoadGen's. */
 export interface ParsedArgs {
@@ -60,54 +13,74 @@ export interface ParsedArgs {
   readonly unknownNames: readonly string[];
 }
 
+interface Field {
+  readonly key: keyof TestSettings;
+  readonly type: FieldType | 'scenario';
+}
+
+/** LoadGen's fields by name (LoadGen: test_settings.h). */
+const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['scenario', { key: 'scenario', type: 'scenario' }],
+  ...SETTINGS_FIELDS.map(({ name, field, type }): [string, Field] => [name, { key: field, type }]),
+]);
+
 /**
- * Reads settings over LoadGen's defaults.
+ * Reads settings over a base, which is LoadGen's defaults where nothing else is said.
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists every wrong value, one per line.
  */
-export function parseLoadgenArgs(args: LoadgenArgs): ParsedArgs {
+export function parseLoadgenArgs(
+  args: LoadgenArgs,
+  base: TestSettings = defaultTestSettings(),
+): ParsedArgs {
   const problems: string[] = [];
   const unknownNames: string[] = [];
-  const values: Record<string, unknown> = { ...defaultTestSettings() };
+  const values: Record<string, unknown> = { ...base };
   for (const [name, text] of Object.entries(args)) {
-    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    const field = FIELDS.get(name);
     if (field === undefined) {
       unknownNames.push(name);
       continue;
     }
-    const [key, kind] = field;
-    const { parse, expected } = KINDS[kind];
+    const { parse, expected } = FORMS[field.type];
     const value = parse(text.trim());
     if (value === undefined) problems.push(`${name} = ${JSON.stringify(text)} must be ${expected}`);
-    else values[key] = value;
+    else values[field.key] = value;
   }
   if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
-  // Every field of the defaults is there, each of its own kind.
+  // Every field of the base is there, each of its own kind.
   return { settings: values as unknown as TestSettings, unknownNames };
 }
 
-const MODES: readonly TestMode[] = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly'];
+const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'];
 const SEED_END = 1n << 64n;
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['0', false],
+  ['1', true],
+  ['false', false],
+  ['true', true],
+]);
 
-interface Kind {
+interface Form {
   readonly expected: string;
-  /** Undefined for a text that is not of this kind. */
+  /** Undefined for a text that is not of this form. */
   readonly parse: (text: string) => unknown;
 }
 
-const KINDS: Readonly<Record<FieldKind, Kind>> = {
+const FORMS: Readonly<Record<FieldType | 'scenario', Form>> = {
   scenario: {
     expected: `one of: ${SCENARIOS.join(', ')}`,
     parse: (text) => SCENARIOS.find((scenario) => scenario === text),
   },
-  mode: {
-    expected: `one of: ${MODES.join(', ')}`,
-    parse: (text) => MODES.find((mode) => mode === text),
-  },
-  count: {
+  mode: { expected: `one of: ${MODES.join(', ')}`, parse: (text) => MODES.find((m) => m === text) },
+  u64: {
     expected: 'a whole number of 0 or more, below 2^53',
     parse: (text) => (/^\d+$/.test(text) && Number.isSafeInteger(+text) ? +text : undefined),
   },
-  number: {
+  int: {
+    expected: 'a whole number',
+    parse: (text) => (/^-?\d+$/.test(text) && Number.isSafeInteger(+text) ? +text : undefined),
+  },
+  double: {
     expected: 'a number',
     parse: (text) => (text !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined),
   },
@@ -115,8 +88,5 @@ const KINDS: Readonly<Record<FieldKind, Kind>> = {
     expected: 'a whole number from 0 to 2^64 - 1',
     parse: (text) => (/^\d+$/.test(text) && BigInt(text) < SEED_END ? BigInt(text) : undefined),
   },
-  flag: {
-    expected: '0 or 1',
-    parse: (text) => ({ '0': false, '1': true, false: false, true: true })[text],
-  },
+  bool: { expected: '0 or 1', parse: (text) => FLAGS.get(text) },
 };

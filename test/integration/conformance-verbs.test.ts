@@ -46,6 +46,25 @@ describe('the verbs that need no SUT', () => {
     expect(set.sample_indices_first).toHaveLength(set.sample_count);
   });
 
+  it("trace reads the round's files when a model or a user.conf is named", async () => {
+    const userConf = fileWith('*.Server.target_qps = 250\n*.Server.min_duration = 1000\n');
+    const flags = ['--scenario', 'Server', '--qsl-total', '50000', '--qsl-performance', '1024'];
+    const files = ['--model', 'resnet50', '--user-conf', userConf];
+    const { stdout } = await longhaul([
+      'trace',
+      ...flags,
+      ...files,
+      '--set',
+      'min_duration_ms=500',
+    ]);
+    const { effective } = JSON.parse(stdout);
+    expect(effective).toMatchObject({
+      qsl_rng_seed: '3066443479025735752',
+      target_qps: { v: 250 },
+      min_duration_ms: 500,
+    });
+  });
+
   it('trace follows the C++ library that is asked for', async () => {
     const flags = ['trace', '--qsl-total', '5000', '--qsl-performance', '5000'];
     const newer = JSON.parse((await longhaul(flags)).stdout);
@@ -98,6 +117,11 @@ describe('bad input', () => {
       'a seed above 64 bits',
       ['trace', '--qsl-total', '9', '--qsl-performance', '9', '--set', `qsl_rng_seed=${2n ** 64n}`],
       /qsl_rng_seed .* 2\^64 - 1/,
+    ],
+    [
+      'a user.conf that is not there',
+      ['trace', '--qsl-total', '9', '--qsl-performance', '9', '--user-conf', 'no.conf'],
+      /cannot read no\.conf/,
     ],
     ['an unknown round', ['trace', '--round', 'v9.9'], /v9\.9/],
     ['no input', ['results'], /--input/],
