@@ -1,4 +1,8 @@
-/** Keys and values of mlperf.conf of round v6.0, in its order; times in ms, percentiles in percent. */
+/**
+ * Keys and values of mlperf.conf of round v6.0, in its order; times in ms, percentiles in percent.
+ * As LoadGen 6.0.15 has it built in, the last of that round: earlier copies lack gpt-oss-120b,
+ * wan-2.2-t2v-a14b and yolo.
+ */
 export const MLPERF_CONF_V60: string = `\
 resnet50.*.performance_sample_count_override = 1024
 ssd-mobilenet.*.performance_sample_count_override = 256
