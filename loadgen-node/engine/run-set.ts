@@ -10,6 +10,7 @@ import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
 import type { TokenRecording } from './response-sink.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
+import { traceSet } from './trace-set.ts';
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;
 
@@ -60,6 +61,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   logs.flush();
 
   const { nextIds } = context;
+  const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
   const controller = new IssueQueryController({
     sut: parts.sut,
     clock: parts.clock,
@@ -69,15 +71,14 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     threadCount: effective.issueThreadCount,
     coalesces: effective.serverCoalesceQueries,
     limits: phase === 'performance' ? stopLimits(effective) : null,
-    firstQueryId: nextIds.queryId,
-    firstResponseId: nextIds.responseId,
+    ...ids,
     stallTimeoutNs: parts.stallTimeoutNs,
     drainTimeoutNs: parts.drainTimeoutNs,
   });
   sink.openSet({
     controller,
     recorder,
-    firstResponseId: nextIds.responseId,
+    firstResponseId: ids.firstResponseId,
     sampleIndices: plan.sampleIndices,
     loggedSamples,
     tokens,
@@ -94,6 +95,10 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   sink.closeSet();
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
+  const { scenario } = effective;
+  const originNs = context.logBeginNs;
+  if (logs.trace !== null)
+    traceSet(logs.trace, { scenario, plan, recorder, end, originNs, ...ids });
   logs.flush();
   return { recorder, end };
 }

@@ -75,6 +75,7 @@ async function runChecked(
     sink: new EngineResponseSink(parts.clock),
     selector: new AccuracyLogSelector(),
     interruption,
+    logBeginNs: beginNs,
     nextIds: { queryId: 0, responseId: 0 },
   };
   try {

@@ -45,6 +45,8 @@ export interface TestContext {
   readonly loadgen: LoadgenBehaviour;
   readonly logs: TestLogs;
   readonly sink: EngineResponseSink;
+  /** Clock when the logs began. */
+  readonly logBeginNs: number;
   /** Lives for the whole test: its values go on from set to set and phase to phase. */
   readonly selector: AccuracyLogSelector;
   readonly interruption: Interruption;

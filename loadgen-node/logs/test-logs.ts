@@ -7,6 +7,7 @@ import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';
 import { LogFile } from './log-file.ts';
 import { countsText } from './summary-log.ts';
+import { TraceLog } from './trace-log.ts';
 
 /** Paths of the log files of a test. */
 export interface LogFiles {
@@ -23,7 +24,8 @@ export class TestLogs {
   readonly paths: LogFiles;
   /** Date and time of the test, in whole seconds, UTC. */
   readonly datetime: string;
-  readonly trace: LogFile;
+  /** Null where no trace is wanted; its file is empty then. */
+  readonly trace: TraceLog | null;
   readonly #print: (text: string) => void;
   readonly #files: readonly LogFile[];
   readonly #summary: LogFile;
@@ -50,7 +52,9 @@ export class TestLogs {
       this.#summary = open(this.paths.summary, copySummaryToStdout);
       this.detail = new DetailLog(open(this.paths.detail, copyDetailToStdout), elapsedNs);
       this.accuracy = new AccuracyLog(open(this.paths.accuracy));
-      this.trace = open(this.paths.trace);
+      const traceFile = open(this.paths.trace);
+      this.trace =
+        settings.enableTrace === true ? new TraceLog(traceFile, Date.now() * 1000) : null;
     } catch (error) {
       for (const file of files) file.close();
       throw error;
@@ -82,6 +86,7 @@ export class TestLogs {
     this.#isEnded = true;
     this.#summary.append(countsText(this.detail.warningCount, this.detail.errorCount));
     this.accuracy.end();
+    this.trace?.end();
     let failure: unknown = null;
     for (const file of this.#files) {
       try {

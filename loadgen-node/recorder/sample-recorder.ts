@@ -211,6 +211,26 @@ export class SampleRecorder {
     return lags;
   }
 
+  /** When a query was due and issued, in ns since the start; null if it was not issued. */
+  queryTimes(query: number): { readonly scheduledNs: number; readonly issuedNs: number } | null {
+    if (!this.#isIssued(query)) return null;
+    return {
+      scheduledNs: this.#scheduledNs[query] as number,
+      issuedNs: this.#issuedNs[query] as number,
+    };
+  }
+
+  /** Latency of a completed sample and of its first token (NaN without); null if it did not complete. */
+  sampleTimes(
+    sample: number,
+  ): { readonly latencyNs: number; readonly firstTokenNs: number } | null {
+    if (this.#state[sample] !== IS_COMPLETED) return null;
+    return {
+      latencyNs: this.#latencyNs[sample] as number,
+      firstTokenNs: this.#firstTokenNs?.[sample] ?? Number.NaN,
+    };
+  }
+
   /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
   tokens(): RecordedTokens | null {
     const tokenCounts = this.#tokenCounts;

@@ -32,6 +32,7 @@ function argsOf(folder: string): Record<string, string> {
 async function runLike(
   folder: string,
   loadgen: LoadgenBehaviour,
+  enableTrace = false,
 ): Promise<TestOutcome & { readonly printed: string }> {
   const args = argsOf(folder);
   const clock = new SimulatedClock();
@@ -51,7 +52,7 @@ async function runLike(
         prefixWithDatetime: args['prefix_with_datetime'] === '1',
         copySummaryToStdout: args['stdout'] === '1',
         copyDetailToStdout: args['detail_stdout'] === '1',
-        enableTrace: args['trace'] !== '0',
+        enableTrace,
         print: (text) => {
           printed += text;
         },
@@ -248,6 +249,31 @@ describe('log settings', () => {
     const { printed } = await run('cfg_print_timestamps');
     expect(printed.trimEnd().split('\n')).toHaveLength(5);
     expect(printed).toContain('PerfClock Perf duration = 50ms');
+  });
+
+  it.each([
+    'sv_perf_tokens_valid',
+    'ss_perf_tokens',
+    'ms_perf_valid',
+    'of_acc',
+    'sv_perf_threads2',
+  ])('write a trace of %s that is JSON and holds every sample', async (name) => {
+    const folder = `loadgen-v6.1/logs/${name}`;
+    const { logFiles, performance, accuracy } = await runLike(folder, LOADGEN_V61, true);
+    const { traceEvents, otherData } = JSON.parse(readFileSync(logFiles.trace, 'utf8')) as {
+      traceEvents: { name: string; ph: string; ts: number; dur?: number }[];
+      otherData: { version: string };
+    };
+    const counted = (event: string, ph: string): number =>
+      traceEvents.filter((one) => one.name === event && one.ph === ph).length;
+    const { counts } = performance ?? accuracy ?? {};
+    expect(counted('Sample', 'b')).toBe(counts?.completedSamples);
+    expect(counted('Sample', 'e')).toBe(counts?.completedSamples);
+    expect(counted('IssueQuery', 'X')).toBe(counts?.issuedQueries);
+    expect(counted('Token', 'b')).toBe(name.startsWith('ss') ? counts?.completedSamples : 0);
+    expect(counted('Latency', 'C')).toBe(name.startsWith('sv') ? counts?.completedSamples : 0);
+    expect(traceEvents.at(-1)).toEqual({ name: 'LastTrace' });
+    expect(otherData.version).toBe('MLPerf LoadGen v1.0');
   });
 
   it('leave an empty file where no trace is wanted', async () => {
