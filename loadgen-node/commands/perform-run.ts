@@ -14,6 +14,7 @@ import { startTest } from '../engine/start-test.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
 import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
+import { checkSelf, type SelfCheck } from '../self-check/self-check.ts';
 import type { Interruption } from './interruption.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -60,6 +61,7 @@ export async function performRun(
   const onWait = (address: string, what: string): void =>
     terminal.status(`waiting for SUT node ${address}`, what);
   await interruption.orAbort(qdl.connect(onWait));
+  const selfCheck = checkSelf();
   const outcome = await startTest({
     sut: qdl,
     qsl: store,
@@ -69,6 +71,7 @@ export async function performRun(
     usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
     clock: monotonicClock,
     log: { outdir: plan.output },
+    selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: DRAIN_TIMEOUT_NS,
     signal: interruption.signal,
@@ -84,7 +87,7 @@ export async function performRun(
     outcome,
     accuracy,
     extraReasons: extraReasons(plan, qdl, accuracy),
-    marks: marksOf(plan, qdl),
+    marks: [...marksOf(plan, qdl), ...selfCheckMarks(selfCheck)],
   };
 }
 
@@ -154,6 +157,13 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
     if (node.model?.isStandIn) marks.push(`SUT node ${node.address} runs a stand-in model`);
   }
   return marks;
+}
+
+function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
+  if (state !== 'modified') return [];
+  return [
+    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul self-check"`,
+  ];
 }
 
 function progressText(progress: RunProgress): string {

@@ -133,6 +133,7 @@ class TestRun {
       qslName: parts.qsl.name,
       totalSampleCount: parts.qsl.totalSampleCount,
       performanceSampleCount: parts.qsl.performanceSampleCount,
+      selfCheck: parts.selfCheck,
     };
     writeConfigEvents(logs.detail, parts.configEvents, 'files');
     writeThreads(logs.detail, effective, parts.settings.serverNumIssueQueryThreads);

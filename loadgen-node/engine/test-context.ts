@@ -3,6 +3,7 @@ import type { QuerySampleLibrary } from '../../shared/domain/query-sample-librar
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import type { SelfCheck } from '../self-check/self-check.ts';
 import type { ConfigEvent } from '../settings/config-event.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
@@ -32,6 +33,8 @@ export interface TestParts {
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
   readonly drainTimeoutNs: number;
+  /** The program's own files against their manifest; goes to the detail log. */
+  readonly selfCheck?: SelfCheck;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
