@@ -18,10 +18,17 @@ import { BenchSut } from './bench-sut.ts';
 export type BenchJob =
   | { readonly kind: 'flat-out'; readonly scenario: Scenario; readonly count: number }
   | { readonly kind: 'delay'; readonly qps: number; readonly seconds: number }
-  | { readonly kind: 'simulated'; readonly scenario: Scenario };
+  | { readonly kind: 'simulated'; readonly scenario: Scenario; readonly rule: SimulatedRule };
+
+/** What ends a simulated run. */
+export const SIMULATED_RULES = ['least', 'max-query-count', 'max-duration'] as const;
+
+/** `least`: the scenario's own end. */
+type SimulatedRule = (typeof SIMULATED_RULES)[number];
 
 /** What it measured. Times in s, memory in bytes. */
 export interface BenchResult {
+  readonly endCause: string;
   /** From the first query to the last response. */
   readonly issueS: number;
   /** From the last response to the end of the test: statistics, verdicts, logs. */
@@ -47,7 +54,7 @@ export async function runJob(job: BenchJob): Promise<BenchResult> {
     }
     case 'simulated': {
       const clock = new SimulatedClock();
-      return await clock.drive(measure(tenMinutes(job.scenario), clock, 1e6));
+      return await clock.drive(measure(tenMinutes(job.scenario, job.rule), clock, 1e6));
     }
   }
 }
@@ -58,12 +65,14 @@ function flatOut(scenario: Scenario, count: number): Partial<TestSettings> {
   return { scenario, minDurationMs: 0, minQueryCount: count, serverTargetQps: 1e8 };
 }
 
-/** 600 s at 1 k QPS. */
-function tenMinutes(scenario: Scenario): Partial<TestSettings> {
+/** 600 s at 1 k QPS, whatever ends them: the scenario asks for more where a limit shall. */
+function tenMinutes(scenario: Scenario, rule: SimulatedRule): Partial<TestSettings> {
   return {
     scenario,
-    minDurationMs: 600_000,
+    minDurationMs: rule === 'least' ? 600_000 : 660_000,
     minQueryCount: 1,
+    maxQueryCount: rule === 'max-query-count' ? 600_000 : 0,
+    maxDurationMs: rule === 'max-duration' ? 600_000 : 0,
     serverTargetQps: 1000,
     offlineExpectedQps: 1000,
     singleStreamExpectedLatencyNs: 1e6,
@@ -92,6 +101,7 @@ async function measure(
     const endMs = performance.now();
     if (phase === null || phase.counts.lostSamples > 0) throw new Error('the run broke');
     return {
+      endCause: phase.endCause,
       issueS: phase.durationNs / 1e9,
       summaryS: (endMs - sut.lastNamedMs) / 1e3,
       wholeS: (endMs - beginMs) / 1e3,

@@ -1,5 +1,5 @@
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
-import type { BenchJob, BenchResult } from './engine-job.ts';
+import { type BenchJob, type BenchResult, SIMULATED_RULES } from './engine-job.ts';
 import { runInChild } from './run-child.ts';
 
 /*
@@ -21,7 +21,9 @@ export interface EngineBenchOptions {
   readonly only: readonly string[];
 }
 
-/** Sizes of MultiStream count queries of 8 samples. */
+type SimulatedJob = Extract<BenchJob, { kind: 'simulated' }>;
+
+/** MultiStream runs fewer queries, each of 8 samples. */
 const MULTI_STREAM_SHARE = 4;
 const DELAY_QPS = [100, 1000, 10_000, 20_000];
 
@@ -102,13 +104,17 @@ async function delayTable({ seconds: length, repeat }: EngineBenchOptions): Prom
 }
 
 async function simulatedTable({ repeat }: EngineBenchOptions): Promise<void> {
-  const jobs = SCENARIOS.map((scenario): BenchJob => ({ kind: 'simulated', scenario }));
+  const jobs = SCENARIOS.flatMap((scenario) =>
+    SIMULATED_RULES.map((rule): SimulatedJob => ({ kind: 'simulated', scenario, rule })),
+  ).filter(({ scenario, rule }) => scenario !== 'Offline' || rule === 'least');
   const results = await interleaved(jobs, Math.min(repeat, 3));
-  row('600 s of virtual time', 'queries', 'real s');
-  row('---', '---:', '---:');
-  SCENARIOS.forEach((scenario, i) => {
+  row('600 s of virtual time', 'end', 'queries', 'samples', 'real s');
+  row('---', '---', '---:', '---:', '---:');
+  jobs.forEach(({ scenario }, i) => {
     const runs = results[i] as BenchResult[];
-    row(scenario, runs[0]?.issuedQueries ?? 0, seconds(median(runs.map((run) => run.wholeS))));
+    const { endCause, issuedQueries, issuedSamples } = runs[0] as BenchResult;
+    const wholeS = seconds(median(runs.map((run) => run.wholeS)));
+    row(scenario, endCause, issuedQueries, issuedSamples, wholeS);
   });
 }
 
