@@ -6,6 +6,7 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ScenarioRules } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
+import { ArrivalTicks } from './arrival-ticks.ts';
 import { IssueThreads, type ThreadEnd } from './issue-threads.ts';
 import { type IssueMoment, type StopLimits, stopAfterIssue } from './stop-rules.ts';
 import type { EndCause } from './test-outcome.ts';
@@ -37,6 +38,8 @@ export interface IssueParts {
   readonly recorder: SampleRecorder;
   /** Issue threads; 1 in every scenario but Server. */
   readonly threadCount: number;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
   /** Server: a thread takes all its due queries along in one call. */
   readonly coalesces: boolean;
   /** Null in an accuracy run: everything goes out. */
@@ -97,6 +100,7 @@ export class IssueQueryController {
   readonly #query: ReusedQuery;
   readonly #threads: IssueThreads;
   readonly #moment: ReusedMoment;
+  readonly #ticks: ArrivalTicks | null;
   #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
   #isPumping = false;
   #startNs = 0;
@@ -121,6 +125,8 @@ export class IssueQueryController {
     this.#query = new ReusedQuery(parts.plan, parts.threadCount);
     this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
     this.#moment = new ReusedMoment(this.#threads);
+    const { recorder, arrivalIntervalNs } = parts;
+    this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
   }
 
   /** Clock at the first query. */
@@ -186,7 +192,9 @@ export class IssueQueryController {
       }
       if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
       const next = this.#threads.nextOf(thread);
-      const dueNs = this.#startNs + (isPlanned ? (plan.scheduledDeltaNs[next] as number) : 0);
+      let dueNs = this.#startNs;
+      if (isPlanned) dueNs += plan.scheduledDeltaNs[next] as number;
+      else if (this.#ticks !== null) dueNs += this.#ticks.dueNs(next, nowNs - this.#startNs);
       if (nowNs < dueNs || nowNs >= turnEndNs) {
         this.#planPump(Math.max(nowNs, dueNs));
         break;

@@ -1,10 +1,12 @@
+import assert from 'node:assert';
 import { writeResults } from '../logs/result-lines.ts';
 import { performanceSummaryText } from '../logs/summary-log.ts';
-import type { SampleRecorder } from '../recorder/sample-recorder.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { type ExtendedRun, extendRun } from './extend-run.ts';
 import { judgeDispatch } from './generator-bound.ts';
+import { measurementsOf } from './measurements.ts';
 import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
 import { type IssuedSet, runSet, type SetInput } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
@@ -44,7 +46,7 @@ export async function measureRun(
   input: SetInput,
   askNameAgain: () => Promise<void>,
 ): Promise<MeasuredRun | null> {
-  const { effective, loadgen, logs, sink } = context;
+  const { parts, effective, loadgen, logs, sink } = context;
   sink.beginPhase();
   const stamps = effective.printTimestamps ? new TimestampPrinter(logs) : null;
   const issued = await runSet(context, input);
@@ -52,12 +54,16 @@ export async function measureRun(
   stamps?.printEnd(issued.end);
   const totals = new PhaseTotals();
   totals.add(issued, sink.failures);
+  const findings =
+    parts.extendsUntilDecided === true
+      ? extendedFindings(await extendRun(context, input, issued, totals), effective)
+      : summarizeSet(issued, effective, loadgen.percentileLabelDecimals);
   writeFailures(logs.detail, sink.failures);
   if (!totals.isBroken) await askNameAgain();
   const contractErrors = sink.contractErrors.takeCount();
   const outcome = {
     ...totals.outcome(contractErrors, sink.failures),
-    ...summarizeSet(issued, effective, loadgen.percentileLabelDecimals),
+    ...findings,
   };
   return { context, outcome };
 }
@@ -69,7 +75,7 @@ function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): b
 
 type Findings = Pick<
   PerformanceOutcome,
-  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason'
+  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason' | 'extension'
 >;
 
 function summarizeSet(
@@ -79,30 +85,19 @@ function summarizeSet(
 ): Findings {
   const measured = measurementsOf(recorder, settings);
   const summary = summarize(measured, settings, labelDecimals);
-  return { summary, ...judgeDispatch(recorder, measured, settings, summary) };
+  return { summary, extension: null, ...judgeDispatch(recorder, measured, settings, summary) };
 }
 
-function measurementsOf(
-  recorder: SampleRecorder,
-  { scenario, useTokenLatencies }: EffectiveSettings,
-): Measurements {
-  const sampleLatenciesNs = recorder.completedLatenciesNs();
-  let maxLatencyNs = 0;
-  for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
-  const final = recorder.finalQuery();
-  return {
-    queryCount: recorder.issuedQueries,
-    sampleLatenciesNs,
-    queryLatenciesNs:
-      scenario === 'MultiStream' ? recorder.completedQueryLatenciesNs() : new Float64Array(0),
-    maxLatencyS: maxLatencyNs / 1e9,
-    finalQuery: {
-      scheduledS: final.scheduledNs / 1e9,
-      issuedS: final.issuedNs / 1e9,
-      allDoneS: final.doneNs / 1e9,
-    },
-    tokens: useTokenLatencies ? recorder.tokens() : null,
-  };
+/** Each part has its own lateness: the worst part stands for the run. */
+function extendedFindings(run: ExtendedRun, settings: EffectiveSettings): Findings {
+  const { summary, extension } = run;
+  const judged = run.parts.map(({ recorder }) => {
+    const measured = measurementsOf(recorder, settings);
+    return judgeDispatch(recorder, measured, settings, summarize(measured, settings, 0));
+  });
+  const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
+  assert(worst !== undefined);
+  return { summary, extension, ...worst };
 }
 
 /** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */

@@ -41,7 +41,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const plan = buildQueryPlan({ phase, settings: effective, set, loadgen });
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
-  const rules = scenarioRules(effective.scenario);
+  const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs);
   const tokens = tokenRecording(
     effective,
     parts.usesTokenLatenciesBeforeAudit ?? effective.useTokenLatencies,
@@ -69,6 +69,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     plan,
     recorder,
     threadCount: effective.issueThreadCount,
+    arrivalIntervalNs: effective.arrivalIntervalNs,
     coalesces: effective.serverCoalesceQueries,
     limits: phase === 'performance' ? stopLimits(effective) : null,
     ...ids,

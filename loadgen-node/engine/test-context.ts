@@ -29,6 +29,11 @@ export interface TestParts {
    * (LoadGen: StartTest). Default: those of `settings`.
    */
   readonly usesTokenLatenciesBeforeAudit?: boolean;
+  /**
+   * True: a performance run that early stopping has not decided goes on (Rule: inference_rules v4.1,
+   * appendix). Not what LoadGen does; the logs name it. Default: false.
+   */
+  readonly extendsUntilDecided?: boolean;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */

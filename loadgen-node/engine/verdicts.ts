@@ -85,16 +85,21 @@ function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): 
     });
   };
   const lengthKey = keyOfLength(outcome.endCause, settings);
-  add('latency-bound', 'The latency bound was missed', validity.performance, 'server_target_qps');
+  add('latency-bound', 'The latency bound was missed', validity.performance, keyOfLoad(settings));
   add('min-duration', 'The run was too short', validity.minDuration, lengthKey);
   add('min-queries', 'Too few queries or samples', validity.minQueries, lengthKey);
   add(
     'early-stopping',
     'Too few queries for the confidence that early stopping asks for',
     validity.earlyStopping,
-    validity.performance.isMet ? 'min_query_count' : 'server_target_qps',
+    validity.performance.isMet ? 'min_query_count' : keyOfLoad(settings),
   );
   return reasons;
+}
+
+/** The setting that makes the load lighter. */
+function keyOfLoad({ scenario }: EffectiveSettings): string {
+  return scenario === 'MultiStream' ? 'multi_stream_samples_per_query' : 'server_target_qps';
 }
 
 /** The setting that kept a run short. */

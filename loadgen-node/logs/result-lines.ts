@@ -1,3 +1,4 @@
+import type { ArrivalSummary } from '../results/arrival-summary.ts';
 import { percentileLabel } from '../results/percentile-label.ts';
 import type {
   EarlyStopping,
@@ -11,7 +12,7 @@ import type { DetailLog } from './detail-log.ts';
 export function writeResults(log: DetailLog, summary: PerformanceSummary, isValid: boolean): void {
   const { validity, scenario } = summary;
   log.text('result_validity', isValid ? 'VALID' : 'INVALID');
-  if (scenario === 'Server') {
+  if (scenario === 'Server' || summary.arrivals !== null) {
     log.boolean('result_perf_constraints_met', validity.performance.isMet);
   }
   log.boolean('result_min_duration_met', validity.minDuration.isMet);
@@ -23,6 +24,7 @@ export function writeResults(log: DetailLog, summary: PerformanceSummary, isVali
   writeScenarioResults(log, summary);
   writeStatistics(log, summary.sampleLatency, 'latency_ns');
   if (summary.tokens !== null) writeTokens(log, summary.tokens);
+  if (summary.arrivals !== null) writeArrivals(log, summary.arrivals);
   if (summary.inferredTokensPerSecond !== null) {
     const completed = scenario === 'Server' ? 'completed_' : '';
     log.double(`result_inferred_${completed}tokens_per_second`, summary.inferredTokensPerSecond);
@@ -38,6 +40,13 @@ function writeEarlyStopping(log: DetailLog, { validity, tokens }: PerformanceSum
   }
   write('early_stopping_ttft_result', tokens.firstTokenEarlyStopping);
   write('early_stopping_tpot_result', tokens.perOutputTokenEarlyStopping);
+}
+
+function writeArrivals(log: DetailLog, arrivals: ArrivalSummary): void {
+  log.integer('longhaul_arrival_interval_ns', arrivals.intervalNs);
+  log.integer('longhaul_samples_per_query', arrivals.samplesPerQuery);
+  log.integer('longhaul_skipped_intervals', arrivals.skippedIntervals);
+  log.integer('longhaul_skipping_queries', arrivals.skippingQueries);
 }
 
 /** Keys and their order are LoadGen's, "to output token" for "per output token" included. */

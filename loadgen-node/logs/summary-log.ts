@@ -25,6 +25,7 @@ export function performanceSummaryText(input: SummaryLogInput): string {
     `Mode     : ${input.settings.mode}`,
     resultLine(input),
     ...tokenResultLines(input),
+    ...arrivalLines(input),
     ...validityLines(input),
     '',
     ...heading('Additional Stats'),
@@ -76,7 +77,7 @@ function resultLine({ summary, loadgen }: SummaryLogInput): string {
 function validityLines({ summary, isValid }: SummaryLogInput): string[] {
   const { performance, minDuration, minQueries, earlyStopping } = summary.validity;
   const lines = [`Result is : ${isValid ? 'VALID' : 'INVALID'}`];
-  if (summary.scenario === 'Server') {
+  if (summary.scenario === 'Server' || summary.arrivals !== null) {
     lines.push(`  Performance constraints satisfied : ${yesNo(performance.isMet)}`);
   }
   lines.push(
@@ -92,7 +93,9 @@ function validityLines({ summary, isValid }: SummaryLogInput): string[] {
       lines.push(` * ${recommendation.replaceAll(/\n(?! \*)/g, '\n   ')}`);
     }
   }
-  if (summary.scenario !== 'Offline') lines.push(...earlyStoppingLines(summary));
+  if (earlyStopping.text !== '' || summary.tokens !== null) {
+    if (summary.scenario !== 'Offline') lines.push(...earlyStoppingLines(summary));
+  }
   return lines;
 }
 
@@ -150,6 +153,15 @@ function additionalLines(summary: PerformanceSummary): string[] {
     case 'Offline':
       return statisticsLines(summary.sampleLatency);
   }
+}
+
+function arrivalLines({ summary: { arrivals } }: SummaryLogInput): string[] {
+  if (arrivals === null) return [];
+  const { samplesPerQuery, skippedIntervals, skippingQueries } = arrivals;
+  return [
+    `Samples per query : ${samplesPerQuery}`,
+    `Skipped intervals : ${skippedIntervals} (caused by ${skippingQueries} queries)`,
+  ];
 }
 
 function tokenLines({ summary: { tokens, scenario }, loadgen }: SummaryLogInput): string[] {

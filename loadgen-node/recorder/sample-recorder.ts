@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { ScheduledAt } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 
 /** What became of a response. All but `RECORDED` break the contract. */
@@ -55,6 +56,8 @@ export class SampleRecorder {
   /** True if a query below the last issued one may not be issued; its `#issuedNs` is NaN then. */
   readonly #hasGaps: boolean;
   readonly #tokenCounts: Uint32Array | null;
+  /** By query: arrival intervals from the one before to it; null without intervals. */
+  readonly #intervals: Float64Array | null;
   /** First token - scheduled, by sample; NaN before. */
   readonly #firstTokenNs: Float64Array | null;
   #startNs = 0;
@@ -70,7 +73,7 @@ export class SampleRecorder {
   /** @param scheduledAt Instant from which the latency of a query counts. */
   constructor(
     plan: QueryPlan,
-    scheduledAt: 'issue' | 'plan' | 'start',
+    scheduledAt: ScheduledAt,
     { threadCount = 1, countsTokens = false, timesFirstTokens = false }: RecorderOptions = {},
   ) {
     const sampleCount = plan.queryCount * plan.samplesPerQuery;
@@ -83,6 +86,7 @@ export class SampleRecorder {
     else this.#scheduledNs = new Float64Array(plan.queryCount);
     this.#hasGaps = threadCount > 1;
     if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
+    this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
     this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
     this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
   }
@@ -116,6 +120,30 @@ export class SampleRecorder {
   /** @param startNs The clock at the start of the set; later times are given by the same clock. */
   begin(startNs: number): void {
     this.#startNs = startNs;
+  }
+
+  /**
+   * Notes when a query will be due, before its issue.
+   * @param intervals Arrival intervals since the query before, 1 if none was skipped.
+   */
+  schedule(query: number, dueNs: number, intervals: number): void {
+    this.#scheduledNs[query] = dueNs;
+    if (this.#intervals !== null) this.#intervals[query] = intervals;
+  }
+
+  /**
+   * Arrival intervals that each issued query took: until the next one was due, or (the last one) until
+   * it was done. Null without intervals.
+   */
+  intervalsTaken(intervalNs: number): Float64Array | null {
+    if (this.#intervals === null) return null;
+    const last = this.#issuedQueries - 1;
+    const taken = new Float64Array(this.#issuedQueries);
+    if (last < 0) return taken;
+    taken.set(this.#intervals.subarray(1, this.#issuedQueries));
+    const latencyNs = this.#largestLatency(last);
+    taken[last] = Number.isNaN(latencyNs) ? 0 : Math.ceil(latencyNs / intervalNs);
+    return taken;
   }
 
   /** Notes that a query goes out at `nowNs` of the clock; with one thread it is always the next one. */

@@ -1,4 +1,5 @@
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { summarizeArrivals } from './arrival-summary.ts';
 import {
   earlyStoppingOfServer,
   earlyStoppingOfStream,
@@ -33,6 +34,8 @@ export interface Measurements {
   };
   /** Token models only. */
   readonly tokens: TokenMeasurements | null;
+  /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
+  readonly intervalsTaken?: Float64Array | null;
 }
 
 /**
@@ -69,10 +72,13 @@ export function summarize(
     tokens === null
       ? evaluateEarlyStopping({ ...shared, samplesNs, queriesNs })
       : joinEarlyStopping(tokens.summary);
+  const arrivals = measured.intervalsTaken
+    ? summarizeArrivals(measured.intervalsTaken, settings)
+    : null;
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
-    performance: tokens?.bounds ?? evaluateLatencyBound(targetNs, settings),
+    performance: tokens?.bounds ?? arrivals?.bound ?? evaluateLatencyBound(targetNs, settings),
     earlyStopping,
   };
   const rates = computeRates(measured, settings, sampleLatency.meanNs);
@@ -87,6 +93,7 @@ export function summarize(
       settings.scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
     rates,
     tokens: tokens?.summary ?? null,
+    arrivals: arrivals?.summary ?? null,
     inferredTokensPerSecond: inferTokens(rates, settings),
     validity,
     isValid:
@@ -198,6 +205,7 @@ interface EarlyStoppingInput {
 function evaluateEarlyStopping(input: EarlyStoppingInput): EarlyStopping {
   const { settings, labelDecimals, samplesNs, queriesNs } = input;
   const percentile = settings.targetLatencyPercentile;
+  if (!settings.hasEarlyStopping) return NO_EARLY_STOPPING;
   switch (settings.scenario) {
     case 'Offline':
       return NO_EARLY_STOPPING;

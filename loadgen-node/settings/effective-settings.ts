@@ -40,6 +40,9 @@ export interface EffectiveSettings {
   readonly inferTokenLatencies: boolean;
   readonly tokenLatencyScalingFactor: number;
   readonly serverCoalesceQueries: boolean;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
+  readonly hasEarlyStopping: boolean;
   readonly findPeakDecimalsOfPrecision: number;
   readonly findPeakBoundaryStepSize: number;
   /** 1 or more; above 1 in Server only. */
@@ -115,6 +118,11 @@ export function deriveEffectiveSettings(
     inferTokenLatencies: requested.inferTokenLatencies,
     tokenLatencyScalingFactor: requested.tokenLatencyScalingFactor,
     serverCoalesceQueries: requested.scenario === 'Server' && requested.serverCoalesceQueries,
+    arrivalIntervalNs:
+      requested.scenario === 'MultiStream' && loadgen.multiStreamArrivals === 'interval'
+        ? Math.trunc(requested.multiStreamExpectedLatencyNs)
+        : 0,
+    hasEarlyStopping: loadgen.hasEarlyStopping,
     findPeakDecimalsOfPrecision: requested.serverFindPeakQpsDecimalsOfPrecision,
     findPeakBoundaryStepSize: requested.serverFindPeakQpsBoundaryStepSize,
     issueThreadCount:

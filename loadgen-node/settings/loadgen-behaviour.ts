@@ -28,6 +28,10 @@ export interface LoadgenBehaviour {
   readonly outputTokenLabel: 'Time to Output Token' | 'Time per Output Token';
   /** True if the summary warns about concatenated permutations. */
   readonly warnsAboutConcatenation: boolean;
+  /** When MultiStream's next query goes out: once the last one is done, or at fixed intervals. */
+  readonly multiStreamArrivals: 'closed-loop' | 'interval';
+  /** True if validity asks for early stopping's confidence as well. */
+  readonly hasEarlyStopping: boolean;
   /** True if the detail log ends with `num_errors`. */
   readonly logsErrorCount: boolean;
   /**
@@ -41,6 +45,8 @@ export interface LoadgenBehaviour {
 /** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
 const LOADGEN_V05: LoadgenBehaviour = {
   version: '0.5',
+  multiStreamArrivals: 'interval',
+  hasEarlyStopping: false,
   outputTokenLabel: 'Time to Output Token',
   rngLibrary: 'libstdc++-11',
   setsFrom: 'whole-library',
@@ -56,6 +62,8 @@ const LOADGEN_V05: LoadgenBehaviour = {
 /** LoadGen of round v4.1, the default round. */
 export const LOADGEN_V41: LoadgenBehaviour = {
   version: '4.1',
+  multiStreamArrivals: 'closed-loop',
+  hasEarlyStopping: true,
   rngLibrary: 'libstdc++-11',
   setsFrom: 'whole-library',
   knowsAccuracySampleCount: false,
@@ -98,6 +106,8 @@ const LOADGEN_V60: LoadgenBehaviour = {
 /** LoadGen of round v6.1. */
 export const LOADGEN_V61: LoadgenBehaviour = {
   version: '6.0.17',
+  multiStreamArrivals: 'closed-loop',
+  hasEarlyStopping: true,
   rngLibrary: 'libstdc++-11',
   setsFrom: 'used-samples',
   knowsAccuracySampleCount: true,

@@ -48,8 +48,9 @@ export class CheckingSut implements SystemUnderTest {
   readonly #options: CheckingSutOptions;
   #sink: ResponseSink | null = null;
   #depth = 0;
-  readonly #seenQueryIds = new Set<number>();
-  readonly #seenResponseIds = new Set<number>();
+  readonly #seenIds = new Set<number>();
+  #nextQueryId = 0;
+  #nextResponseId = 0;
   #nameCalls = 0;
 
   constructor(clock: SimulatedClock, options: CheckingSutOptions) {
@@ -113,17 +114,28 @@ export class CheckingSut implements SystemUnderTest {
   #check(query: Query): void {
     if (this.#sink === null) this.complaints.push('query before start');
     if (this.calls.includes('stop')) this.complaints.push('query after stop');
-    if (this.#seenQueryIds.has(query.id)) this.complaints.push(`query id ${query.id} again`);
-    this.#seenQueryIds.add(query.id);
+    if (query.responseIdStride === 1) this.#checkOrder(query);
     for (let i = 0; i < query.sampleCount; i += 1) {
       const responseId = query.firstResponseId + i * query.responseIdStride;
-      if (this.#seenResponseIds.has(responseId)) {
-        this.complaints.push(`response id ${responseId} again`);
-      }
-      this.#seenResponseIds.add(responseId);
+      if (query.responseIdStride > 1) this.#checkNew(responseId);
       const index = query.sampleIndices[query.sampleOffset + i * query.responseIdStride] ?? -1;
       if (this.#options.isLoaded?.(index) === false) this.complaints.push(`${index} is not loaded`);
     }
+  }
+
+  #checkOrder(query: Query): void {
+    if (query.id < this.#nextQueryId) this.complaints.push(`query id ${query.id} again`);
+    if (query.firstResponseId < this.#nextResponseId) {
+      this.complaints.push(`response id ${query.firstResponseId} again`);
+    }
+    this.#nextQueryId = query.id + 1;
+    this.#nextResponseId = query.firstResponseId + query.sampleCount;
+  }
+
+  /** Several issue threads do not keep the order. */
+  #checkNew(responseId: number): void {
+    if (this.#seenIds.has(responseId)) this.complaints.push(`response id ${responseId} again`);
+    this.#seenIds.add(responseId);
   }
 
   #answerLater(responseId: number, sampleIndex: number): void {
