@@ -91,6 +91,17 @@ describe('longhaul settings', () => {
   );
 });
 
+describe('help', () => {
+  it.each([['settings'], ['settings explain'], ['conf']])(
+    'of %s shows an example',
+    async (verb) => {
+      const { code, stdout } = await longhaul([...verb.split(' '), '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+    },
+  );
+});
+
 describe('longhaul conf', () => {
   it("writes a round's file, which gives the same settings when it is read", async () => {
     const { code, stdout } = await longhaul(['conf', '--round', 'v6.1']);
