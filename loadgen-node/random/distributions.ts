@@ -1,3 +1,4 @@
+import { exactLog } from './exact-log.ts';
 import type { Mt19937 } from './mt19937.ts';
 
 /**
@@ -100,9 +101,23 @@ function swap(values: Uint32Array, i: number, j: number): void {
   values[j] = held;
 }
 
-/** Draws a time between two arrivals at `rate` per second, in s. */
+/**
+ * Draws a time between two arrivals at `rate` per second, in s.
+ * @internal Where a test compares draws; schedules take {@link exponentialNs}.
+ */
 export function exponential(generator: Mt19937, rate: number): number {
   return -Math.log(1 - uniformReal(generator)) / rate;
+}
+
+/** Distance to a whole ns below which the last bit of the logarithm may decide. */
+const NEAR_WHOLE_NS = 1e-6;
+
+/** As {@link exponential}, in whole ns, truncated as LoadGen does: the same ns as the C library's. */
+export function exponentialNs(generator: Mt19937, rate: number): number {
+  const rest = 1 - uniformReal(generator);
+  const gapNs = (-Math.log(rest) / rate) * 1e9;
+  if (Math.abs(gapNs - Math.round(gapNs)) > NEAR_WHOLE_NS) return Math.trunc(gapNs);
+  return Math.trunc((-exactLog(rest) / rate) * 1e9);
 }
 
 /** Fills a new list with 0, `stride`, 2 * `stride`, ... below `end`, and shuffles it. */

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { exponential, shuffle } from '../random/distributions.ts';
+import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
@@ -200,8 +200,7 @@ class PlanBuilder {
   }
 
   #nextGapNs(): number {
-    const gapS = exponential(this.#scheduleGenerator, this.#input.settings.targetQps);
-    return Math.trunc(gapS * 1e9);
+    return exponentialNs(this.#scheduleGenerator, this.#input.settings.targetQps);
   }
 }
 
