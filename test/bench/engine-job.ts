@@ -53,7 +53,7 @@ export async function runJob(job: BenchJob): Promise<BenchResult> {
       return await measure({ ...settings, minQueryCount: 1 }, monotonicClock);
     }
     case 'simulated': {
-      const clock = new SimulatedClock();
+      const clock = new SimulatedClock(0, 1);
       return await clock.drive(measure(tenMinutes(job.scenario, job.rule), clock, 1e6));
     }
   }
