@@ -139,7 +139,9 @@ class PeakFinder {
 
   async #probe(targetQps: number, isLoaded: boolean): Promise<Probe | null> {
     const effective: EffectiveSettings = { ...this.#context.effective, targetQps };
-    const context: TestContext = { ...this.#context, effective };
+    // A probe only asks whether the bound is kept: it is never extended.
+    const parts = { ...this.#context.parts, extendsUntilDecided: false };
+    const context: TestContext = { ...this.#context, parts, effective };
     const run = await measureRun(context, { ...this.#setInput, isLoaded }, this.#askNameAgain);
     return run === null ? null : { ...run, targetQps };
   }
