@@ -1,3 +1,4 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import {
   AccuracyLogSelector,
   accuracyLogOffset,
@@ -18,6 +19,8 @@ import { sha256OfDoubles, sha256OfIntegers } from './sequence-hash.ts';
 /** Values that the beginning of a sequence shows. */
 const FIRST_COUNT = 6000;
 const FIRST_VALUE_COUNT = 200;
+/** Samples of a set whose whole sequences still fit into one text. */
+const FULL_COUNT_MAX = 5_000_000;
 
 /** What a trace is made from. */
 export interface TraceInput {
@@ -158,6 +161,7 @@ class PhaseTracer {
       keepsUnissued: true,
     });
     const sampleCount = plan.sampleIndices.length;
+    if (this.#isFull) refuseTooManyToPrint(sampleCount);
     const firstSample = this.#nextSample;
     this.#nextSample += sampleCount;
     const values = Float64Array.from({ length: sampleCount }, () => this.#selector.nextValue());
@@ -204,6 +208,15 @@ class PhaseTracer {
   #first(values: Uint32Array | Float64Array | readonly number[], count = FIRST_COUNT): number[] {
     return Array.from(this.#isFull ? values : values.slice(0, count));
   }
+}
+
+function refuseTooManyToPrint(sampleCount: number): void {
+  if (sampleCount <= FULL_COUNT_MAX) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `a set of ${sampleCount} samples is too large to print as a whole (--full): ` +
+      `${FULL_COUNT_MAX} are the most; the hashes cover all of it without --full`,
+  );
 }
 
 function scheduleOf({ scheduledDeltaNs, queryCount, periodNs }: QueryPlan): Float64Array {
