@@ -8,12 +8,12 @@ import type {
 const NOTHING = new Uint8Array(0);
 
 /**
- * A SUT that does nothing and notes when the run was over: LoadGen asks for the name again right
- * after the last response. It answers inside issueQuery, or after a delay of the clock.
+ * A SUT that does nothing and notes when the last query was issued, which is when the last response
+ * was there. It answers inside issueQuery, or after a delay of the clock.
  */
 export class BenchSut implements SystemUnderTest {
-  /** `performance.now()` at the latest call of `name`. */
-  lastNamedMs = 0;
+  /** `performance.now()` when LoadGen said that no more would come. */
+  flushedMs = 0;
   readonly #clock: Clock;
   readonly #delayNs: number;
   #sink: ResponseSink | null = null;
@@ -25,7 +25,6 @@ export class BenchSut implements SystemUnderTest {
   }
 
   async name(): Promise<string> {
-    this.lastNamedMs = performance.now();
     return 'Network SUT that does nothing';
   }
 
@@ -45,7 +44,7 @@ export class BenchSut implements SystemUnderTest {
   }
 
   flushQueries(): void {
-    // Holds nothing back.
+    this.flushedMs = performance.now();
   }
 
   async stop(): Promise<void> {

@@ -103,7 +103,7 @@ async function measure(
     return {
       endCause: phase.endCause,
       issueS: phase.durationNs / 1e9,
-      summaryS: (endMs - sut.lastNamedMs) / 1e3,
+      summaryS: (endMs - sut.flushedMs) / 1e3,
       wholeS: (endMs - beginMs) / 1e3,
       issuedSamples: phase.counts.issuedSamples,
       issuedQueries: phase.counts.issuedQueries,

@@ -58,7 +58,7 @@ async function rateTable({ count, repeat }: EngineBenchOptions): Promise<void> {
       scenario,
       issuedQueries,
       issuedSamples,
-      rate(issuedQueries / median(runs.map((run) => run.issueS))),
+      issuedQueries === 1 ? '' : rate(issuedQueries / median(runs.map((run) => run.issueS))),
       rate(issuedSamples / median(runs.map((run) => run.issueS))),
       (bytes / issuedSamples).toFixed(0),
       seconds(median(runs.map((run) => run.summaryS))),
