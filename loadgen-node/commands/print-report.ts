@@ -1,6 +1,6 @@
 import type { NetworkName } from '../../qdl/index.ts';
 import { formatNs } from '../../shared/config/duration.ts';
-import type { PerformanceOutcome, PhaseOutcome } from '../engine/test-outcome.ts';
+import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics } from '../results/performance-summary.ts';
 import { adviceOn } from './advice.ts';
 import { isValid, type RunReport } from './perform-run.ts';
@@ -19,6 +19,7 @@ export function printReport(report: RunReport): string {
     ),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
+    ...searchLines(outcome),
     ...failureLines('accuracy', outcome.accuracy),
     ...failureLines('performance', outcome.performance),
     ...verdictLines(report),
@@ -26,6 +27,20 @@ export function printReport(report: RunReport): string {
     ...report.marks.map((mark, i) => row(i === 0 ? 'Please note' : '', mark)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What the run did beyond one run of LoadGen's. */
+function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
+  const lines: string[] = [];
+  if (peakTargetQps !== null) {
+    lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`));
+  }
+  const extension = performance?.extension ?? null;
+  if (extension !== null && extension.count > 0) {
+    const end = extension.isDecided ? 'until early stopping decided' : 'without a decision';
+    lines.push(row('Extended', `by ${extension.queries} queries, ${end}`));
+  }
+  return lines;
 }
 
 /** Name of the SUT, how long LoadGen's Name() took, and each node's own round trip. */

@@ -24,6 +24,8 @@ export interface RunPlan extends RunTestSettings {
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
   readonly stallTimeoutNs: number;
+  readonly extendsUntilDecided: boolean;
+  readonly writesTrace: boolean;
   /** audit.config whose settings are in force. */
   readonly auditConfig: string | undefined;
 }
@@ -63,6 +65,8 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
     stallTimeoutNs: values.stallTimeout,
+    extendsUntilDecided: values.extendUntilDecided === 'yes',
+    writesTrace: values.trace === 'yes',
     auditConfig: audit?.name,
   };
 }

@@ -16,10 +16,12 @@ import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
-const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
+const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
 
-/** One of the three. */
+/** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
+
+const NO_OR_YES = ['no', 'yes'] as const;
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
@@ -42,6 +44,8 @@ export const RUN_SETTINGS: {
   readonly userConf: Setting<string | undefined>;
   readonly auditConf: Setting<string | undefined>;
   readonly rngLibrary: Setting<RngLibrary>;
+  readonly extendUntilDecided: Setting<'no' | 'yes'>;
+  readonly trace: Setting<'no' | 'yes'>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
@@ -54,9 +58,13 @@ export const RUN_SETTINGS: {
   sut: addressList('addresses of the SUT nodes', { required: true }),
   benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
-  mode: choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
-    fallback: 'performance',
-  }),
+  mode: choice(
+    RUN_MODES,
+    'accuracy: every sample once; submission: accuracy, then performance; find-peak: highest Server rate',
+    {
+      fallback: 'performance',
+    },
+  ),
   targetQps: optional(
     positiveNumber('queries per second: Server rate, Offline expectation, 1 / stream latency'),
   ),
@@ -88,6 +96,12 @@ export const RUN_SETTINGS: {
     'C++ library that built the LoadGen to follow: it decides the sample order',
     { fallback: 'libstdc++-11' },
   ),
+  extendUntilDecided: choice(
+    NO_OR_YES,
+    'a performance run goes on until early stopping decides; LoadGen does not',
+    { fallback: 'no' },
+  ),
+  trace: choice(NO_OR_YES, 'write mlperf_log_trace.json for chrome://tracing', { fallback: 'no' }),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),

@@ -19,6 +19,7 @@ const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
   performance: 'PerformanceOnly',
   accuracy: 'AccuracyOnly',
   submission: 'SubmissionRun',
+  'find-peak': 'FindPeakPerformance',
 };
 
 /** Settings of a run, and what its configuration files left to say. */
