@@ -5,11 +5,17 @@ import type { SettingTable } from '../shared/config/setting.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
 import { reportError } from '../shared/process/report-error.ts';
+import { confCommand } from './commands/conf.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
+import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { InterruptedError } from './commands/interruption.ts';
 import { nameCommand } from './commands/name.ts';
+import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
+import { selfCheckCommand } from './commands/self-check.ts';
+import { settingsCommand } from './commands/settings.ts';
+import { traceCommand } from './commands/trace.ts';
 
 const EXAMPLES = `
 Examples:
@@ -53,6 +59,12 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(await sutVerb(args.includes('sut'), setExitCode))
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
+    .addCommand(settingsCommand())
+    .addCommand(confCommand())
+    .addCommand(traceCommand())
+    .addCommand(resultsCommand())
+    .addCommand(earlyStoppingCommand())
+    .addCommand(selfCheckCommand(setExitCode))
     .addCommand(configCommand(async () => (await loadSutHalf()).SUT_OPTIONS));
   if (args.length === 0) {
     program.outputHelp();

@@ -6,7 +6,7 @@ const INITIAL_CAPACITY = 1024; // A power of two: positions are masked.
 /**
  * Queries that LoadGen issued and that are not, or not wholly, on the wire, in the order of issue.
  *
- * A ring of numbers: what waits is ids, never bytes, so an overload of any length costs 32 B per
+ * A ring of numbers: what waits is ids, never bytes, so an overload of any length costs 36 B per
  * waiting query. It grows by doubling; issue and dispatch allocate nothing else.
  */
 export class WaitingQueries {
@@ -15,6 +15,7 @@ export class WaitingQueries {
   #firstResponseIds = new Float64Array(INITIAL_CAPACITY);
   #sampleOffsets = new Float64Array(INITIAL_CAPACITY);
   #sampleCounts = new Uint32Array(INITIAL_CAPACITY);
+  #strides = new Uint32Array(INITIAL_CAPACITY);
   #sampleIndices: (Uint32Array | undefined)[] = new Array<undefined>(INITIAL_CAPACITY).fill(
     undefined,
   );
@@ -35,6 +36,7 @@ export class WaitingQueries {
     this.#firstResponseIds[at] = query.firstResponseId;
     this.#sampleOffsets[at] = query.sampleOffset;
     this.#sampleCounts[at] = query.sampleCount;
+    this.#strides[at] = query.responseIdStride;
     this.#sampleIndices[at] = query.sampleIndices;
     this.#size += 1;
   }
@@ -56,7 +58,7 @@ export class WaitingQueries {
 
   /** Index in the library of the i-th unsent sample of the first query. */
   headSampleIndex(i: number): number {
-    const offset = (this.#sampleOffsets[this.#head] as number) + this.#sentOfHead + i;
+    const offset = (this.#sampleOffsets[this.#head] as number) + this.#distanceOf(i);
     const index = this.#sampleIndices[this.#head]?.[offset];
     assert(index !== undefined);
     return index;
@@ -64,7 +66,7 @@ export class WaitingQueries {
 
   /** Response id of the i-th unsent sample of the first query. */
   headResponseId(i: number): number {
-    return (this.#firstResponseIds[this.#head] as number) + this.#sentOfHead + i;
+    return (this.#firstResponseIds[this.#head] as number) + this.#distanceOf(i);
   }
 
   /** Moves on by `count` samples of the first query; drops the query when none is left. */
@@ -83,10 +85,16 @@ export class WaitingQueries {
     while (this.#size > 0) {
       const rest = this.headRestCount;
       const first = this.headResponseId(0);
+      const stride = this.#strides[this.#head] as number;
       // Moved on before the callbacks: one of them may look at this queue.
       this.advance(rest);
-      for (let i = 0; i < rest; i += 1) onResponseId(first + i);
+      for (let i = 0; i < rest; i += 1) onResponseId(first + i * stride);
     }
+  }
+
+  /** How far the i-th unsent sample of the first query is from its first sample. */
+  #distanceOf(i: number): number {
+    return (this.#sentOfHead + i) * (this.#strides[this.#head] as number);
   }
 
   #grow(): void {
@@ -95,6 +103,7 @@ export class WaitingQueries {
     this.#firstResponseIds = doubled(this.#firstResponseIds, this.#head);
     this.#sampleOffsets = doubled(this.#sampleOffsets, this.#head);
     this.#sampleCounts = doubled(this.#sampleCounts, this.#head);
+    this.#strides = doubled(this.#strides, this.#head);
     const indices = this.#sampleIndices;
     this.#sampleIndices = [
       ...indices.slice(this.#head),

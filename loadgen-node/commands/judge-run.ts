@@ -5,6 +5,7 @@ import { bootId } from '../../shared/process/host-facts.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import type { JudgedTest, Judgement } from '../engine/test-context.ts';
 import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
+import type { SelfCheck } from '../self-check/self-check.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /**
@@ -15,19 +16,30 @@ export class RunJudge {
   readonly #plan: RunPlan;
   readonly #dataSet: DataSet;
   readonly #qdl: QueryDispatchLibrary;
+  readonly #selfCheck: SelfCheck;
   /** Set by {@link judge} when every sample of an accuracy run was answered. */
   accuracy: AccuracyReport | undefined;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
 
-  constructor(plan: RunPlan, dataSet: DataSet, qdl: QueryDispatchLibrary) {
-    this.#plan = plan;
-    this.#dataSet = dataSet;
-    this.#qdl = qdl;
+  constructor(parts: {
+    readonly plan: RunPlan;
+    readonly dataSet: DataSet;
+    readonly qdl: QueryDispatchLibrary;
+    readonly selfCheck: SelfCheck;
+  }) {
+    this.#plan = parts.plan;
+    this.#dataSet = parts.dataSet;
+    this.#qdl = parts.qdl;
+    this.#selfCheck = parts.selfCheck;
   }
 
   readonly judge = async (test: JudgedTest): Promise<Judgement> => {
-    this.notes = [...marksOf(this.#plan, this.#qdl), ledgerNote(this.#qdl)];
+    this.notes = [
+      ...marksOf(this.#plan, this.#qdl),
+      ...selfCheckMarks(this.#selfCheck),
+      ledgerNote(this.#qdl),
+    ];
     try {
       this.accuracy = await scoreAccuracy(this.#dataSet, test);
     } catch (error) {
@@ -71,6 +83,9 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
       `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
     );
   }
+  if (plan.auditConfig !== undefined) {
+    marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
+  }
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
@@ -86,6 +101,13 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
     marks.push(`SUT node ${node.address} runs a model that is not known to be the benchmark's own`);
   }
   return marks;
+}
+
+function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
+  if (state !== 'modified') return [];
+  return [
+    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul self-check"`,
+  ];
 }
 
 /** By the identity of the machine's start; where the system tells none, by a loopback address. */

@@ -8,6 +8,7 @@ import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
+import { checkSelf } from '../self-check/self-check.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -36,6 +37,10 @@ export async function performRun(
   terminal: Terminal,
   interruption: Interruption,
 ): Promise<RunReport> {
+  for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
+  if (plan.auditConfig !== undefined) {
+    terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
+  }
   // Wrong addresses and names are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const preparation = loadgenBenchmark(plan.rules.key).openDataSet({
@@ -49,7 +54,8 @@ export async function performRun(
   if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {
     terminal.line(`replacing the logs of an earlier run in ${plan.output}`);
   }
-  const judge = new RunJudge(plan, dataSet, qdl);
+  const selfCheck = checkSelf();
+  const judge = new RunJudge({ plan, dataSet, qdl, selfCheck });
   try {
     const onWait = (address: string, what: string): void =>
       terminal.status(`waiting for SUT node ${address}`, what);
@@ -62,8 +68,13 @@ export async function performRun(
     sut: qdl,
     qsl: store,
     settings: plan.settings,
+    loadgen: plan.loadgen,
+    configEvents: plan.configEvents,
+    usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
     clock: monotonicClock,
-    log: { outdir: plan.output },
+    log: { outdir: plan.output, enableTrace: plan.writesTrace },
+    extendsUntilDecided: plan.extendsUntilDecided,
+    selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: DRAIN_TIMEOUT_NS,
     generatorLagShareMax: plan.generatorLagShareMax,

@@ -1,7 +1,8 @@
 import type { NetworkName } from '../../qdl/index.ts';
 import { formatNs } from '../../shared/config/duration.ts';
-import type { PerformanceOutcome, PhaseOutcome } from '../engine/test-outcome.ts';
+import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics } from '../results/performance-summary.ts';
+import { adviceOn } from './advice.ts';
 import { isValid, type RunReport } from './perform-run.ts';
 
 const LABEL_WIDTH = 14;
@@ -18,6 +19,7 @@ export function printReport(report: RunReport): string {
     ),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
+    ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
     ...verdictLines(report),
@@ -25,6 +27,20 @@ export function printReport(report: RunReport): string {
     ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What the run did beyond one run of LoadGen's. */
+function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
+  const lines: string[] = [];
+  if (peakTargetQps !== null) {
+    lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s keep the latency bound`));
+  }
+  const extension = performance?.extension ?? null;
+  if (extension !== null && extension.count > 0) {
+    const end = extension.isDecided ? 'until early stopping decided' : 'without a decision';
+    lines.push(row('Extended', `by ${extension.queries} queries, ${end}`));
+  }
+  return lines;
 }
 
 /** Name of the SUT, how long LoadGen's Name() took, and each node's own round trip. */
@@ -151,30 +167,13 @@ function verdictLines(report: RunReport): string[] {
     return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
   if (isValid(report)) return [row('Result', 'VALID')];
   const lines = [row('Result', 'INVALID')];
-  for (const { text, key } of outcome.verdicts.longhaul.reasons) {
-    lines.push(row('', `- ${text}${key === null ? '' : ` Look at ${flagOfLoadgenKey(key)}.`}`));
+  for (const reason of outcome.verdicts.longhaul.reasons) {
+    lines.push(row('', `- ${`${reason.text} ${adviceOn(reason, outcome)}`.trimEnd()}`));
   }
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
   }
   return lines;
-}
-
-/** Where our settings have the key that LoadGen's rule names; a key that is none of ours stays. */
-const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
-  min_duration_ms: '--min-duration',
-  max_duration_ms: '--max-duration',
-  min_query_count: '--min-query-count',
-  max_query_count: '--max-query-count',
-  server_target_qps: '--target-qps',
-  server_target_latency_ns: '--target-latency',
-  offline_expected_qps: '--target-qps',
-  single_stream_expected_latency_ns: '--target-qps',
-  multi_stream_expected_latency_ns: '--target-qps',
-};
-
-function flagOfLoadgenKey(key: string): string {
-  return FLAG_OF_LOADGEN_KEY[key] ?? key;
 }
 
 /** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */

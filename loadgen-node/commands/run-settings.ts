@@ -1,3 +1,4 @@
+import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
 import {
   addressList,
   choice,
@@ -10,14 +11,16 @@ import {
   type Setting,
   type SettingValues,
   text,
+  toggle,
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
-const RUN_MODES = ['performance', 'accuracy', 'submission'] as const;
+const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
 
-/** One of the three. */
+/** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
@@ -37,6 +40,13 @@ export const RUN_SETTINGS: {
   readonly minQueryCount: Setting<number>;
   readonly maxQueryCount: Setting<number | undefined>;
   readonly generatorLagMax: Setting<number>;
+  readonly round: Setting<Round | undefined>;
+  readonly mlperfConf: Setting<string | undefined>;
+  readonly userConf: Setting<string | undefined>;
+  readonly auditConf: Setting<string | undefined>;
+  readonly rngLibrary: Setting<RngLibrary>;
+  readonly extendUntilDecided: Setting<boolean>;
+  readonly trace: Setting<boolean>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
@@ -49,9 +59,13 @@ export const RUN_SETTINGS: {
   sut: addressList('addresses of the SUT nodes', { required: true }),
   benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
-  mode: choice(RUN_MODES, 'accuracy: every sample once; submission: accuracy, then performance', {
-    fallback: 'performance',
-  }),
+  mode: choice(
+    RUN_MODES,
+    'accuracy: every sample once; submission: accuracy, then performance; find-peak: highest Server rate',
+    {
+      fallback: 'performance',
+    },
+  ),
   targetQps: optional(
     positiveNumber(
       'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
@@ -76,6 +90,23 @@ export const RUN_SETTINGS: {
     "Server: LoadGen's own p99 lag, in percent of the latency bound, above which a run is INVALID",
     { fallback: 10 },
   ),
+  round: optional(
+    choice(ROUNDS, "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)"),
+  ),
+  mlperfConf: optional(text('file', "mlperf.conf in place of the round's own")),
+  userConf: optional(text('file', "LoadGen's user.conf; flags win over it")),
+  auditConf: optional(
+    text('file', 'compliance settings, over all others (default: ./audit.config if it is there)'),
+  ),
+  rngLibrary: choice(
+    RNG_LIBRARIES,
+    'C++ library that built the LoadGen to follow: it decides the sample order',
+    { fallback: 'libstdc++-11' },
+  ),
+  extendUntilDecided: toggle(
+    'a performance run goes on until early stopping decides; LoadGen does not',
+  ),
+  trace: toggle('write mlperf_log_trace.json for chrome://tracing'),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),

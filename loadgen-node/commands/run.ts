@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { printReport } from './print-report.ts';
@@ -21,14 +23,20 @@ export function runCommand(setExitCode: (code: number) => void): Command {
   return addSettings(command, RUN_SETTINGS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
-      const { values } = settingsOf(command, 'run', RUN_SETTINGS);
+      const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
+      const said = new Set(settings.filter(isSaid).map(({ key }) => key));
+      const plan = planRun(values, { said, audit: openAuditConfig(values.auditConf) });
       const terminal = new Terminal();
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-      const report = await performRun(planRun(values), terminal, interruption);
+      const report = await performRun(plan, terminal, interruption);
       terminal.clear();
       process.stdout.write(printReport(report));
       setExitCode(exitCodeOfRun(report, interruption));
     });
+}
+
+function isSaid({ source }: ResolvedSetting): boolean {
+  return source !== 'default' && source !== 'not set';
 }
 
 /** Exit code of a run that came to its end. */

@@ -4,7 +4,12 @@ export type ContractErrorKind =
   | 'not-issued'
   | 'second-response'
   | 'before-issue'
-  | 'after-end';
+  | 'after-end'
+  | 'second-first-token'
+  | 'no-first-token'
+  | 'zero-tokens'
+  | 'one-token'
+  | 'negative-tokens';
 
 /** One response that broke the contract. */
 export interface ContractError {
@@ -22,6 +27,12 @@ const TEXTS: Readonly<Record<ContractErrorKind, string>> = {
   'second-response': 'Attempted to complete a sample twice.',
   'before-issue': 'Received a response that is older than the issue of its query.',
   'after-end': 'Received a response after the end of its set.',
+  // LoadGen's own words, as the rest but for the last.
+  'second-first-token': 'Attempted to complete a sample twice.',
+  'no-first-token': "Attempted to record a sample latency before it's first token latency",
+  'zero-tokens': 'n_tokens argument missing or attempted to record 0 as number of tokens',
+  'one-token': 'Number of tokens need to be greater than 1',
+  'negative-tokens': 'Attempted to record a negative number of tokens',
 };
 
 /** Counts responses that break the contract. Counting allocates nothing beyond the first hundred. */

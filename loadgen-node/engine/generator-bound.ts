@@ -68,7 +68,8 @@ function largeLag(
 ): string | null {
   if (settings.scenario !== 'Server') return null;
   const lagNs = percentileOf(sortedLagsNs, 0.99);
-  const lagNsMax = settings.targetLatencyNs * lagShareMax;
+  const { useTokenLatencies, serverTtftLatencyNs, targetLatencyNs } = settings;
+  const lagNsMax = (useTokenLatencies ? serverTtftLatencyNs : targetLatencyNs) * lagShareMax;
   if (lagNs <= lagNsMax) return null;
   const percent = Number((lagShareMax * 100).toPrecision(3));
   return (

@@ -6,7 +6,9 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ScenarioRules } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
-import { type StopLimits, stopAfterIssue } from './stop-rules.ts';
+import { ArrivalTicks } from './arrival-ticks.ts';
+import { IssueThreads, type ThreadEnd } from './issue-threads.ts';
+import { type IssueMoment, type StopLimits, stopAfterIssue } from './stop-rules.ts';
 import type { EndCause } from './test-outcome.ts';
 
 /*
@@ -34,6 +36,12 @@ export interface IssueParts {
   readonly rules: ScenarioRules;
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
+  /** Issue threads; 1 in every scenario but Server. */
+  readonly threadCount: number;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
+  /** Server: a thread takes all its due queries along in one call. */
+  readonly coalesces: boolean;
   /** Null in an accuracy run: everything goes out. */
   readonly limits: StopLimits | null;
   readonly firstQueryId: number;
@@ -54,6 +62,8 @@ export interface SetEnd {
   /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
   readonly abandonedSamples: number;
   readonly fault: MlperfError | null;
+  /** Issue threads that ended before their last query. */
+  readonly threadEnds: readonly ThreadEnd[];
 }
 
 /** The one query object of a set, filled anew for each query. */
@@ -62,11 +72,25 @@ class ReusedQuery implements Query {
   firstResponseId = 0;
   readonly sampleIndices: Uint32Array;
   sampleOffset = 0;
-  readonly sampleCount: number;
+  sampleCount: number;
+  readonly responseIdStride: number;
 
-  constructor(plan: QueryPlan) {
+  constructor(plan: QueryPlan, threadCount: number) {
     this.sampleIndices = plan.sampleIndices;
     this.sampleCount = plan.samplesPerQuery;
+    // Several threads are Server's only, whose queries have one sample.
+    this.responseIdStride = threadCount;
+  }
+}
+
+/** The one moment of a set, for the stop rules. */
+class ReusedMoment implements IssueMoment {
+  readonly threads: IssueThreads;
+  thread = 0;
+  elapsedNs = 0;
+
+  constructor(threads: IssueThreads) {
+    this.threads = threads;
   }
 }
 
@@ -74,9 +98,11 @@ class ReusedQuery implements Query {
 export class IssueQueryController {
   readonly #parts: IssueParts;
   readonly #query: ReusedQuery;
+  readonly #threads: IssueThreads;
+  readonly #moment: ReusedMoment;
+  readonly #ticks: ArrivalTicks | null;
   #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
   #isPumping = false;
-  #nextQuery = 0;
   #startNs = 0;
   /** When samples became outstanding after none were, in ns since the start. */
   #busySinceNs = 0;
@@ -95,7 +121,12 @@ export class IssueQueryController {
 
   constructor(parts: IssueParts) {
     this.#parts = parts;
-    this.#query = new ReusedQuery(parts.plan);
+    assert(parts.threadCount === 1 || parts.plan.samplesPerQuery === 1);
+    this.#query = new ReusedQuery(parts.plan, parts.threadCount);
+    this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
+    this.#moment = new ReusedMoment(this.#threads);
+    const { recorder, arrivalIntervalNs } = parts;
+    this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
   }
 
   /** Clock at the first query. */
@@ -154,47 +185,88 @@ export class IssueQueryController {
     const turnEndNs = nowNs + TURN_NS;
     const isPlanned = rules.scheduledAt === 'plan';
     while (this.#state === 'issuing') {
-      if (this.#nextQuery === plan.queryCount) {
+      const thread = this.#threads.pick();
+      if (thread < 0) {
         this.#stopIssuing(this.#causeOfListEnd());
         break;
       }
       if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
-      const dueNs =
-        this.#startNs + (isPlanned ? (plan.scheduledDeltaNs[this.#nextQuery] as number) : 0);
+      const next = this.#threads.nextOf(thread);
+      let dueNs = this.#startNs;
+      if (isPlanned) dueNs += plan.scheduledDeltaNs[next] as number;
+      else if (this.#ticks !== null) dueNs += this.#ticks.dueNs(next, nowNs - this.#startNs);
       if (nowNs < dueNs || nowNs >= turnEndNs) {
         this.#planPump(Math.max(nowNs, dueNs));
         break;
       }
-      this.#issue(nowNs);
+      this.#issue(thread, next, nowNs);
       nowNs = clock.nowNs();
     }
     this.#isPumping = false;
     this.#endIfDone();
   };
 
-  #issue(nowNs: number): void {
-    const { sut, plan, recorder, rules, limits, firstQueryId, firstResponseId } = this.#parts;
+  #issue(thread: number, first: number, nowNs: number): void {
+    const { sut, plan, recorder, coalesces, firstQueryId, firstResponseId } = this.#parts;
     const query = this.#query;
-    query.id = firstQueryId + this.#nextQuery;
-    query.sampleOffset = this.#nextQuery * plan.samplesPerQuery;
+    query.id = firstQueryId + first;
+    query.sampleOffset = first * plan.samplesPerQuery;
     query.firstResponseId = firstResponseId + query.sampleOffset;
-    this.#nextQuery += 1;
     if (recorder.outstandingSamples === 0) this.#busySinceNs = nowNs - this.#startNs;
-    recorder.issue(nowNs);
+    recorder.issue(nowNs, first);
+    let queryCount = 1;
+    if (coalesces) {
+      queryCount += this.#issueDueAlong(first, nowNs);
+      query.sampleCount = queryCount;
+    }
+    this.#threads.advance(thread, queryCount);
     try {
       sut.issueQuery(query);
     } catch (error) {
       this.breakOff(contractBroken('issueQuery', error));
       return;
     }
-    if (limits === null) return;
-    const cause = stopAfterIssue(limits, rules, recorder, nowNs - this.#startNs);
-    if (cause !== null) this.#stopIssuing(cause);
+    this.#checkStop(thread, nowNs - this.#startNs);
+  }
+
+  /** Notes the thread's further queries that are due now as issued. @returns How many there are. */
+  #issueDueAlong(first: number, nowNs: number): number {
+    const { plan, recorder } = this.#parts;
+    const elapsedNs = nowNs - this.#startNs;
+    const stride = this.#threads.count;
+    let count = 0;
+    for (let query = first + stride; query < plan.queryCount; query += stride) {
+      if ((plan.scheduledDeltaNs[query] as number) > elapsedNs) break;
+      recorder.issue(nowNs, query);
+      count += 1;
+    }
+    return count;
+  }
+
+  #checkStop(thread: number, elapsedNs: number): void {
+    const { limits, rules, recorder } = this.#parts;
+    // A fault inside issueQuery ended the issuing already.
+    if (limits === null || this.#state !== 'issuing') return;
+    const threads = this.#threads;
+    this.#moment.thread = thread;
+    this.#moment.elapsedNs = elapsedNs;
+    const cause = stopAfterIssue(limits, rules, recorder, this.#moment);
+    if (cause === null) return;
+    const isLast = threads.end({
+      thread,
+      cause,
+      issuedQueries: threads.issuedBy(thread),
+      elapsedNs,
+      outstanding: recorder.outstandingSamples,
+    });
+    if (isLast) this.#stopIssuing(threads.ends[0]?.cause ?? cause);
   }
 
   /** Server issues all there is; the others should have ended before the list did. */
   #causeOfListEnd(): EndCause {
     const { limits, rules } = this.#parts;
+    const early = this.#threads.ends[0];
+    if (early !== undefined) return early.cause;
     return limits !== null && rules.endsNaturally ? 'ran-out' : 'all-issued';
   }
 
@@ -288,6 +360,7 @@ export class IssueQueryController {
       outstandingAtStop: this.#outstandingAtStop,
       abandonedSamples,
       fault: this.#fault,
+      threadEnds: this.#threads.ends,
     });
   }
 }

@@ -1,14 +1,16 @@
+import assert from 'node:assert';
 import { writeResults } from '../logs/result-lines.ts';
 import { performanceSummaryText } from '../logs/summary-log.ts';
-import type { SampleRecorder } from '../recorder/sample-recorder.ts';
-import { type Measurements, summarize } from '../results/summarize.ts';
+import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
-import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { type ExtendedRun, extendRun } from './extend-run.ts';
 import { judgeDispatch } from './generator-bound.ts';
+import { measurementsOf } from './measurements.ts';
 import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
-import { type IssuedSet, runSet } from './run-set.ts';
+import { type IssuedSet, runSet, type SetInput } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { PerformanceOutcome } from './test-outcome.ts';
+import { TimestampPrinter } from './timestamp-printer.ts';
 
 /**
  * Runs the first set under the clock (LoadGen: RunPerformanceMode).
@@ -20,24 +22,49 @@ export async function runPerformance(
   sutName: string,
   askNameAgain: () => Promise<void>,
 ): Promise<PerformanceOutcome | null> {
-  const { parts, effective, loadgen, logs, sink } = context;
+  const { parts, effective, loadgen, logs } = context;
   logs.detail.message('Starting performance mode');
-  sink.beginPhase();
   const set = new LoadableSets('performance', effective, parts.qsl, loadgen).at(0);
-  const issued = await runSet(context, { phase: 'performance', set, setIndex: 0, setCount: 1 });
+  const input = { phase: 'performance', set, setIndex: 0, setCount: 1 } as const;
+  const run = await measureRun(context, input, askNameAgain);
+  if (run === null) return null;
+  writePerformance(context, sutName, run.outcome);
+  await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
+  return run.outcome;
+}
+
+/** A run that was measured, in the context that it was run in. */
+export interface MeasuredRun {
+  readonly context: TestContext;
+  readonly outcome: PerformanceOutcome;
+}
+
+/** Issues one set under the clock and makes its results; the caller writes them and unloads. */
+export async function measureRun(
+  context: TestContext,
+  input: SetInput,
+  askNameAgain: () => Promise<void>,
+): Promise<MeasuredRun | null> {
+  const { parts, effective, logs, sink } = context;
+  sink.beginPhase();
+  const stamps = effective.printTimestamps ? new TimestampPrinter(logs) : null;
+  const issued = await runSet(context, input);
   if (issued === null) return null;
+  stamps?.printEnd(issued.end);
   const totals = new PhaseTotals();
   totals.add(issued, sink.failures);
+  const findings =
+    parts.extendsUntilDecided === true
+      ? extendedFindings(await extendRun(context, input, issued, totals), context)
+      : summarizeSet(issued, context);
   writeFailures(logs.detail, sink.failures);
   if (!totals.isBroken) await askNameAgain();
   const contractErrors = sink.contractErrors.takeCount();
   const outcome = {
     ...totals.outcome(contractErrors, sink.failures),
-    ...summarizeSet(issued, context),
+    ...findings,
   };
-  writePerformance(context, sutName, outcome);
-  await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
-  return outcome;
+  return { context, outcome };
 }
 
 /** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
@@ -47,7 +74,7 @@ function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): b
 
 type Findings = Pick<
   PerformanceOutcome,
-  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason'
+  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason' | 'extension'
 >;
 
 function summarizeSet(
@@ -56,32 +83,29 @@ function summarizeSet(
 ): Findings {
   const measured = measurementsOf(recorder, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
+  const { generatorLagShareMax } = parts;
   return {
     summary,
-    ...judgeDispatch(recorder, measured, settings, summary, parts.generatorLagShareMax),
+    extension: null,
+    ...judgeDispatch(recorder, measured, settings, summary, generatorLagShareMax),
   };
 }
 
-function measurementsOf(recorder: SampleRecorder, { scenario }: EffectiveSettings): Measurements {
-  const sampleLatenciesNs = recorder.completedLatenciesNs();
-  let maxLatencyNs = 0;
-  for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
-  const final = recorder.finalQuery();
-  return {
-    queryCount: recorder.issuedQueries,
-    sampleLatenciesNs,
-    queryLatenciesNs:
-      scenario === 'MultiStream' ? recorder.completedQueryLatenciesNs() : new Float64Array(0),
-    maxLatencyS: maxLatencyNs / 1e9,
-    finalQuery: {
-      scheduledS: final.scheduledNs / 1e9,
-      issuedS: final.issuedNs / 1e9,
-      allDoneS: final.doneNs / 1e9,
-    },
-  };
+/** Each part has its own lateness: the worst part stands for the run. */
+function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext): Findings {
+  const { summary, extension } = run;
+  const judged = run.parts.map(({ recorder }) => {
+    const measured = measurementsOf(recorder, settings);
+    const partSummary = summarize(measured, settings, 0);
+    return judgeDispatch(recorder, measured, settings, partSummary, parts.generatorLagShareMax);
+  });
+  const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
+  assert(worst !== undefined);
+  return { summary, extension, ...worst };
 }
 
-function writePerformance(
+/** Writes summary and result lines of a run (LoadGen: PerformanceSummary). */
+export function writePerformance(
   context: TestContext,
   sutName: string,
   outcome: PerformanceOutcome,

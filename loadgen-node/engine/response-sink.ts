@@ -7,11 +7,15 @@ import {
   NOT_ISSUED,
   RECORDED,
   type SampleRecorder,
+  SECOND_FIRST_TOKEN,
   SECOND_RESPONSE,
 } from '../recorder/sample-recorder.ts';
 import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
 import { FailureTally } from './failure-tally.ts';
 import type { IssueQueryController } from './issue-query-controller.ts';
+
+/** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
+export type TokenRecording = 'off' | 'counts' | 'times';
 
 /** The set that responses belong to at the moment. */
 export interface OpenSet {
@@ -22,6 +26,8 @@ export interface OpenSet {
   readonly sampleIndices: Uint32Array;
   /** One bit per sample: its response is logged. Null: none is. */
   readonly loggedSamples: Uint8Array | null;
+  /** How tokens are recorded; `off`: not at all. */
+  readonly tokens: TokenRecording;
   readonly responses: ResponseRecorder;
 }
 
@@ -81,32 +87,48 @@ export class EngineResponseSink implements ResponseSink {
     return this.#clock.nowNs();
   }
 
-  firstToken(responseId: number, _payload: Uint8Array, _atNs: number): void {
-    // Token latencies are not measured yet; the contract is checked all the same.
-    const set = this.#set;
-    const problem = set?.recorder.checkOpen(responseId - set.firstResponseId);
-    if (problem !== RECORDED) this.#refuse(responseId, problem);
-  }
-
-  complete(responseId: number, payload: Uint8Array, _tokenCount: number, atNs: number): void {
+  firstToken(responseId: number, payload: Uint8Array, atNs: number): void {
     const set = this.#set;
     if (set === null) {
       this.#refuse(responseId, undefined);
       return;
     }
     const sample = responseId - set.firstResponseId;
-    let result = set.recorder.complete(sample, atNs);
+    let result = set.recorder.firstToken(sample, atNs);
     if (result === BEFORE_ISSUE) {
-      // The time is wrong, the response is there: our own clock decides, and the error is counted.
       this.#refuse(responseId, result);
-      result = set.recorder.complete(sample, this.#clock.nowNs());
+      result = set.recorder.firstToken(sample, this.#clock.nowNs());
     }
     if (result !== RECORDED) {
       this.#refuse(responseId, result);
       return;
     }
+    if (set.tokens !== 'times' || set.loggedSamples === null) return;
+    if (isBitSet(set.loggedSamples, sample)) set.responses.keepFirstToken(responseId, payload);
+  }
+
+  complete(responseId: number, payload: Uint8Array, tokenCount: number, atNs: number): void {
+    const set = this.#set;
+    if (set === null) {
+      this.#refuse(responseId, undefined);
+      return;
+    }
+    const sample = responseId - set.firstResponseId;
+    // LoadGen counts a single token as none.
+    const tokens = tokenCount > 1 ? tokenCount : 0;
+    let result = set.recorder.complete(sample, atNs, tokens);
+    if (result === BEFORE_ISSUE) {
+      // The time is wrong, the response is there: our own clock decides, and the error is counted.
+      this.#refuse(responseId, result);
+      result = set.recorder.complete(sample, this.#clock.nowNs(), tokens);
+    }
+    if (result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    if (set.tokens !== 'off') this.#checkTokens(set, responseId, tokenCount);
     if (set.loggedSamples !== null && isBitSet(set.loggedSamples, sample)) {
-      set.responses.add(responseId, set.sampleIndices[sample] as number, payload);
+      addLogged(set, responseId, payload, Math.max(0, tokenCount));
     }
     // Last, since it may issue the next query, whose responses may come before this call returns.
     set.controller.sampleCompleted();
@@ -129,6 +151,17 @@ export class EngineResponseSink implements ResponseSink {
     else this.#faultBetweenSets ??= error;
   }
 
+  /** LoadGen names these and goes on; the numbers of such a sample count as they are. */
+  #checkTokens(set: OpenSet, responseId: number, tokenCount: number): void {
+    const errors = this.contractErrors;
+    if (set.tokens === 'times' && !set.recorder.hasFirstToken(responseId - set.firstResponseId)) {
+      errors.add('no-first-token', responseId);
+    }
+    if (tokenCount === 1) errors.add('one-token', responseId);
+    else if (tokenCount < 0) errors.add('negative-tokens', responseId);
+    else if (!(tokenCount > 0)) errors.add('zero-tokens', responseId);
+  }
+
   /** @param problem What the recorder says; undefined while no set is open. */
   #refuse(responseId: number, problem: number | undefined): void {
     if (this.#isClosed) return;
@@ -139,10 +172,23 @@ export class EngineResponseSink implements ResponseSink {
     if (problem === NOT_ISSUED) return 'not-issued';
     if (problem === SECOND_RESPONSE) return 'second-response';
     if (problem === BEFORE_ISSUE) return 'before-issue';
+    if (problem === SECOND_FIRST_TOKEN) return 'second-first-token';
     const firstOfSet = this.#set?.firstResponseId ?? this.#nextResponseId;
     const isOld = Number.isInteger(responseId) && responseId >= 0 && responseId < firstOfSet;
     return isOld ? 'after-end' : 'unknown-id';
   }
+}
+
+function addLogged(
+  { tokens: recording, responses, sampleIndices, firstResponseId }: OpenSet,
+  responseId: number,
+  payload: Uint8Array,
+  count: number,
+): void {
+  const firstToken = recording === 'times' ? responses.takeFirstToken(responseId) : null;
+  const sampleIndex = sampleIndices[responseId - firstResponseId] as number; // In range: recorded.
+  const tokens = recording === 'off' ? null : { count, firstToken };
+  responses.add(responseId, sampleIndex, payload, tokens);
 }
 
 function isBitSet(bits: Uint8Array, index: number): boolean {

@@ -4,11 +4,13 @@ import { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { scenarioRules } from '../scenario/scenario-rules.ts';
 import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { writeEndOfSet } from './end-messages.ts';
-import { INTERRUPTED } from './interruption.ts';
 import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
+import type { TokenRecording } from './response-sink.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
+import { traceSet } from './trace-set.ts';
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;
 
@@ -18,6 +20,8 @@ export interface SetInput {
   readonly set: LoadableSet;
   readonly setIndex: number;
   readonly setCount: number;
+  /** True: the caller has loaded the set already. Default: false. */
+  readonly isLoaded?: boolean;
 }
 
 /** A set that was issued, to whatever end. */
@@ -37,39 +41,48 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const plan = buildQueryPlan({ phase, settings: effective, set, loadgen });
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
-  const rules = scenarioRules(effective.scenario);
-  const recorder = new SampleRecorder(plan, rules.scheduledAt);
+  const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs);
+  const tokens = tokenRecording(
+    effective,
+    parts.usesTokenLatenciesBeforeAudit ?? effective.useTokenLatencies,
+  );
+  const recorder = new SampleRecorder(plan, rules.scheduledAt, {
+    threadCount: effective.issueThreadCount,
+    countsTokens: tokens !== 'off',
+    timesFirstTokens: tokens === 'times',
+  });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
     logs.accuracy.write(response),
   );
 
-  logs.detail.list('loaded_qsl_set', set.sampleIndices);
-  const loaded = await interruption.orInterrupted(parts.qsl.loadSamplesToRam(set.sampleIndices));
-  if (loaded === INTERRUPTED || interruption.isInterrupted || sink.faultBetweenSets !== null) {
-    return null;
-  }
-  writeGenerated(context, phase, plan);
+  if (input.isLoaded !== true) await loadSet(context, set);
+  if (interruption.isInterrupted || sink.faultBetweenSets !== null) return null;
+  writeGenerated(context, plan);
   logs.flush();
 
   const { nextIds } = context;
+  const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
   const controller = new IssueQueryController({
     sut: parts.sut,
     clock: parts.clock,
     rules,
     plan,
     recorder,
+    threadCount: effective.issueThreadCount,
+    arrivalIntervalNs: effective.arrivalIntervalNs,
+    coalesces: effective.serverCoalesceQueries,
     limits: phase === 'performance' ? stopLimits(effective) : null,
-    firstQueryId: nextIds.queryId,
-    firstResponseId: nextIds.responseId,
+    ...ids,
     stallTimeoutNs: parts.stallTimeoutNs,
     drainTimeoutNs: parts.drainTimeoutNs,
   });
   sink.openSet({
     controller,
     recorder,
-    firstResponseId: nextIds.responseId,
+    firstResponseId: ids.firstResponseId,
     sampleIndices: plan.sampleIndices,
     loggedSamples,
+    tokens,
     responses,
   });
   nextIds.queryId += plan.queryCount;
@@ -83,24 +96,37 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   sink.closeSet();
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
+  const { scenario } = effective;
+  const originNs = context.logBeginNs;
+  if (logs.trace !== null)
+    traceSet(logs.trace, { scenario, plan, recorder, end, originNs, ...ids });
   logs.flush();
   return { recorder, end };
 }
 
-function writeGenerated(
-  { logs, effective, loadgen }: TestContext,
-  phase: Phase,
-  plan: QueryPlan,
-): void {
-  const isPadded =
-    loadgen.logsPaddedQuerySize &&
-    phase === 'performance' &&
-    effective.scenario === 'Offline' &&
-    effective.sampleConcatenatePermutation;
+/** Loads a set, untimed; an interruption overtakes it. */
+export async function loadSet(
+  { parts, logs, interruption }: TestContext,
+  { sampleIndices }: LoadableSet,
+): Promise<void> {
+  logs.detail.list('loaded_qsl_set', sampleIndices);
+  await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
+}
+
+/** Offline has no first token to wait for. */
+function tokenRecording(
+  { useTokenLatencies, scenario }: EffectiveSettings,
+  isLogged: boolean,
+): TokenRecording {
+  if (!useTokenLatencies && !isLogged) return 'off';
+  return scenario === 'Offline' ? 'counts' : 'times';
+}
+
+function writeGenerated({ logs, effective, loadgen }: TestContext, plan: QueryPlan): void {
   logs.detail.integer('generated_query_count', plan.generatedQueryCount);
   logs.detail.integer(
     'generated_samples_per_query',
-    isPadded ? plan.samplesPerQuery : effective.samplesPerQuery,
+    loadgen.logsPaddedQuerySize ? plan.samplesPerQuery : effective.samplesPerQuery,
   );
   logs.detail.integer('generated_query_duration', plan.generatedDurationNs);
 }
@@ -120,8 +146,8 @@ function writeEnd(
   { recorder, end }: IssuedSet,
   beginMs: number,
 ): void {
-  writeEndOfSet(logs.detail, end, recorder);
   for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+  writeEndOfSet(logs.detail, end);
   for (const key of LOGGER_COUNTERS) logs.detail.integer(key, 0);
   logs.detail.text('power_begin', powerTime(beginMs));
   logs.detail.text('power_end', powerTime(beginMs + recorder.lastCompletionNs / 1e6));

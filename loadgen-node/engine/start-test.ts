@@ -1,13 +1,19 @@
+import type { TestMode } from '../../shared/domain/scenario.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { writeConfigEvents } from '../logs/config-event-lines.ts';
+import type { DetailLog } from '../logs/detail-log.ts';
 import { writeHeader } from '../logs/header-lines.ts';
 import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
 import { TestLogs } from '../logs/test-logs.ts';
 import { writeVerdict } from '../logs/verdict-lines.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { checkSettings } from '../settings/check-settings.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { deriveEffectiveSettings } from '../settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
 import { runAccuracy } from './accuracy-run.ts';
+import { findPeakPerformance } from './find-peak-performance.ts';
 import { INTERRUPTED, Interruption } from './interruption.ts';
 import { runPerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
@@ -45,6 +51,18 @@ async function runTest(
   interruption: Interruption,
 ): Promise<TestOutcome> {
   checkSettings(parts.settings, parts.qsl);
+  return await runChecked(
+    { ...parts, settings: applyTest05(parts.settings) },
+    stopper,
+    interruption,
+  );
+}
+
+async function runChecked(
+  parts: TestParts,
+  stopper: SutStopper,
+  interruption: Interruption,
+): Promise<TestOutcome> {
   const loadgen = parts.loadgen ?? LOADGEN_V41;
   const derived = deriveEffectiveSettings(parts.settings, parts.qsl, loadgen);
   const beginNs = parts.clock.nowNs();
@@ -57,6 +75,7 @@ async function runTest(
     sink: new EngineResponseSink(parts.clock),
     selector: new AccuracyLogSelector(),
     interruption,
+    logBeginNs: beginNs,
     nextIds: { queryId: 0, responseId: 0 },
   };
   try {
@@ -78,6 +97,7 @@ class TestRun {
   #sutNameDurationNs = 0;
   #accuracy: AccuracyOutcome | null = null;
   #performance: PerformanceOutcome | null = null;
+  #peakTargetQps: number | null = null;
 
   constructor(context: TestContext, stopper: SutStopper) {
     this.#context = context;
@@ -107,13 +127,19 @@ class TestRun {
   #writeHead(settingErrors: readonly string[]): void {
     const { parts, logs, effective, loadgen } = this.#context;
     const header = {
+      datetime: logs.datetime,
       sutName: this.#sutName,
       sutNameDurationNs: this.#sutNameDurationNs,
       qslName: parts.qsl.name,
       totalSampleCount: parts.qsl.totalSampleCount,
       performanceSampleCount: parts.qsl.performanceSampleCount,
+      selfCheck: parts.selfCheck,
     };
+    writeConfigEvents(logs.detail, parts.configEvents, 'files');
+    writeThreads(logs.detail, effective, parts.settings.serverNumIssueQueryThreads);
     writeHeader(logs.detail, header, loadgen);
+    writeConfigEvents(logs.detail, parts.configEvents, 'audit');
+    if (parts.settings.test05) logs.detail.warning('Test05 flag detected Overriding random seeds');
     for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
     writeRequestedSettings(logs.detail, parts.settings, loadgen);
     writeEffectiveSettings(logs.detail, effective, loadgen);
@@ -121,14 +147,18 @@ class TestRun {
 
   async #runPhases(): Promise<void> {
     const { effective, interruption } = this.#context;
-    if (effective.mode !== 'PerformanceOnly' && !interruption.isInterrupted) {
+    if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
-    if (effective.mode !== 'AccuracyOnly' && !interruption.isInterrupted) {
-      this.#performance = await runPerformance(this.#context, this.#sutName, () =>
-        this.#askNameAgain(),
-      );
+    if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
+    const askNameAgain = (): Promise<void> => this.#askNameAgain();
+    if (effective.mode === 'FindPeakPerformance') {
+      const search = await findPeakPerformance(this.#context, this.#sutName, askNameAgain);
+      this.#performance = search.performance;
+      this.#peakTargetQps = search.peakTargetQps;
+    } else {
+      this.#performance = await runPerformance(this.#context, this.#sutName, askNameAgain);
     }
   }
 
@@ -191,8 +221,9 @@ class TestRun {
       accuracy: this.#accuracy,
       performance: this.#performance,
       isInterrupted,
-      wantsAccuracy: effective.mode !== 'PerformanceOnly',
-      wantsPerformance: effective.mode !== 'AccuracyOnly',
+      wantsAccuracy: wantsAccuracy(effective.mode),
+      wantsPerformance: wantsPerformance(effective.mode),
+      isSearchUnfinished: effective.mode === 'FindPeakPerformance' && this.#peakTargetQps === null,
       contractErrors: sink.contractErrors.count,
       sutProblems: this.#problems,
     });
@@ -202,6 +233,7 @@ class TestRun {
       effectiveSettings: effective,
       accuracy: this.#accuracy,
       performance: this.#performance,
+      peakTargetQps: this.#peakTargetQps,
       verdicts,
       logFiles: logs.paths,
       isInterrupted,
@@ -216,8 +248,8 @@ class TestRun {
     const { effective, interruption } = this.#context;
     if (!interruption.isInterrupted) return false;
     const phases = [];
-    if (effective.mode !== 'PerformanceOnly') phases.push(this.#accuracy);
-    if (effective.mode !== 'AccuracyOnly') phases.push(this.#performance);
+    if (wantsAccuracy(effective.mode)) phases.push(this.#accuracy);
+    if (wantsPerformance(effective.mode)) phases.push(this.#performance);
     return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
   }
 
@@ -231,6 +263,34 @@ class TestRun {
       this.#addProblem({ rule: 'fault', text, needed: 'no fault', seen: 'a fault' });
     }
   }
+}
+
+/** LoadGen's threads register before the test begins; its hash of a thread is our number of it. */
+function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: number): void {
+  if (scenario !== 'Server') return;
+  for (let thread = 0; thread < count; thread += 1) {
+    log.message(`Registered IssueQueryThread[${thread}]. thread ID : ${thread}`);
+  }
+}
+
+function wantsAccuracy(mode: TestMode): boolean {
+  return mode === 'AccuracyOnly' || mode === 'SubmissionRun';
+}
+
+function wantsPerformance(mode: TestMode): boolean {
+  return mode !== 'AccuracyOnly';
+}
+
+/** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */
+function applyTest05(settings: TestSettings): TestSettings {
+  if (!settings.test05) return settings;
+  return {
+    ...settings,
+    mode: 'PerformanceOnly',
+    qslRngSeed: settings.test05QslRngSeed,
+    sampleIndexRngSeed: settings.test05SampleIndexRngSeed,
+    scheduleRngSeed: settings.test05ScheduleRngSeed,
+  };
 }
 
 /** Stops the SUT, once, whichever way the test ends. */

@@ -1,6 +1,7 @@
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { ScenarioRules } from '../scenario/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { IssueThreads } from './issue-threads.ts';
 import type { EndCause } from './test-outcome.ts';
 
 /** Limits of a performance run that end the issuing. An accuracy run has none. */
@@ -25,16 +26,23 @@ export function stopLimits(settings: EffectiveSettings): StopLimits {
   };
 }
 
+/** The query that was just issued. The issue loop fills one such object again and again. */
+export interface IssueMoment {
+  readonly threads: IssueThreads;
+  readonly thread: number;
+  /** Its issue, in ns since the start. */
+  readonly elapsedNs: number;
+}
+
 /**
- * Whether the query just issued was the last one (LoadGen: IssueQueriesInternal). Asked after each
+ * Whether the query just issued was the last one of its thread (LoadGen: IssueQueriesInternal). Asked after each
  * query, in LoadGen's order; the elapsed time is that of the issue, not now. Hot path.
- * @param elapsedNs Issue of that query, in ns since the start.
  */
 export function stopAfterIssue(
   limits: StopLimits,
   rules: ScenarioRules,
   recorder: SampleRecorder,
-  elapsedNs: number,
+  { threads, thread, elapsedNs }: IssueMoment,
 ): EndCause | null {
   // Server queries have one sample, so that outstanding samples are outstanding queries.
   if (limits.maxAsyncQueries !== 0 && recorder.outstandingSamples > limits.maxAsyncQueries) {
@@ -48,9 +56,15 @@ export function stopAfterIssue(
   ) {
     return 'natural';
   }
-  if (limits.maxQueryCount !== 0 && issuedQueries >= limits.maxQueryCount) {
-    return 'max-query-count';
+  if (limits.maxQueryCount !== 0) {
+    const most = shareOfThread(limits.maxQueryCount, thread, threads.count);
+    if (threads.issuedBy(thread) >= most) return 'max-query-count';
   }
   if (limits.maxDurationNs !== 0 && elapsedNs > limits.maxDurationNs) return 'max-duration';
   return null;
+}
+
+/** Part of a count that falls to one thread: the first threads take the rest of the division. */
+function shareOfThread(count: number, thread: number, threadCount: number): number {
+  return Math.floor(count / threadCount) + (thread < count % threadCount ? 1 : 0);
 }

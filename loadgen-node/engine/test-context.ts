@@ -3,6 +3,8 @@ import type { QuerySampleLibrary } from '../../shared/domain/query-sample-librar
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import type { SelfCheck } from '../self-check/self-check.ts';
+import type { ConfigEvent } from '../settings/config-event.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
@@ -21,6 +23,18 @@ export interface TestParts {
   readonly log: LogSettings;
   /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
   readonly loadgen?: LoadgenBehaviour;
+  /** What reading the configuration files left for the detail log, in order. Default: nothing. */
+  readonly configEvents?: readonly ConfigEvent[];
+  /**
+   * Token latencies of the settings before audit.config, which decide what is logged about tokens
+   * (LoadGen: StartTest). Default: those of `settings`.
+   */
+  readonly usesTokenLatenciesBeforeAudit?: boolean;
+  /**
+   * True: a performance run that early stopping has not decided goes on (Rule: inference_rules v4.1,
+   * appendix). Not what LoadGen does; the logs name it. Default: false.
+   */
+  readonly extendsUntilDecided?: boolean;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
@@ -30,6 +44,8 @@ export interface TestParts {
    * generator-bound. Default: 0.1.
    */
   readonly generatorLagShareMax?: number | undefined;
+  /** The program's own files against their manifest; goes to the detail log. */
+  readonly selfCheck?: SelfCheck;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
   /**
@@ -62,6 +78,8 @@ export interface TestContext {
   readonly loadgen: LoadgenBehaviour;
   readonly logs: TestLogs;
   readonly sink: EngineResponseSink;
+  /** Clock when the logs began. */
+  readonly logBeginNs: number;
   /** Lives for the whole test: its values go on from set to set and phase to phase. */
   readonly selector: AccuracyLogSelector;
   readonly interruption: Interruption;

@@ -55,6 +55,13 @@ export interface AccuracyOutcome extends PhaseOutcome {
   readonly setCount: number;
 }
 
+/** Queries that a run went on with until early stopping decided; LoadGen knows no such thing. */
+export interface RunExtension {
+  readonly count: number;
+  readonly queries: number;
+  readonly isDecided: boolean;
+}
+
 /** The performance phase. */
 export interface PerformanceOutcome extends PhaseOutcome {
   readonly summary: PerformanceSummary;
@@ -65,6 +72,8 @@ export interface PerformanceOutcome extends PhaseOutcome {
    * the issue, or (Server) p99 of the dispatch lag is above 10 % of the latency bound.
    */
   readonly isGeneratorBound: boolean;
+  /** What the option `extendsUntilDecided` added; null unless it was asked for. */
+  readonly extension: RunExtension | null;
   /** In words, empty if not generator-bound. */
   readonly generatorBoundReason: string;
 }
@@ -98,6 +107,8 @@ export interface TestOutcome {
   /** Null when the phase was not asked for, or never began. */
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
+  /** FindPeakPerformance: the rate that it found, whose run `performance` is; else null. */
+  readonly peakTargetQps: number | null;
   readonly verdicts: {
     /**
      * LoadGen's: its rules to the bit, logged errors ignored. INVALID where the C++ LoadGen would

@@ -19,6 +19,8 @@ export interface VerdictInput {
   /** Phases that the mode asks for. */
   readonly wantsAccuracy: boolean;
   readonly wantsPerformance: boolean;
+  /** FindPeakPerformance that ended without a peak. */
+  readonly isSearchUnfinished: boolean;
   /** Of the whole test. */
   readonly contractErrors: number;
   /** Defects of the SUT outside the phases, as whole sentences: name changed, stop failed, ... */
@@ -50,6 +52,10 @@ function loadgenReasons(input: VerdictInput): VerdictReason[] {
   if (performance !== null) reasons.push(...ruleReasons(performance, settings));
   if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
   if (performance !== null) reasons.push(...endReasons('performance', performance));
+  if (input.isSearchUnfinished && performance === null && !input.isInterrupted) {
+    reasons.push(noPeak());
+    return reasons;
+  }
   const isMissing =
     (input.wantsAccuracy && accuracy === null) || (input.wantsPerformance && performance === null);
   if (isMissing && !reasons.some(({ rule }) => rule === 'interrupted' || rule === 'fault')) {
@@ -79,16 +85,21 @@ function ruleReasons(outcome: PerformanceOutcome, settings: EffectiveSettings): 
     });
   };
   const lengthKey = keyOfLength(outcome.endCause, settings);
-  add('latency-bound', 'The latency bound was missed', validity.performance, 'server_target_qps');
+  add('latency-bound', 'The latency bound was missed', validity.performance, keyOfLoad(settings));
   add('min-duration', 'The run was too short', validity.minDuration, lengthKey);
   add('min-queries', 'Too few queries or samples', validity.minQueries, lengthKey);
   add(
     'early-stopping',
     'Too few queries for the confidence that early stopping asks for',
     validity.earlyStopping,
-    validity.performance.isMet ? 'min_query_count' : 'server_target_qps',
+    validity.performance.isMet ? 'min_query_count' : keyOfLoad(settings),
   );
   return reasons;
+}
+
+/** The setting that makes the load lighter. */
+function keyOfLoad({ scenario }: EffectiveSettings): string {
+  return scenario === 'MultiStream' ? 'multi_stream_samples_per_query' : 'server_target_qps';
 }
 
 /** The setting that kept a run short. */
@@ -165,10 +176,21 @@ function missingPhase(isInterrupted: boolean): VerdictReason {
   };
 }
 
+function noPeak(): VerdictReason {
+  return {
+    rule: 'find-peak',
+    text: 'The search for the peak performance did not come to its end; the detail log says why.',
+    needed: 'a rate that keeps the latency bound, and one that does not',
+    seen: 'no such pair',
+    key: 'server_target_qps',
+  };
+}
+
 /** What LoadGen logs or does not see at all, and longhaul does not accept. */
 function longhaulReasons(input: VerdictInput): VerdictReason[] {
   const { contractErrors, performance, sutProblems } = input;
   const reasons: VerdictReason[] = sutProblems.map((problem) => ({ ...problem, key: null }));
+  if (input.isSearchUnfinished && performance !== null) reasons.push(noPeak());
   if (performance?.isGeneratorBound) {
     reasons.push({
       rule: 'generator-bound',
@@ -183,7 +205,7 @@ function longhaulReasons(input: VerdictInput): VerdictReason[] {
   if (contractErrors > 0) {
     reasons.push({
       rule: 'contract-errors',
-      text: `The SUT sent ${contractErrors} responses that nobody was waiting for; the detail log names them.`,
+      text: `The SUT broke the contract ${contractErrors} times with its responses; the detail log names them.`,
       needed: '0 contract errors',
       seen: `${contractErrors} contract errors`,
       key: null,

@@ -14,15 +14,24 @@ interface LineFlags {
  * Unlike LoadGen's, every line is valid JSON whatever a name or a text holds.
  */
 export class DetailLog {
-  readonly #file: LogFile;
+  readonly #file: Pick<LogFile, 'append'>;
   readonly #elapsedNs: () => number;
+  readonly #notJson: 'null' | 'as-loadgen';
   #errorCount = 0;
   #warningCount = 0;
 
-  /** @param elapsedNs Time since logging began, in ns. */
-  constructor(file: LogFile, elapsedNs: () => number) {
+  /**
+   * @param elapsedNs Time since logging began, in ns.
+   * @param notJson Doubles that JSON cannot say: as null, or as LoadGen prints them.
+   */
+  constructor(
+    file: Pick<LogFile, 'append'>,
+    elapsedNs: () => number,
+    notJson: 'null' | 'as-loadgen' = 'null',
+  ) {
     this.#file = file;
     this.#elapsedNs = elapsedNs;
+    this.#notJson = notJson;
   }
 
   /** Error lines so far. */
@@ -45,7 +54,8 @@ export class DetailLog {
 
   /** Six significant digits, as LoadGen. What JSON cannot say (infinite, not a number) is null. */
   double(key: string, value: number): void {
-    this.#line(key, Number.isFinite(value) ? formatGeneral(value) : 'null');
+    const isText = Number.isFinite(value) || this.#notJson === 'as-loadgen';
+    this.#line(key, isText ? formatGeneral(value) : 'null');
   }
 
   boolean(key: string, value: boolean): void {
@@ -70,7 +80,7 @@ export class DetailLog {
     this.#line('warning_generic_message', JSON.stringify(value), { isWarning: true });
   }
 
-  /** @param key LoadGen's: `error_runtime` or `error_invalid_test_settings`. */
+  /** @param key LoadGen's: `error_runtime`, `error_invalid_test_settings` or `error_invalid_config`. */
   error(key: string, value: string): void {
     this.#errorCount += 1;
     this.#line(key, JSON.stringify(value), { isError: true });

@@ -1,14 +1,19 @@
 import { packageVersion } from '../../shared/process/package-files.ts';
+import type { SelfCheck } from '../self-check/self-check.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { DetailLog } from './detail-log.ts';
 
 /** What a test says of itself before anything else. */
 export interface TestHeader {
+  /** Date and time of the test, UTC. */
+  readonly datetime: string;
   readonly sutName: string;
   readonly sutNameDurationNs: number;
   readonly qslName: string;
   readonly totalSampleCount: number;
   readonly performanceSampleCount: number;
+  /** The program's own files; undefined where nobody looked. */
+  readonly selfCheck: SelfCheck | undefined;
 }
 
 /**
@@ -30,10 +35,25 @@ export function writeHeader(log: DetailLog, header: TestHeader, loadgen: Loadgen
     log.text(key, 'NA');
   }
   log.map('loadgen_file_sha1', {});
-  log.text('test_datetime', `${new Date().toISOString().slice(0, 19)}Z`);
+  log.text('longhaul_rng_library', loadgen.rngLibrary);
+  if (header.selfCheck !== undefined) writeSelfCheck(log, header.selfCheck);
+  log.text('test_datetime', header.datetime);
   log.text('sut_name', header.sutName);
   log.integer('get_sut_name_duration_ns', header.sutNameDurationNs);
   log.text('qsl_name', header.qslName);
   log.integer('qsl_reported_total_count', header.totalSampleCount);
   log.integer('qsl_reported_performance_count', header.performanceSampleCount);
+}
+
+/** Differing files above this are only counted. */
+const NAMED_FILES_MAX = 20;
+
+function writeSelfCheck(log: DetailLog, { hash, state, differingFiles }: SelfCheck): void {
+  log.text('longhaul_files_sha256', hash);
+  log.text('longhaul_files_state', state);
+  if (state === 'modified') {
+    const more = differingFiles.length - NAMED_FILES_MAX;
+    const named = differingFiles.slice(0, NAMED_FILES_MAX).join(', ');
+    log.text('longhaul_files_differing', more > 0 ? `${named} and ${more} more` : named);
+  }
 }

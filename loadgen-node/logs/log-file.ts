@@ -14,13 +14,18 @@ const HELD_CHARACTERS_MAX = 1 << 20;
 export class LogFile {
   readonly path: string;
   readonly #descriptor: number;
+  readonly #copyTo: ((text: string) => void) | null;
   #held = '';
   #failure: MlperfError | null = null;
   #isOpen = true;
 
-  /** @throws MlperfError `ERR_OUTPUT` when the file cannot be opened for writing. */
-  constructor(path: string) {
+  /**
+   * @param copyTo Gets what is written as well, piece by piece.
+   * @throws MlperfError `ERR_OUTPUT` when the file cannot be opened for writing.
+   */
+  constructor(path: string, copyTo: ((text: string) => void) | null = null) {
     this.path = path;
+    this.#copyTo = copyTo;
     try {
       this.#descriptor = openSync(path, 'w');
     } catch (error) {
@@ -52,6 +57,7 @@ export class LogFile {
 
   #writeHeld(): void {
     const bytes = Buffer.from(this.#held);
+    if (this.#held !== '') this.#copyTo?.(this.#held);
     this.#held = '';
     if (this.#failure !== null) return;
     try {

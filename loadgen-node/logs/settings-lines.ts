@@ -34,6 +34,14 @@ export function writeRequestedSettings(
     log.integer('requested_accuracy_sample_count_override', settings.accuracySampleCountOverride);
   }
   log.boolean('requested_sample_concatenate_permutation', settings.sampleConcatenatePermutation);
+  if (settings.useTokenLatencies) writeRequestedTokens(log, settings);
+}
+
+function writeRequestedTokens(log: DetailLog, settings: TestSettings): void {
+  log.boolean('requested_use_token_latencies', true);
+  if (settings.scenario === 'Offline') return;
+  log.integer('requested_server_ttft_latency', settings.serverTtftLatencyNs);
+  log.integer('requested_server_tpot_latency', settings.serverTpotLatencyNs);
 }
 
 function writeRequestedOfScenario(log: DetailLog, settings: TestSettings): void {

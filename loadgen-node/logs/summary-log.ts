@@ -24,10 +24,13 @@ export function performanceSummaryText(input: SummaryLogInput): string {
     `Scenario : ${input.settings.scenario}`,
     `Mode     : ${input.settings.mode}`,
     resultLine(input),
+    ...tokenResultLines(input),
+    ...arrivalLines(input),
     ...validityLines(input),
     '',
     ...heading('Additional Stats'),
     ...additionalLines(input.summary),
+    ...tokenLines(input),
     '',
     ...heading('Test Parameters Used'),
     ...parameterLines(input),
@@ -74,7 +77,7 @@ function resultLine({ summary, loadgen }: SummaryLogInput): string {
 function validityLines({ summary, isValid }: SummaryLogInput): string[] {
   const { performance, minDuration, minQueries, earlyStopping } = summary.validity;
   const lines = [`Result is : ${isValid ? 'VALID' : 'INVALID'}`];
-  if (summary.scenario === 'Server') {
+  if (summary.scenario === 'Server' || summary.arrivals !== null) {
     lines.push(`  Performance constraints satisfied : ${yesNo(performance.isMet)}`);
   }
   lines.push(
@@ -85,10 +88,45 @@ function validityLines({ summary, isValid }: SummaryLogInput): string[] {
   if (!isValid) {
     lines.push('Recommendations:');
     for (const { recommendation } of [performance, minDuration, minQueries]) {
-      if (recommendation !== '') lines.push(` * ${recommendation.replaceAll('\n', '\n   ')}`);
+      if (recommendation === '') continue;
+      // A second point of advice begins with its own mark.
+      lines.push(` * ${recommendation.replaceAll(/\n(?! \*)/g, '\n   ')}`);
     }
   }
-  if (summary.scenario !== 'Offline') lines.push('Early Stopping Result:', earlyStopping.text);
+  if (earlyStopping.text !== '' || summary.tokens !== null) {
+    if (summary.scenario !== 'Offline') lines.push(...earlyStoppingLines(summary));
+  }
+  return lines;
+}
+
+function earlyStoppingLines({ validity, tokens }: PerformanceSummary): string[] {
+  if (tokens === null) return ['Early Stopping Result:', validity.earlyStopping.text];
+  return [
+    'TTFT Early Stopping Result:',
+    tokens.firstTokenEarlyStopping.text,
+    'TPOT Early Stopping Result:',
+    tokens.perOutputTokenEarlyStopping.text,
+  ];
+}
+
+function tokenResultLines({ summary, loadgen }: SummaryLogInput): string[] {
+  const { tokens, inferredTokensPerSecond: inferred, scenario } = summary;
+  const lines: string[] = [];
+  if (tokens !== null && scenario === 'Server') {
+    lines.push(`Completed tokens per second: ${formatFixed(tokens.completed, 2)}`);
+  } else if (tokens !== null && scenario === 'Offline') {
+    lines.push(`Tokens per second: ${formatGeneral(tokens.completed)}`);
+  } else if (tokens !== null) {
+    const label = percentileLabel(summary.target.percentile, loadgen.percentileLabelDecimals);
+    lines.push(`${label}th first token percentile latency (ns) : ${tokens.targetFirstTokenNs}`);
+  }
+  if (inferred !== null) {
+    lines.push(
+      scenario === 'Server'
+        ? `Completed tokens per second (inferred): ${formatFixed(inferred, 2)}`
+        : `Tokens per second (inferred): ${formatGeneral(inferred)}`,
+    );
+  }
   return lines;
 }
 
@@ -117,6 +155,52 @@ function additionalLines(summary: PerformanceSummary): string[] {
   }
 }
 
+function arrivalLines({ summary: { arrivals } }: SummaryLogInput): string[] {
+  if (arrivals === null) return [];
+  const { samplesPerQuery, skippedIntervals, skippingQueries } = arrivals;
+  return [
+    `Samples per query : ${samplesPerQuery}`,
+    `Skipped intervals : ${skippedIntervals} (caused by ${skippingQueries} queries)`,
+  ];
+}
+
+function tokenLines({ summary: { tokens, scenario }, loadgen }: SummaryLogInput): string[] {
+  if (tokens === null) return [];
+  const lines = [''];
+  if (scenario === 'SingleStream') {
+    lines.push(
+      `TPS w/ loadgen overhead         : ${formatFixed(tokens.withOverhead, 2)}`,
+      `TPS w/o loadgen overhead        : ${formatFixed(tokens.withoutOverhead, 2)}`,
+    );
+  } else if (scenario === 'Server') {
+    lines.push(`Completed tokens per second                 : ${formatFixed(tokens.completed, 2)}`);
+  }
+  const { firstToken, perOutputToken } = tokens;
+  if (firstToken === null || perOutputToken === null) return lines;
+  lines.push(
+    ...tokenStatisticsLines(firstToken, 'First Token latency', 'first token latency'),
+    '',
+    ...tokenStatisticsLines(perOutputToken, loadgen.outputTokenLabel, 'time to output token'),
+  );
+  return lines;
+}
+
+function tokenStatisticsLines(
+  { minNs, maxNs, meanNs, percentiles }: LatencyStatistics,
+  what: string,
+  percentileOf: string,
+): string[] {
+  return [
+    `Min ${what} (ns)                : ${minNs}`,
+    `Max ${what} (ns)                : ${maxNs}`,
+    `Mean ${what} (ns)               : ${meanNs}`,
+    ...percentiles.map(
+      ({ percentile, valueNs }) =>
+        `${percentileLabel(percentile, 2)} percentile ${percentileOf} (ns)   : ${valueNs}`,
+    ),
+  ];
+}
+
 function statisticsLines({ minNs, maxNs, meanNs, percentiles }: LatencyStatistics): string[] {
   return [
     `Min latency (ns)                : ${minNs}`,
@@ -133,7 +217,12 @@ function parameterLines({ settings, loadgen }: SummaryLogInput): string[] {
   const lines = [
     `samples_per_query : ${settings.samplesPerQuery}`,
     `target_qps : ${formatGeneral(settings.targetQps)}`,
-    `target_latency (ns): ${settings.targetLatencyNs}`,
+    ...(settings.useTokenLatencies
+      ? [
+          `ttft_latency (ns): ${settings.serverTtftLatencyNs}`,
+          `tpot_latency (ns): ${settings.serverTpotLatencyNs}`,
+        ]
+      : [`target_latency (ns): ${settings.targetLatencyNs}`]),
     `max_async_queries : ${settings.maxAsyncQueries}`,
     `min_duration (ms): ${settings.minDurationMs}`,
     `max_duration (ms): ${settings.maxDurationMs}`,

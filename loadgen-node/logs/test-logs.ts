@@ -7,12 +7,14 @@ import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';
 import { LogFile } from './log-file.ts';
 import { countsText } from './summary-log.ts';
+import { TraceLog } from './trace-log.ts';
 
 /** Paths of the log files of a test. */
 export interface LogFiles {
   readonly summary: string;
   readonly detail: string;
   readonly accuracy: string;
+  readonly trace: string;
 }
 
 /** All log files of a test, open from before the first query to the end. */
@@ -20,6 +22,11 @@ export class TestLogs {
   readonly detail: DetailLog;
   readonly accuracy: AccuracyLog;
   readonly paths: LogFiles;
+  /** Date and time of the test, in whole seconds, UTC. */
+  readonly datetime: string;
+  /** Null where no trace is wanted; its file is empty then. */
+  readonly trace: TraceLog | null;
+  readonly #print: (text: string) => void;
   readonly #files: readonly LogFile[];
   readonly #summary: LogFile;
   #isEnded = false;
@@ -29,31 +36,35 @@ export class TestLogs {
    * @param elapsedNs Time since logging began, in ns.
    * @throws MlperfError `ERR_OUTPUT` that names the path and the reason.
    */
-  constructor(
-    { outdir, prefix = 'mlperf_log_', suffix = '' }: LogSettings,
-    elapsedNs: () => number,
-  ) {
-    createFolder(outdir);
-    this.paths = {
-      summary: join(outdir, `${prefix}summary${suffix}.txt`),
-      detail: join(outdir, `${prefix}detail${suffix}.txt`),
-      accuracy: join(outdir, `${prefix}accuracy${suffix}.json`),
-    };
+  constructor(settings: LogSettings, elapsedNs: () => number) {
+    createFolder(settings.outdir);
+    this.datetime = `${new Date().toISOString().slice(0, 19)}Z`;
+    this.paths = pathsOf(settings, this.datetime);
+    this.#print = settings.print ?? ((text) => process.stdout.write(text));
+    const { copyDetailToStdout = false, copySummaryToStdout = false } = settings;
     const files: LogFile[] = [];
-    const open = (path: string): LogFile => {
-      const file = new LogFile(path);
+    const open = (path: string, isCopied = false): LogFile => {
+      const file = new LogFile(path, isCopied ? this.#print : null);
       files.push(file);
       return file;
     };
     try {
-      this.#summary = open(this.paths.summary);
-      this.detail = new DetailLog(open(this.paths.detail), elapsedNs);
+      this.#summary = open(this.paths.summary, copySummaryToStdout);
+      this.detail = new DetailLog(open(this.paths.detail, copyDetailToStdout), elapsedNs);
       this.accuracy = new AccuracyLog(open(this.paths.accuracy));
+      const traceFile = open(this.paths.trace);
+      this.trace =
+        settings.enableTrace === true ? new TraceLog(traceFile, Date.now() * 1000) : null;
     } catch (error) {
       for (const file of files) file.close();
       throw error;
     }
     this.#files = files;
+  }
+
+  /** Prints a text for people beside the logs. */
+  print(text: string): void {
+    this.#print(text);
   }
 
   appendSummary(text: string): void {
@@ -81,6 +92,7 @@ export class TestLogs {
     this.#isEnded = true;
     this.#summary.append(countsText(this.detail.warningCount, this.detail.errorCount));
     this.accuracy.end();
+    this.trace?.end();
     let failure: unknown = null;
     for (const file of this.#files) {
       try {
@@ -91,6 +103,19 @@ export class TestLogs {
     }
     if (failure !== null) throw failure;
   }
+}
+
+function pathsOf(
+  { outdir, prefix = 'mlperf_log_', suffix = '', prefixWithDatetime = false }: LogSettings,
+  datetime: string,
+): LogFiles {
+  const begin = prefixWithDatetime ? `${prefix}${datetime}_` : prefix;
+  return {
+    summary: join(outdir, `${begin}summary${suffix}.txt`),
+    detail: join(outdir, `${begin}detail${suffix}.txt`),
+    accuracy: join(outdir, `${begin}accuracy${suffix}.json`),
+    trace: join(outdir, `${begin}trace${suffix}.json`),
+  };
 }
 
 function createFolder(path: string): void {

@@ -1,10 +1,17 @@
+import { exactLog } from './exact-log.ts';
 import type { Mt19937 } from './mt19937.ts';
 
 /**
- * The distributions that LoadGen draws from, with the draws that libstdc++ 11 and later makes for
- * them. Older libstdc++, libc++ and MSVC make others: "the" sample order depends on the library that
- * built LoadGen, and this is the one that is followed.
+ * The distributions that LoadGen draws from, with the draws that libstdc++ makes for them. "The"
+ * sample order depends on the C++ library that built LoadGen: libstdc++ changed its whole numbers
+ * with version 11; libc++ and MSVC, which are not followed, draw others again.
  */
+
+/** C++ libraries whose draws can be followed. The doubles, and so the schedule, are the same. */
+export const RNG_LIBRARIES = ['libstdc++-11', 'libstdc++-10'] as const;
+
+/** A library by the first (11) or last (10) version that draws so. */
+export type RngLibrary = (typeof RNG_LIBRARIES)[number];
 
 const TWO_POW_32 = 4294967296;
 const TWO_POW_64 = TWO_POW_32 * TWO_POW_32;
@@ -19,10 +26,16 @@ export function uniformReal(generator: Mt19937): number {
 }
 
 /**
- * Draws a whole number from 0 up to but without `bound`, by Lemire's method.
+ * Draws a whole number from 0 up to but without `bound`: by Lemire's method since libstdc++ 11, by
+ * division before.
  * @param bound 1 to 2^32 - 1. One draw even for 1.
  */
-export function uniformInt(generator: Mt19937, bound: number): number {
+export function uniformInt(
+  generator: Mt19937,
+  bound: number,
+  library: RngLibrary = 'libstdc++-11',
+): number {
+  if (library === 'libstdc++-10') return uniformIntByDivision(generator, bound);
   let draw = generator.nextUint32();
   let low = lowWordOfProduct(draw, bound);
   if (low < bound) {
@@ -33,6 +46,14 @@ export function uniformInt(generator: Mt19937, bound: number): number {
     }
   }
   return highWordOfProduct(draw, bound);
+}
+
+function uniformIntByDivision(generator: Mt19937, bound: number): number {
+  const scaling = Math.floor((TWO_POW_32 - 1) / bound);
+  const past = bound * scaling;
+  let draw = generator.nextUint32();
+  while (draw >= past) draw = generator.nextUint32();
+  return Math.floor(draw / scaling);
 }
 
 /** Bits 0 to 31 of a 64-bit product. */
@@ -48,22 +69,26 @@ function highWordOfProduct(a: number, b: number): number {
 }
 
 /** Shuffles in place (`std::shuffle`): up to 65535 elements take one draw for two swaps. */
-export function shuffle(generator: Mt19937, values: Uint32Array): void {
+export function shuffle(
+  generator: Mt19937,
+  values: Uint32Array,
+  library: RngLibrary = 'libstdc++-11',
+): void {
   const count = values.length;
-  if (count > 0 && count <= 0xffff) shuffleByPairs(generator, values);
-  else for (let i = 1; i < count; i += 1) swap(values, i, uniformInt(generator, i + 1));
+  if (count > 0 && count <= 0xffff) shuffleByPairs(generator, values, library);
+  else for (let i = 1; i < count; i += 1) swap(values, i, uniformInt(generator, i + 1, library));
 }
 
-function shuffleByPairs(generator: Mt19937, values: Uint32Array): void {
+function shuffleByPairs(generator: Mt19937, values: Uint32Array, library: RngLibrary): void {
   const count = values.length;
   let i = 1;
   if (count % 2 === 0) {
-    swap(values, 1, uniformInt(generator, 2));
+    swap(values, 1, uniformInt(generator, 2, library));
     i = 2;
   }
   while (i < count) {
     const range = i + 1;
-    const both = uniformInt(generator, range * (range + 1));
+    const both = uniformInt(generator, range * (range + 1), library);
     swap(values, i, Math.floor(both / (range + 1)));
     swap(values, i + 1, both % (range + 1));
     i += 2;
@@ -76,15 +101,34 @@ function swap(values: Uint32Array, i: number, j: number): void {
   values[j] = held;
 }
 
-/** Draws a time between two arrivals at `rate` per second, in s. */
+/**
+ * Draws a time between two arrivals at `rate` per second, in s.
+ * @internal Where a test compares draws; schedules take {@link exponentialNs}.
+ */
 export function exponential(generator: Mt19937, rate: number): number {
   return -Math.log(1 - uniformReal(generator)) / rate;
 }
 
+/** Distance to a whole ns below which the last bit of the logarithm may decide. */
+const NEAR_WHOLE_NS = 1e-6;
+
+/** As {@link exponential}, in whole ns, truncated as LoadGen does: the same ns as the C library's. */
+export function exponentialNs(generator: Mt19937, rate: number): number {
+  const rest = 1 - uniformReal(generator);
+  const gapNs = (-Math.log(rest) / rate) * 1e9;
+  if (Math.abs(gapNs - Math.round(gapNs)) > NEAR_WHOLE_NS) return Math.trunc(gapNs);
+  return Math.trunc((-exactLog(rest) / rate) * 1e9);
+}
+
 /** Fills a new list with 0, `stride`, 2 * `stride`, ... below `end`, and shuffles it. */
-export function shuffledRange(generator: Mt19937, end: number, stride: number): Uint32Array {
+export function shuffledRange(
+  generator: Mt19937,
+  end: number,
+  stride: number,
+  library: RngLibrary = 'libstdc++-11',
+): Uint32Array {
   const values = new Uint32Array(Math.ceil(end / stride));
   for (let i = 0; i < values.length; i += 1) values[i] = i * stride;
-  shuffle(generator, values);
+  shuffle(generator, values, library);
   return values;
 }

@@ -5,7 +5,18 @@ export interface LoggedResponse {
   /** Index in the sample library (`qsl_idx`). */
   readonly sampleIndex: number;
   readonly bytes: Uint8Array;
+  /** Null unless the model's tokens are counted. */
+  readonly tokens: LoggedTokens | null;
 }
+
+/** What the accuracy log says of a sample's tokens. */
+export interface LoggedTokens {
+  readonly count: number;
+  /** Payload of the first token; null in Offline, which does not ask for it. */
+  readonly firstToken: Uint8Array | null;
+}
+
+const NOTHING = new Uint8Array(0);
 
 /** Held bytes above which an accuracy run hands its responses on; what one set may hold at most. */
 const HELD_BYTES_MAX = 8 << 20;
@@ -19,15 +30,34 @@ export class ResponseRecorder {
   readonly #heldBytesMax: number;
   #held: LoggedResponse[] = [];
   #heldBytes = 0;
+  /** By response id, until the sample completes. */
+  readonly #firstTokens = new Map<number, Uint8Array>();
 
   constructor(isTimed: boolean, write: (response: LoggedResponse) => void) {
     this.#write = write;
     this.#heldBytesMax = isTimed ? Number.POSITIVE_INFINITY : HELD_BYTES_MAX;
   }
 
+  /** Keeps a first token until its sample completes. @param payload Copied, as below. */
+  keepFirstToken(responseId: number, payload: Uint8Array): void {
+    this.#firstTokens.set(responseId, payload.slice());
+  }
+
+  /** The first token that was kept for a sample; empty if none came. */
+  takeFirstToken(responseId: number): Uint8Array {
+    const bytes = this.#firstTokens.get(responseId) ?? NOTHING;
+    this.#firstTokens.delete(responseId);
+    return bytes;
+  }
+
   /** @param payload Copied: the view is valid during the call only. */
-  add(responseId: number, sampleIndex: number, payload: Uint8Array): void {
-    this.#held.push({ responseId, sampleIndex, bytes: payload.slice() });
+  add(
+    responseId: number,
+    sampleIndex: number,
+    payload: Uint8Array,
+    tokens: LoggedTokens | null,
+  ): void {
+    this.#held.push({ responseId, sampleIndex, bytes: payload.slice(), tokens });
     this.#heldBytes += payload.byteLength;
     if (this.#heldBytes > this.#heldBytesMax) this.handOn();
   }

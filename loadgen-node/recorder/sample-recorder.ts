@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { ScheduledAt } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 
 /** What became of a response. All but `RECORDED` break the contract. */
@@ -11,17 +12,39 @@ export const NOT_ISSUED = 2;
 export const SECOND_RESPONSE = 3;
 /** The response claims to be older than the issue of its query. Nothing was recorded. */
 export const BEFORE_ISSUE = 4;
+/** The first token of the sample was reported before. */
+export const SECOND_FIRST_TOKEN = 5;
 
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
 const IS_LOST = 2;
+
+/** Tokens of the completed samples. */
+export interface RecordedTokens {
+  /** Sum over all samples. */
+  readonly tokenCount: number;
+  /** First token - scheduled in ns, in the order of the samples; empty where it is not timed. */
+  readonly firstTokenNs: Float64Array;
+  /** Mean time of the tokens after the first in ns, truncated; empty as above. Negative below 2 tokens. */
+  readonly perOutputTokenNs: Float64Array;
+}
+
+/** What a recorder keeps beside the latencies. */
+export interface RecorderOptions {
+  /** Above 1, queries are issued out of their order and some perhaps never. Default: 1. */
+  readonly threadCount?: number;
+  /** True: the number of output tokens of each sample. */
+  readonly countsTokens?: boolean;
+  /** True: when the first token of each sample came. */
+  readonly timesFirstTokens?: boolean;
+}
 
 /**
  * Times of one set: what was issued when, and what became of every sample.
  *
  * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
  * in the constructor, 9 bytes per sample and 8 per query beside the plan; pages of queries that are
- * never issued stay untouched. Times are ns since the start of the set.
+ * never issued stay untouched. Token models cost 4 to 12 bytes per sample more. Times are ns since the start of the set.
  */
 export class SampleRecorder {
   readonly #samplesPerQuery: number;
@@ -30,15 +53,29 @@ export class SampleRecorder {
   readonly #issuedNs: Float64Array;
   /** The same array as `#issuedNs` where scheduled means issued. */
   readonly #scheduledNs: Float64Array;
+  /** True if a query below the last issued one may not be issued; its `#issuedNs` is NaN then. */
+  readonly #hasGaps: boolean;
+  readonly #tokenCounts: Uint32Array | null;
+  /** By query: arrival intervals from the one before to it; null without intervals. */
+  readonly #intervals: Float64Array | null;
+  /** First token - scheduled, by sample; NaN before. */
+  readonly #firstTokenNs: Float64Array | null;
   #startNs = 0;
   #issuedQueries = 0;
+  /** One above the last issued query, and above its last sample. */
+  #issuedEnd = 0;
+  #sampleEnd = 0;
   #issuedSamples = 0;
   #completedSamples = 0;
   #lostSamples = 0;
   #lastCompletionNs = 0;
 
   /** @param scheduledAt Instant from which the latency of a query counts. */
-  constructor(plan: QueryPlan, scheduledAt: 'issue' | 'plan' | 'start') {
+  constructor(
+    plan: QueryPlan,
+    scheduledAt: ScheduledAt,
+    { threadCount = 1, countsTokens = false, timesFirstTokens = false }: RecorderOptions = {},
+  ) {
     const sampleCount = plan.queryCount * plan.samplesPerQuery;
     this.#samplesPerQuery = plan.samplesPerQuery;
     this.#state = new Uint8Array(sampleCount);
@@ -47,6 +84,11 @@ export class SampleRecorder {
     if (scheduledAt === 'issue') this.#scheduledNs = this.#issuedNs;
     else if (scheduledAt === 'plan') this.#scheduledNs = plan.scheduledDeltaNs;
     else this.#scheduledNs = new Float64Array(plan.queryCount);
+    this.#hasGaps = threadCount > 1;
+    if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
+    this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
+    this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
+    this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
   }
 
   get issuedQueries(): number {
@@ -80,9 +122,37 @@ export class SampleRecorder {
     this.#startNs = startNs;
   }
 
-  /** Notes that the next query goes out at `nowNs` of the clock. */
-  issue(nowNs: number): void {
-    this.#issuedNs[this.#issuedQueries] = nowNs - this.#startNs;
+  /**
+   * Notes when a query will be due, before its issue.
+   * @param intervals Arrival intervals since the query before, 1 if none was skipped.
+   */
+  schedule(query: number, dueNs: number, intervals: number): void {
+    this.#scheduledNs[query] = dueNs;
+    if (this.#intervals !== null) this.#intervals[query] = intervals;
+  }
+
+  /**
+   * Arrival intervals that each issued query took: until the next one was due, or (the last one) until
+   * it was done. Null without intervals.
+   */
+  intervalsTaken(intervalNs: number): Float64Array | null {
+    if (this.#intervals === null) return null;
+    const last = this.#issuedQueries - 1;
+    const taken = new Float64Array(this.#issuedQueries);
+    if (last < 0) return taken;
+    taken.set(this.#intervals.subarray(1, this.#issuedQueries));
+    const latencyNs = this.#largestLatency(last);
+    taken[last] = Number.isNaN(latencyNs) ? 0 : Math.ceil(latencyNs / intervalNs);
+    return taken;
+  }
+
+  /** Notes that a query goes out at `nowNs` of the clock; with one thread it is always the next one. */
+  issue(nowNs: number, query: number = this.#issuedQueries): void {
+    this.#issuedNs[query] = nowNs - this.#startNs;
+    if (query >= this.#issuedEnd) {
+      this.#issuedEnd = query + 1;
+      this.#sampleEnd = this.#issuedEnd * this.#samplesPerQuery;
+    }
     this.#issuedQueries += 1;
     this.#issuedSamples += this.#samplesPerQuery;
   }
@@ -90,9 +160,10 @@ export class SampleRecorder {
   /**
    * Notes a completion.
    * @param sample Number of the sample in the set, from 0, as the SUT names it: any number.
+   * @param tokenCount 0 or more; kept where tokens are counted.
    * @returns `RECORDED` or what is wrong.
    */
-  complete(sample: number, atNs: number): number {
+  complete(sample: number, atNs: number, tokenCount = 0): number {
     const problem = this.#check(sample);
     if (problem !== RECORDED) return problem;
     const query = this.#queryOf(sample);
@@ -101,9 +172,27 @@ export class SampleRecorder {
     if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
     this.#state[sample] = IS_COMPLETED;
     this.#latencyNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
     this.#completedSamples += 1;
     if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
     return RECORDED;
+  }
+
+  /** Notes a first token, where they are timed. @returns `RECORDED` or what is wrong. */
+  firstToken(sample: number, atNs: number): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED || this.#firstTokenNs === null) return problem;
+    if (!Number.isNaN(this.#firstTokenNs[sample])) return SECOND_FIRST_TOKEN;
+    const query = this.#queryOf(sample);
+    const elapsedNs = atNs - this.#startNs;
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
+    this.#firstTokenNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    return RECORDED;
+  }
+
+  /** False where first tokens are timed and that of the sample has not come. */
+  hasFirstToken(sample: number): boolean {
+    return this.#firstTokenNs === null || !Number.isNaN(this.#firstTokenNs[sample]);
   }
 
   /** Notes that a sample will never complete. @returns `RECORDED` or what is wrong. */
@@ -115,16 +204,11 @@ export class SampleRecorder {
     return RECORDED;
   }
 
-  /** Whether a response for the sample may come, without recording anything. */
-  checkOpen(sample: number): number {
-    return this.#check(sample);
-  }
-
   /** Gives all outstanding samples up. @returns How many there were. */
   loseOutstanding(): number {
     let lostCount = 0;
-    for (let sample = 0; sample < this.#issuedSamples; sample += 1) {
-      if (this.#state[sample] !== IS_OPEN) continue;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
+      if (this.#check(sample) !== RECORDED) continue;
       this.#state[sample] = IS_LOST;
       lostCount += 1;
     }
@@ -146,8 +230,57 @@ export class SampleRecorder {
   /** Issued - scheduled, by issued query. */
   dispatchLagsNs(): Float64Array {
     const lags = new Float64Array(this.#issuedQueries);
-    for (let query = 0; query < lags.length; query += 1) lags[query] = this.#lagOf(query);
+    let count = 0;
+    for (let query = 0; query < this.#issuedEnd; query += 1) {
+      if (!this.#isIssued(query)) continue;
+      lags[count] = this.#lagOf(query);
+      count += 1;
+    }
     return lags;
+  }
+
+  /** When a query was due and issued, in ns since the start; null if it was not issued. */
+  queryTimes(query: number): { readonly scheduledNs: number; readonly issuedNs: number } | null {
+    if (!this.#isIssued(query)) return null;
+    return {
+      scheduledNs: this.#scheduledNs[query] as number,
+      issuedNs: this.#issuedNs[query] as number,
+    };
+  }
+
+  /** Latency of a completed sample and of its first token (NaN without); null if it did not complete. */
+  sampleTimes(
+    sample: number,
+  ): { readonly latencyNs: number; readonly firstTokenNs: number } | null {
+    if (this.#state[sample] !== IS_COMPLETED) return null;
+    return {
+      latencyNs: this.#latencyNs[sample] as number,
+      firstTokenNs: this.#firstTokenNs?.[sample] ?? Number.NaN,
+    };
+  }
+
+  /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
+  tokens(): RecordedTokens | null {
+    const tokenCounts = this.#tokenCounts;
+    if (tokenCounts === null) return null;
+    const timed = this.#firstTokenNs === null ? 0 : this.#completedSamples;
+    const firstTokenNs = new Float64Array(timed);
+    const perOutputTokenNs = new Float64Array(timed);
+    let tokenCount = 0;
+    let count = 0;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) continue;
+      const tokensOfSample = tokenCounts[sample] as number;
+      tokenCount += tokensOfSample;
+      if (timed === 0) continue;
+      const firstNs = this.#firstTokenNs?.[sample] ?? 0;
+      // A first token that never came counts as one that came at once.
+      firstTokenNs[count] = Number.isNaN(firstNs) ? 0 : firstNs;
+      const restNs = (this.#latencyNs[sample] as number) - (firstTokenNs[count] as number);
+      perOutputTokenNs[count] = Math.trunc(restNs / (tokensOfSample - 1));
+      count += 1;
+    }
+    return { tokenCount, firstTokenNs, perOutputTokenNs };
   }
 
   /** Latency of each query whose samples all completed: that of its last sample. */
@@ -164,7 +297,8 @@ export class SampleRecorder {
   }
 
   /**
-   * Times of the query that was issued last. Where a sample of it was lost, its end is the latest
+   * Times of LoadGen's final query, number `issuedQueries` - 1 of the plan: with one thread that which
+   * was issued last, with several perhaps one that was not issued. Where a sample of it was lost, its end is the latest
    * completion of the set: such a run is invalid whatever the number is.
    */
   finalQuery(): {
@@ -177,7 +311,7 @@ export class SampleRecorder {
     const doneNs = query < 0 ? Number.NaN : scheduledNs + this.#largestLatency(query);
     return {
       scheduledNs,
-      issuedNs: this.#issuedNs[query] ?? 0,
+      issuedNs: this.#isIssued(query) ? (this.#issuedNs[query] as number) : 0,
       doneNs: Number.isNaN(doneNs) ? this.#lastCompletionNs : doneNs,
     };
   }
@@ -186,8 +320,15 @@ export class SampleRecorder {
     // An index out of range or between two samples reads undefined.
     const state = this.#state[sample];
     if (state === undefined) return UNKNOWN_SAMPLE;
-    if (sample >= this.#issuedSamples) return NOT_ISSUED;
+    if (sample >= this.#sampleEnd) return NOT_ISSUED;
+    // Gaps are those of several threads, whose queries have one sample.
+    if (this.#hasGaps && Number.isNaN(this.#issuedNs[sample])) return NOT_ISSUED;
     return state === IS_OPEN ? RECORDED : SECOND_RESPONSE;
+  }
+
+  #isIssued(query: number): boolean {
+    if (query < 0 || query >= this.#issuedEnd) return false;
+    return !this.#hasGaps || !Number.isNaN(this.#issuedNs[query]);
   }
 
   #queryOf(sample: number): number {
@@ -201,7 +342,7 @@ export class SampleRecorder {
   #collectLatencies(deductionNs: (query: number) => number): Float64Array {
     const latencies = new Float64Array(this.#completedSamples);
     let count = 0;
-    for (let sample = 0; sample < this.#issuedSamples; sample += 1) {
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
       if (this.#state[sample] !== IS_COMPLETED) continue;
       latencies[count] = (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
       count += 1;

@@ -84,6 +84,7 @@ export function earlyStoppingOfServer(
     text,
     needed: `${needed} queries with ${overCount} samples above the latency bound`,
     seen: `${queryCount} queries`,
+    missingQueries: Math.max(0, needed - queryCount),
     singleStreamEstimateNs: 0,
     multiStreamEstimateNs: 0,
   };
@@ -119,6 +120,7 @@ export function earlyStoppingOfStream(
     text,
     needed: `${leastCount} queries`,
     seen: `${count} queries`,
+    missingQueries: Math.max(0, leastCount - count),
     singleStreamEstimateNs: options.estimatesMultiStream ? (estimate?.valueNs ?? 0) : 0,
     multiStreamEstimateNs,
   };
@@ -141,12 +143,13 @@ export const NO_EARLY_STOPPING: EarlyStopping = {
   text: '',
   needed: '',
   seen: '',
+  missingQueries: 0,
   singleStreamEstimateNs: 0,
   multiStreamEstimateNs: 0,
 };
 
-/** Fewest queries for any estimate. */
-function leastQueries(percentile: number): number {
+/** Fewest queries of which one may be above the bound: below, no estimate can be made. */
+export function leastQueries(percentile: number): number {
   return minPassingQueries(1, percentile) + 1;
 }
 

@@ -1,4 +1,6 @@
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { ArrivalSummary } from './arrival-summary.ts';
+import type { TokenSummary } from './token-summary.ts';
 
 /** Percentiles of one kind of value, in ns. All 0 where nothing was measured. */
 export interface LatencyStatistics {
@@ -38,6 +40,8 @@ export interface EarlyStopping {
   readonly text: string;
   readonly needed: string;
   readonly seen: string;
+  /** Queries that are still needed if none of them is above the bound; 0 when met. */
+  readonly missingQueries: number;
   /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
   readonly singleStreamEstimateNs: number;
   /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
@@ -72,10 +76,16 @@ export interface PerformanceSummary {
   /** Server: samples above the latency bound; else 0. */
   readonly overlatencyCount: number;
   readonly rates: RunRates;
+  /** Token models: their own results; else null. */
+  readonly tokens: TokenSummary | null;
+  /** Queries in fixed intervals: what became of the intervals; else null. */
+  readonly arrivals: ArrivalSummary | null;
+  /** Tokens per second by a fixed number of tokens per sample (Server and Offline); else null. */
+  readonly inferredTokensPerSecond: number | null;
   readonly validity: {
     readonly minDuration: ValidityItem;
     readonly minQueries: ValidityItem;
-    /** Server: the latency bound at its percentile. Always met elsewhere. */
+    /** Server: the latency bound at its percentile, or those of the tokens. Always met elsewhere. */
     readonly performance: ValidityItem;
     readonly earlyStopping: EarlyStopping;
   };

@@ -1,4 +1,5 @@
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { summarizeArrivals } from './arrival-summary.ts';
 import {
   earlyStoppingOfServer,
   earlyStoppingOfStream,
@@ -13,6 +14,7 @@ import type {
   RunRates,
   ValidityItem,
 } from './performance-summary.ts';
+import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
 
 /** What was measured in a performance run. */
 export interface Measurements {
@@ -30,10 +32,15 @@ export interface Measurements {
     readonly issuedS: number;
     readonly allDoneS: number;
   };
+  /** Token models only. */
+  readonly tokens: TokenMeasurements | null;
+  /** Queries in fixed intervals (round v0.5): those that each query took; else null or absent. */
+  readonly intervalsTaken?: Float64Array | null;
 }
 
 /**
- * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure.
+ * Turns measurements into results and LoadGen's verdict (LoadGen: results.cc). Pure, but that the
+ * latencies are sorted where they lie: copies would double the memory of a long run.
  * @param labelDecimals Decimals of the target percentile in early stopping's texts.
  */
 export function summarize(
@@ -41,25 +48,40 @@ export function summarize(
   settings: EffectiveSettings,
   labelDecimals: 0 | 1,
 ): PerformanceSummary {
-  const samplesNs = measured.sampleLatenciesNs.slice().sort();
-  const queriesNs = measured.queryLatenciesNs.slice().sort();
+  const samplesNs = measured.sampleLatenciesNs.sort();
+  const queriesNs = measured.queryLatenciesNs.sort();
   const isMultiStream = settings.scenario === 'MultiStream';
   const percentile = settings.targetLatencyPercentile;
   const targetNs = percentileOf(isMultiStream ? queriesNs : samplesNs, percentile);
   const sampleLatency = latencyStatistics(samplesNs);
-  const earlyStopping = evaluateEarlyStopping({
-    settings,
-    labelDecimals,
-    samplesNs,
-    queriesNs,
-    queryCount: measured.queryCount,
-  });
+  const shared = { settings, labelDecimals, queryCount: measured.queryCount };
+  const tokens =
+    measured.tokens === null
+      ? null
+      : summarizeTokens({
+          ...shared,
+          tokens: measured.tokens,
+          sampleCount: samplesNs.length,
+          meanLatencyNs: sampleLatency.meanNs,
+          maxLatencyS: measured.maxLatencyS,
+          finalIssuedS: measured.finalQuery.issuedS,
+          finalDoneS: measured.finalQuery.allDoneS,
+          sortedQueriesNs: queriesNs,
+        });
+  const earlyStopping =
+    tokens === null
+      ? evaluateEarlyStopping({ ...shared, samplesNs, queriesNs })
+      : joinEarlyStopping(tokens.summary);
+  const arrivals = measured.intervalsTaken
+    ? summarizeArrivals(measured.intervalsTaken, settings)
+    : null;
   const validity = {
     minDuration: evaluateMinDuration(measured, settings),
     minQueries: evaluateMinQueries(measured, settings),
-    performance: evaluateLatencyBound(targetNs, settings),
+    performance: tokens?.bounds ?? arrivals?.bound ?? evaluateLatencyBound(targetNs, settings),
     earlyStopping,
   };
+  const rates = computeRates(measured, settings, sampleLatency.meanNs);
   return {
     scenario: settings.scenario,
     queryCount: measured.queryCount,
@@ -69,7 +91,10 @@ export function summarize(
     target: { percentile, valueNs: targetNs },
     overlatencyCount:
       settings.scenario === 'Server' ? countAbove(samplesNs, settings.targetLatencyNs) : 0,
-    rates: computeRates(measured, settings, sampleLatency.meanNs),
+    rates,
+    tokens: tokens?.summary ?? null,
+    arrivals: arrivals?.summary ?? null,
+    inferredTokensPerSecond: inferTokens(rates, settings),
     validity,
     isValid:
       validity.minDuration.isMet &&
@@ -95,6 +120,14 @@ function computeRates(
     scheduled: isServer ? (count - 1) / scheduledS : 0,
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };
+}
+
+function inferTokens(
+  { completed }: RunRates,
+  { inferTokenLatencies, tokenLatencyScalingFactor, scenario }: EffectiveSettings,
+): number | null {
+  const isOpen = scenario === 'Server' || scenario === 'Offline';
+  return inferTokenLatencies && isOpen ? tokenLatencyScalingFactor * completed : null;
 }
 
 function evaluateMinDuration(measured: Measurements, settings: EffectiveSettings): ValidityItem {
@@ -172,6 +205,7 @@ interface EarlyStoppingInput {
 function evaluateEarlyStopping(input: EarlyStoppingInput): EarlyStopping {
   const { settings, labelDecimals, samplesNs, queriesNs } = input;
   const percentile = settings.targetLatencyPercentile;
+  if (!settings.hasEarlyStopping) return NO_EARLY_STOPPING;
   switch (settings.scenario) {
     case 'Offline':
       return NO_EARLY_STOPPING;

@@ -1,7 +1,15 @@
+/** Share of an array from which on what is left over costs less than a copy. */
+const NEARLY_FULL = 0.9;
+
 /** A typed array that doubles while it is filled. For work before the clock starts. */
 export class GrowingUint32 {
-  #values = new Uint32Array(1024);
+  #values: Uint32Array;
   #length = 0;
+
+  /** @param expectedLength A good guess, somewhat too large, saves the copies of growing. */
+  constructor(expectedLength = 0) {
+    this.#values = new Uint32Array(Math.max(1024, expectedLength));
+  }
 
   get length(): number {
     return this.#length;
@@ -17,16 +25,24 @@ export class GrowingUint32 {
     this.#length += 1;
   }
 
-  /** The values, in an array of just their length. */
+  /** The values; the array may share a somewhat larger buffer. */
   finish(): Uint32Array {
-    return this.#values.slice(0, this.#length);
+    const isNearlyFull = this.#length >= this.#values.length * NEARLY_FULL;
+    return isNearlyFull
+      ? this.#values.subarray(0, this.#length)
+      : this.#values.slice(0, this.#length);
   }
 }
 
 /** As {@link GrowingUint32}, for doubles. */
 export class GrowingFloat64 {
-  #values = new Float64Array(1024);
+  #values: Float64Array;
   #length = 0;
+
+  /** @param expectedLength A good guess, somewhat too large, saves the copies of growing. */
+  constructor(expectedLength = 0) {
+    this.#values = new Float64Array(Math.max(1024, expectedLength));
+  }
 
   push(value: number): void {
     if (this.#length === this.#values.length) {
@@ -38,8 +54,11 @@ export class GrowingFloat64 {
     this.#length += 1;
   }
 
-  /** The values, in an array of just their length. */
+  /** The values; the array may share a somewhat larger buffer. */
   finish(): Float64Array {
-    return this.#values.slice(0, this.#length);
+    const isNearlyFull = this.#length >= this.#values.length * NEARLY_FULL;
+    return isNearlyFull
+      ? this.#values.subarray(0, this.#length)
+      : this.#values.slice(0, this.#length);
   }
 }

@@ -36,7 +36,7 @@ export class LoadableSets {
       loadgen.setsFrom === 'whole-library'
         ? library.totalSampleCount
         : Math.min(used, library.totalSampleCount);
-    this.#order = shuffledRange(new Mt19937(settings.qslRngSeed), shuffled, 1);
+    this.#order = shuffledRange(new Mt19937(settings.qslRngSeed), shuffled, 1, loadgen.rngLibrary);
     this.#setSize = settings.performanceSampleCount;
     this.#paddingCount = settings.scenario === 'MultiStream' ? settings.samplesPerQuery - 1 : 0;
     this.count = Math.ceil(shuffled / this.#setSize);

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { exponential, shuffle } from '../random/distributions.ts';
+import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
@@ -32,6 +32,8 @@ export interface PlanInput {
   readonly settings: EffectiveSettings;
   readonly set: LoadableSet;
   readonly loadgen: LoadgenBehaviour;
+  /** True: Offline queries that LoadGen generates and never issues are in the plan, for a trace. */
+  readonly keepsUnissued?: boolean;
 }
 
 /**
@@ -93,30 +95,18 @@ function padForConcatenation(
   }
 }
 
-/** One query of whole rounds through the set and a rest. Further generated ones are only counted. */
+/** Queries of whole rounds through the set and a rest. Only the first is ever issued. */
 function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrder): QueryPlan {
-  const { settings, set } = input;
   const { samplesPerQuery } = target;
-  checkSampleCount(samplesPerQuery);
-  const sampleIndices = new Uint32Array(samplesPerQuery);
-  const loaded = set.sampleIndices;
-  if (settings.performanceIssueSame) {
-    sampleIndices.fill(order.sameSample());
-  } else {
-    const round = loaded.slice();
-    const wholeEnd = samplesPerQuery - (samplesPerQuery % loaded.length);
-    for (let at = 0; at < wholeEnd; at += loaded.length) {
-      if (settings.sampleConcatenatePermutation) {
-        round.set(loaded);
-        shuffle(order.generator, round);
-      }
-      sampleIndices.set(round, at);
-    }
-    sampleIndices.set(loaded.subarray(0, samplesPerQuery - wholeEnd), wholeEnd);
+  const queryCount = input.keepsUnissued ? target.leastQueries : 1;
+  checkSampleCount(queryCount * samplesPerQuery);
+  const sampleIndices = new Uint32Array(queryCount * samplesPerQuery);
+  for (let begin = 0; begin < sampleIndices.length; begin += samplesPerQuery) {
+    fillOfflineQuery(sampleIndices.subarray(begin, begin + samplesPerQuery), input, order);
   }
-  const periodNs = fixedPeriodNs(settings.targetQps);
+  const periodNs = fixedPeriodNs(input.settings.targetQps);
   return {
-    queryCount: 1,
+    queryCount,
     samplesPerQuery,
     sampleIndices,
     scheduledDeltaNs: new Float64Array(0),
@@ -124,6 +114,28 @@ function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrd
     generatedQueryCount: target.leastQueries,
     generatedDurationNs: target.leastQueries * periodNs,
   };
+}
+
+function fillOfflineQuery(
+  sampleIndices: Uint32Array,
+  { settings, set, loadgen }: PlanInput,
+  order: SampleOrder,
+): void {
+  if (settings.performanceIssueSame) {
+    sampleIndices.fill(order.sameSample());
+    return;
+  }
+  const loaded = set.sampleIndices;
+  const round = loaded.slice();
+  const wholeEnd = sampleIndices.length - (sampleIndices.length % loaded.length);
+  for (let at = 0; at < wholeEnd; at += loaded.length) {
+    if (settings.sampleConcatenatePermutation) {
+      round.set(loaded);
+      shuffle(order.generator, round, loadgen.rngLibrary);
+    }
+    sampleIndices.set(round, at);
+  }
+  sampleIndices.set(loaded.subarray(0, sampleIndices.length - wholeEnd), wholeEnd);
 }
 
 /** Queries one after the other, until both the duration and the count are reached. */
@@ -140,8 +152,10 @@ class PlanBuilder {
     this.#target = target;
     this.#order = order;
     this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
-    this.#sampleIndices = new GrowingUint32();
-    this.#scheduledDeltaNs = new GrowingFloat64();
+    const expected = expectedQueries(input.settings, target);
+    this.#sampleIndices = new GrowingUint32(expected * target.samplesPerQuery);
+    const isServer = input.settings.scenario === 'Server';
+    this.#scheduledDeltaNs = new GrowingFloat64(isServer ? expected : 0);
   }
 
   build(): QueryPlan {
@@ -186,9 +200,15 @@ class PlanBuilder {
   }
 
   #nextGapNs(): number {
-    const gapS = exponential(this.#scheduleGenerator, this.#input.settings.targetQps);
-    return Math.trunc(gapS * 1e9);
+    return exponentialNs(this.#scheduleGenerator, this.#input.settings.targetQps);
   }
+}
+
+/** Somewhat more queries than there will probably be; 0 where that would be too many. */
+function expectedQueries({ targetQps }: EffectiveSettings, target: PlanTarget): number {
+  const byDuration = (target.durationNs / 1e9) * targetQps;
+  const expected = Math.ceil(1.01 * Math.max(target.leastQueries, byDuration)) + 1000;
+  return expected * target.samplesPerQuery <= PLAN_SAMPLES_MAX ? expected : 0;
 }
 
 function fixedPeriodNs(targetQps: number): number {

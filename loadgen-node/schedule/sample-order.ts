@@ -2,6 +2,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { shuffle, shuffledRange, uniformInt } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import { GrowingUint32 } from './growing-array.ts';
 import type { LoadableSet, Phase } from './loadable-sets.ts';
 
@@ -12,6 +13,7 @@ interface SampleOrderInput {
   readonly set: LoadableSet;
   /** Least number of queries before any padding: the draws depend on it. */
   readonly leastQueries: number;
+  readonly loadgen: Pick<LoadgenBehaviour, 'rngLibrary'>;
 }
 
 /**
@@ -27,7 +29,8 @@ export class SampleOrder {
   readonly #set: LoadableSet;
   readonly #sameIndex: number;
 
-  constructor({ phase, settings, set, leastQueries }: SampleOrderInput) {
+  constructor({ phase, settings, set, leastQueries, loadgen }: SampleOrderInput) {
+    const library = loadgen.rngLibrary;
     const generator = new Mt19937(settings.sampleIndexRngSeed);
     const stride = settings.scenario === 'MultiStream' ? settings.samplesPerQuery : 1;
     const end = set.distributionEnd;
@@ -35,9 +38,14 @@ export class SampleOrder {
       settings.sampleConcatenatePermutation &&
       (settings.scenario === 'SingleStream' || settings.scenario === 'Server');
     const accuracyOrder =
-      phase === 'accuracy' ? shuffledRange(generator, end, stride) : new Uint32Array(0);
-    const uniqueOrder = shuffledRange(generator, end, stride);
-    const rounds = drawRounds(generator, set.sampleIndices.length, leastQueries, keepsRounds);
+      phase === 'accuracy' ? shuffledRange(generator, end, stride, library) : new Uint32Array(0);
+    const uniqueOrder = shuffledRange(generator, end, stride, library);
+    const rounds = drawRounds(
+      (values) => shuffle(generator, values, library),
+      set.sampleIndices.length,
+      leastQueries,
+      keepsRounds,
+    );
     this.generator = generator;
     this.#set = set;
     this.#sameIndex = settings.performanceIssueSameIndex;
@@ -45,7 +53,7 @@ export class SampleOrder {
     else if (settings.performanceIssueSame) this.#next = () => this.#checkedSameIndex();
     else if (keepsRounds) this.#next = cycle(rounds);
     else if (phase === 'accuracy') this.#next = cycle(accuracyOrder);
-    else this.#next = () => uniformInt(generator, end);
+    else this.#next = () => uniformInt(generator, end, library);
   }
 
   /** Position of the next query's first sample in the loaded set. */
@@ -70,7 +78,7 @@ export class SampleOrder {
 
 /** The positions 0 to `setLength` - 1 shuffled again and again until there is one for every query. */
 function drawRounds(
-  generator: Mt19937,
+  shuffleNext: (values: Uint32Array) => void,
   setLength: number,
   leastQueries: number,
   keepsRounds: boolean,
@@ -78,7 +86,7 @@ function drawRounds(
   const round = Uint32Array.from({ length: setLength }, (_, i) => i);
   const rounds = new GrowingUint32();
   for (let drawn = 0; drawn < leastQueries; drawn += setLength) {
-    shuffle(generator, round);
+    shuffleNext(round);
     if (keepsRounds) for (const position of round) rounds.push(position);
   }
   return rounds.finish();

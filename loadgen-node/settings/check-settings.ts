@@ -8,11 +8,19 @@ import type { TestSettings } from './test-settings.ts';
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
  */
 export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
+  refuse([...valueProblems(settings, library), ...unsupportedProblems(settings)]);
+}
+
+/** As {@link checkSettings}, for a trace or results without a run: it needs less of the engine. */
+export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
+  refuse(valueProblems(settings, library));
+}
+
+function valueProblems(settings: TestSettings, library: LibraryCounts): string[] {
   const problems = [
     ...wholeNumberProblems(settings),
     ...percentileProblems(settings),
     ...libraryProblems(library),
-    ...unsupportedProblems(settings),
   ];
   if (!Number.isFinite(settings.serverTargetQps)) problems.push('serverTargetQps must be a number');
   if (!Number.isFinite(settings.offlineExpectedQps)) {
@@ -21,6 +29,10 @@ export function checkSettings(settings: TestSettings, library: LibraryCounts): v
   if (settings.multiStreamSamplesPerQuery < 1) {
     problems.push('multiStreamSamplesPerQuery must be 1 or more');
   }
+  return problems;
+}
+
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) {
     throw new MlperfError('ERR_CONFIG_INVALID', `test settings: ${problems.join('; ')}`);
   }
@@ -39,6 +51,9 @@ const WHOLE_NUMBERS = [
   'performanceIssueSameIndex',
   'performanceSampleCountOverride',
   'accuracySampleCountOverride',
+  'serverTtftLatencyNs',
+  'serverTpotLatencyNs',
+  'tokenLatencyScalingFactor',
 ] as const satisfies readonly (keyof TestSettings)[];
 
 function wholeNumberProblems(settings: TestSettings): string[] {
@@ -66,20 +81,27 @@ function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCo
   return problems;
 }
 
-const UNSUPPORTED = [
-  'serverCoalesceQueries',
-  'useTokenLatencies',
-  'inferTokenLatencies',
-  'test05',
-  'printTimestamps',
-] as const satisfies readonly (keyof TestSettings)[];
+/** Logical issue threads; each costs a comparison per query. */
+const ISSUE_THREADS_MAX = 1024;
 
 function unsupportedProblems(settings: TestSettings): string[] {
-  const problems = UNSUPPORTED.filter((key) => settings[key]).map(
-    (key) => `${key} is not supported`,
-  );
-  if (settings.serverNumIssueQueryThreads > 0) {
-    problems.push('serverNumIssueQueryThreads above 0 is not supported');
+  const problems: string[] = [];
+  if (settings.serverNumIssueQueryThreads > ISSUE_THREADS_MAX) {
+    problems.push(`serverNumIssueQueryThreads must be ${ISSUE_THREADS_MAX} or less`);
+  }
+  if (settings.mode === 'FindPeakPerformance') problems.push(...searchProblems(settings));
+  return problems;
+}
+
+/** LoadGen's search never ends with these. */
+function searchProblems(settings: TestSettings): string[] {
+  const problems: string[] = [];
+  if (!(settings.serverFindPeakQpsBoundaryStepSize > 0)) {
+    problems.push('serverFindPeakQpsBoundaryStepSize must be above 0');
+  }
+  const decimals = settings.serverFindPeakQpsDecimalsOfPrecision;
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
+    problems.push(`serverFindPeakQpsDecimalsOfPrecision must be 0 to 9, not ${decimals}`);
   }
   return problems;
 }

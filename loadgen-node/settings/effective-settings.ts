@@ -33,6 +33,20 @@ export interface EffectiveSettings {
   readonly performanceSampleCount: number;
   readonly accuracySampleCount: number;
   readonly sampleConcatenatePermutation: boolean;
+  /** As requested: LoadGen logs none of these as effective. */
+  readonly useTokenLatencies: boolean;
+  readonly serverTtftLatencyNs: number;
+  readonly serverTpotLatencyNs: number;
+  readonly inferTokenLatencies: boolean;
+  readonly tokenLatencyScalingFactor: number;
+  readonly serverCoalesceQueries: boolean;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
+  readonly hasEarlyStopping: boolean;
+  readonly findPeakDecimalsOfPrecision: number;
+  readonly findPeakBoundaryStepSize: number;
+  /** 1 or more; above 1 in Server only. */
+  readonly issueThreadCount: number;
 }
 
 /** Counts of the sample library that the effective settings depend on. */
@@ -98,6 +112,21 @@ export function deriveEffectiveSettings(
     performanceSampleCount,
     accuracySampleCount: accuracyOverride || library.totalSampleCount,
     sampleConcatenatePermutation: requested.sampleConcatenatePermutation,
+    useTokenLatencies: requested.useTokenLatencies,
+    serverTtftLatencyNs: requested.serverTtftLatencyNs,
+    serverTpotLatencyNs: requested.serverTpotLatencyNs,
+    inferTokenLatencies: requested.inferTokenLatencies,
+    tokenLatencyScalingFactor: requested.tokenLatencyScalingFactor,
+    serverCoalesceQueries: requested.scenario === 'Server' && requested.serverCoalesceQueries,
+    arrivalIntervalNs:
+      requested.scenario === 'MultiStream' && loadgen.multiStreamArrivals === 'interval'
+        ? Math.trunc(requested.multiStreamExpectedLatencyNs)
+        : 0,
+    hasEarlyStopping: loadgen.hasEarlyStopping,
+    findPeakDecimalsOfPrecision: requested.serverFindPeakQpsDecimalsOfPrecision,
+    findPeakBoundaryStepSize: requested.serverFindPeakQpsBoundaryStepSize,
+    issueThreadCount:
+      requested.scenario === 'Server' ? Math.max(1, requested.serverNumIssueQueryThreads) : 1,
   };
   return { effective, settingErrors };
 }

@@ -129,6 +129,6 @@ export function defaultTestSettings(): TestSettings {
     serverTtftLatencyNs: 100_000_000,
     serverTpotLatencyNs: 100_000_000,
     inferTokenLatencies: false,
-    tokenLatencyScalingFactor: 1,
+    tokenLatencyScalingFactor: 0,
   };
 }

@@ -31,7 +31,8 @@ export function addFlags(command: Command, table: SettingTable): Command {
     const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
     const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
     // The default is not given to commander: a flag that was not said must not look as if it was.
-    command.addOption(new Option(`${flagOf(key)} <${placeholder}>`, text));
+    const flag = placeholder === '' ? flagOf(key) : `${flagOf(key)} <${placeholder}>`;
+    command.addOption(new Option(flag, placeholder === '' ? help : text));
   }
   return command;
 }

@@ -8,7 +8,7 @@ import { DURATION_PATTERN, parseDuration } from './duration.ts';
  */
 export interface Setting<T> {
   readonly help: string;
-  /** What stands for the value in `--help`, without brackets. */
+  /** What stands for the value in `--help`, without brackets; empty for a flag without a value. */
   readonly placeholder: string;
   /** Checks the value as it stands in a file and turns it into what the program uses. */
   readonly schema: z.ZodType<T>;
@@ -59,6 +59,12 @@ export function text(
     .min(1, 'must not be empty')
     .regex(/^\P{Cc}*$/u, 'must not hold control characters');
   return setting({ placeholder, schema, fromFlag: asText }, help, options);
+}
+
+/** On or off: `true` or `false` in a file, a flag without a value on the command line. */
+export function toggle(help: string): Setting<boolean> {
+  const schema = z.boolean('must be true or false');
+  return setting({ placeholder: '', schema, fromFlag: () => true }, help, { fallback: false });
 }
 
 /** Name of a SUT node: names of several nodes are joined with commas. */

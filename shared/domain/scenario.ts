@@ -5,7 +5,7 @@ export const SCENARIOS = ['SingleStream', 'MultiStream', 'Server', 'Offline'] as
 export type Scenario = (typeof SCENARIOS)[number];
 
 /** LoadGen's test modes, spelled as in its logs. */
-export type TestMode = 'SubmissionRun' | 'AccuracyOnly' | 'PerformanceOnly';
+export type TestMode = 'SubmissionRun' | 'AccuracyOnly' | 'PerformanceOnly' | 'FindPeakPerformance';
 
 /**
  * True for the scenarios of the datacenter suite, the only ones that the Network division knows.

@@ -5,8 +5,8 @@ import type { MlperfError } from '../errors/mlperf-error.ts';
  *
  * LoadGen fills one such object again and again: read it during the call. Only the array
  * `sampleIndices` may be kept: its entries do not change until the test ends.
- * Sample i of the query (0 <= i < sampleCount) has response id `firstResponseId + i` and sample index
- * `sampleIndices[sampleOffset + i]`.
+ * Sample i of the query (0 <= i < sampleCount) has response id `firstResponseId + i * stride` and sample
+ * index `sampleIndices[sampleOffset + i * stride]`, where stride is `responseIdStride`.
  */
 export interface Query {
   /** Number of the query in the run, from 0. */
@@ -18,6 +18,11 @@ export interface Query {
   readonly sampleOffset: number;
   /** 1 or more. */
   readonly sampleCount: number;
+  /**
+   * Distance between the response ids of neighbours in the query: 1, but for due queries that one of
+   * several issue threads took along in one call.
+   */
+  readonly responseIdStride: number;
 }
 
 /** Why one sample got no result. */

@@ -27,6 +27,11 @@ export function protoFolder(): string {
   return join(packageRoot, 'proto');
 }
 
+/** Folder of the compiled files. */
+export function distFolder(): string {
+  return join(packageRoot, 'dist');
+}
+
 /**
  * URL of a compiled module, for `import()` and `new Worker()`.
  * @param module Path below the package root without `dist/`, ending in `.js`.

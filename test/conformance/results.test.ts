@@ -9,6 +9,7 @@ import { countsText, performanceSummaryText } from '../../loadgen-node/logs/summ
 import { minPassingQueries } from '../../loadgen-node/results/early-stopping.ts';
 import { formatFixed, formatGeneral } from '../../loadgen-node/results/number-format.ts';
 import { summarize } from '../../loadgen-node/results/summarize.ts';
+import type { TokenMeasurements } from '../../loadgen-node/results/token-summary.ts';
 import { deriveEffectiveSettings } from '../../loadgen-node/settings/effective-settings.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
 import { doubleOfBits, goldenNames, readGolden, settingsOfArgs } from '../support/golden.ts';
@@ -24,6 +25,9 @@ interface GoldenResults {
     readonly final_query_all_samples_done_time_s: number;
     readonly sample_latencies: readonly number[];
     readonly query_latencies: readonly number[];
+    readonly first_token_latencies?: readonly number[];
+    readonly time_per_output_token?: readonly number[];
+    readonly tokens_per_sample?: readonly number[];
   };
   readonly summary: string;
   readonly detail: readonly string[];
@@ -35,10 +39,7 @@ describe.each([
   ['loadgen-v4.1', LOADGEN_V41],
   ['loadgen-v6.1', LOADGEN_V61],
 ])('results of %s', (folder, loadgen) => {
-  // Token models and inferred tokens have further lines; they are not measured yet.
-  const names = goldenNames(`${folder}/results`).filter((name) => !/_(tok|infer)/.test(name));
-
-  it.each(names)('equal LoadGen in %s', (name) => {
+  it.each(goldenNames(`${folder}/results`))('equal LoadGen in %s', (name) => {
     const golden = readGolden<GoldenResults>(`${folder}/results/${name}.json`);
     const library = {
       totalSampleCount: golden.qsl.total,
@@ -61,6 +62,7 @@ describe.each([
           issuedS: input.final_query_issued_time_s,
           allDoneS: input.final_query_all_samples_done_time_s,
         },
+        tokens: settings.useTokenLatencies ? tokensOf(input) : null,
       },
       settings,
       loadgen.percentileLabelDecimals,
@@ -77,6 +79,14 @@ describe.each([
     expect(detailLines((log) => writeResults(log, summary, isValid))).toEqual(expected);
   });
 });
+
+function tokensOf(input: GoldenResults['input']): TokenMeasurements {
+  return {
+    tokenCount: (input.tokens_per_sample ?? []).reduce((sum, count) => sum + count, 0),
+    firstTokenNs: Float64Array.from(input.first_token_latencies ?? []),
+    perOutputTokenNs: Float64Array.from(input.time_per_output_token ?? []),
+  };
+}
 
 function detailLines(write: (log: DetailLog) => void): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'results-'));

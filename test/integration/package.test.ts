@@ -1,8 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { writeManifest } from '../../loadgen-node/self-check/self-check.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -64,6 +72,20 @@ describe('the packed package', () => {
     expect(files).toContain('package/LICENSE');
     expect(files.filter((file) => /^package\/test|tsbuildinfo|(?<!\.d)\.ts$/.test(file))).toEqual(
       [],
+    );
+  });
+
+  it('checks itself, and says which file was changed', async () => {
+    const main = install(tarball, []);
+    writeManifest(join(dirname(main), '..'));
+    const unchanged = await longhaul(['self-check'], { main, cwd: elsewhere });
+    expect(unchanged).toMatchObject({ code: 0, stderr: '' });
+    expect(unchanged.stdout).toMatch(/SHA-256 [0-9a-f]{64}\nunmodified/);
+    appendFileSync(join(dirname(main), 'engine', 'verdicts.js'), '\n// Changed.\n');
+    const changed = await longhaul(['self-check'], { main, cwd: elsewhere });
+    expect(changed.code).toBe(3);
+    expect(changed.stdout).toMatch(
+      /MODIFIED: 1 files .*\n {2}loadgen-node\/engine\/verdicts\.js\n/,
     );
   });
 

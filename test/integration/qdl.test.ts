@@ -50,7 +50,14 @@ async function open(list: readonly FakeSutNode[], more: Partial<DispatchSettings
 
 function query(id: number, firstResponseId: number, indices: number[]) {
   const sampleIndices = Uint32Array.from(indices);
-  return { id, firstResponseId, sampleIndices, sampleOffset: 0, sampleCount: indices.length };
+  return {
+    id,
+    firstResponseId,
+    sampleIndices,
+    sampleOffset: 0,
+    sampleCount: indices.length,
+    responseIdStride: 1,
+  };
 }
 
 describe('Name of the QDL', () => {

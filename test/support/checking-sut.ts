@@ -27,6 +27,7 @@ export interface CheckingSutOptions {
 export interface SeenQuery {
   readonly id: number;
   readonly firstResponseId: number;
+  readonly responseIdStride: number;
   readonly sampleIndices: readonly number[];
   readonly issuedAtNs: number;
 }
@@ -47,6 +48,7 @@ export class CheckingSut implements SystemUnderTest {
   readonly #options: CheckingSutOptions;
   #sink: ResponseSink | null = null;
   #depth = 0;
+  readonly #seenIds = new Set<number>();
   #nextQueryId = 0;
   #nextResponseId = 0;
   #nameCalls = 0;
@@ -79,21 +81,23 @@ export class CheckingSut implements SystemUnderTest {
     this.#depth += 1;
     this.depthMax = Math.max(this.depthMax, this.#depth);
     this.#check(query);
-    const samples = [
-      ...query.sampleIndices.subarray(query.sampleOffset).subarray(0, query.sampleCount),
-    ];
+    // LoadGen fills the object anew as soon as it may: take what is needed before answering.
+    const { firstResponseId, sampleCount, responseIdStride } = query;
+    const samples = Array.from(
+      { length: sampleCount },
+      (_, i) => query.sampleIndices[query.sampleOffset + i * responseIdStride] ?? -1,
+    );
     this.queries.push({
       id: query.id,
-      firstResponseId: query.firstResponseId,
+      firstResponseId,
+      responseIdStride,
       sampleIndices: samples,
       issuedAtNs: this.#clock.nowNs(),
     });
     this.outstanding += query.sampleCount;
     this.outstandingMax = Math.max(this.outstandingMax, this.outstanding);
-    // LoadGen fills the object anew as soon as it may: take the id before answering.
-    const { firstResponseId, sampleCount } = query;
     for (let i = 0; i < sampleCount; i += 1) {
-      this.#answerLater(firstResponseId + i, samples[i] ?? -1);
+      this.#answerLater(firstResponseId + i * responseIdStride, samples[i] ?? -1);
     }
     if (this.#sink !== null) this.#options.afterIssue?.(this.#sink, query);
     this.#depth -= 1;
@@ -110,16 +114,28 @@ export class CheckingSut implements SystemUnderTest {
   #check(query: Query): void {
     if (this.#sink === null) this.complaints.push('query before start');
     if (this.calls.includes('stop')) this.complaints.push('query after stop');
+    if (query.responseIdStride === 1) this.#checkOrder(query);
+    for (let i = 0; i < query.sampleCount; i += 1) {
+      const responseId = query.firstResponseId + i * query.responseIdStride;
+      if (query.responseIdStride > 1) this.#checkNew(responseId);
+      const index = query.sampleIndices[query.sampleOffset + i * query.responseIdStride] ?? -1;
+      if (this.#options.isLoaded?.(index) === false) this.complaints.push(`${index} is not loaded`);
+    }
+  }
+
+  #checkOrder(query: Query): void {
     if (query.id < this.#nextQueryId) this.complaints.push(`query id ${query.id} again`);
     if (query.firstResponseId < this.#nextResponseId) {
       this.complaints.push(`response id ${query.firstResponseId} again`);
     }
     this.#nextQueryId = query.id + 1;
     this.#nextResponseId = query.firstResponseId + query.sampleCount;
-    for (let i = 0; i < query.sampleCount; i += 1) {
-      const index = query.sampleIndices[query.sampleOffset + i] ?? -1;
-      if (this.#options.isLoaded?.(index) === false) this.complaints.push(`${index} is not loaded`);
-    }
+  }
+
+  /** Several issue threads do not keep the order. */
+  #checkNew(responseId: number): void {
+    if (this.#seenIds.has(responseId)) this.complaints.push(`response id ${responseId} again`);
+    this.#seenIds.add(responseId);
   }
 
   #answerLater(responseId: number, sampleIndex: number): void {

@@ -25,6 +25,13 @@ export function goldenNames(folder: string): string[] {
     .map((name) => name.slice(0, -'.json'.length));
 }
 
+/** Names of the folders of a folder of golden files. */
+export function goldenFolders(folder: string): string[] {
+  return readdirSync(new URL(`${folder}/`, GOLDEN), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
 /** SHA-256 over values, each as 8 bytes, low byte first: whole numbers as integers. */
 export function sha256OfUint64(values: Iterable<number>): string {
   const list = [...values];
@@ -78,6 +85,8 @@ export function settingsOfArgs(args: Readonly<Record<string, string>>): TestSett
     serverTargetQps: number('server_target_qps', d.serverTargetQps),
     serverTargetLatencyNs: number('server_target_latency_ns', d.serverTargetLatencyNs),
     serverMaxAsyncQueries: number('server_max_async_queries', d.serverMaxAsyncQueries),
+    serverCoalesceQueries: flag('server_coalesce_queries'),
+    serverNumIssueQueryThreads: number('server_num_issue_query_threads', 0),
     offlineExpectedQps: number('offline_expected_qps', d.offlineExpectedQps),
     sampleConcatenatePermutation: flag('sample_concatenate_permutation'),
     minDurationMs: number('min_duration_ms', d.minDurationMs),
@@ -95,5 +104,16 @@ export function settingsOfArgs(args: Readonly<Record<string, string>>): TestSett
     performanceIssueSameIndex: number('performance_issue_same_index', 0),
     performanceSampleCountOverride: number('performance_sample_count_override', 0),
     accuracySampleCountOverride: number('accuracy_sample_count_override', 0),
+    test05: flag('test05'),
+    test05QslRngSeed: seed('test05_qsl_rng_seed'),
+    test05SampleIndexRngSeed: seed('test05_sample_index_rng_seed'),
+    test05ScheduleRngSeed: seed('test05_schedule_rng_seed'),
+    serverFindPeakQpsDecimalsOfPrecision: number('server_find_peak_qps_decimals_of_precision', 1),
+    printTimestamps: flag('print_timestamps'),
+    useTokenLatencies: flag('use_token_latencies'),
+    serverTtftLatencyNs: number('server_ttft_latency', d.serverTtftLatencyNs),
+    serverTpotLatencyNs: number('server_tpot_latency', d.serverTpotLatencyNs),
+    inferTokenLatencies: flag('infer_token_latencies'),
+    tokenLatencyScalingFactor: number('token_latency_scaling_factor', 1),
   };
 }

@@ -21,8 +21,10 @@ export class NullSut implements SystemUnderTest {
   issueQuery(query: Query): void {
     const sink = this.#sink as ResponseSink;
     const atNs = sink.nowNs();
-    const { firstResponseId, sampleCount } = query;
-    for (let i = 0; i < sampleCount; i += 1) sink.complete(firstResponseId + i, NOTHING, 0, atNs);
+    const { firstResponseId, sampleCount, responseIdStride } = query;
+    for (let i = 0; i < sampleCount; i += 1) {
+      sink.complete(firstResponseId + i * responseIdStride, NOTHING, 0, atNs);
+    }
   }
 
   flushQueries(): void {

@@ -16,12 +16,18 @@ const HOPS = 16;
  */
 export class SimulatedClock implements Clock {
   readonly #heap: SimulatedCall[] = [];
+  readonly #hops: number;
   #nowNs: number;
   #planned = 0;
 
-  /** @param originNs The first reading: not 0, so that a forgotten origin shows. */
-  constructor(originNs = 1_000_000_007) {
+  /**
+   * @param originNs The first reading: not 0, so that a forgotten origin shows.
+   * @param hops Turns of the promise queue between two calls: fewer are faster, and right where
+   *   nothing but the end of the work is awaited.
+   */
+  constructor(originNs = 1_000_000_007, hops: number = HOPS) {
     this.#nowNs = originNs;
+    this.#hops = hops;
   }
 
   nowNs(): number {
@@ -57,7 +63,7 @@ export class SimulatedClock implements Clock {
     work.then(settle, settle);
     for (;;) {
       // Whoever waits for what the last call did goes on first, through a few layers of functions.
-      for (let hop = 0; hop < HOPS && !isSettled; hop += 1) await null;
+      for (let hop = 0; hop < this.#hops && !isSettled; hop += 1) await null;
       if (isSettled) return await work;
       if (this.#step()) continue;
       for (let turn = 0; turn < 10 && !isSettled && this.#heap.length === 0; turn += 1) {

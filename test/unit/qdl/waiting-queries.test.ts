@@ -6,13 +6,14 @@ import { WaitingQueries } from '../../../qdl/waiting-queries.ts';
 
 const indices = Uint32Array.from({ length: 10_000 }, (_, i) => 10_000 - i);
 
-function push(waiting: WaitingQueries, id: number, sampleCount = 1): void {
+function push(waiting: WaitingQueries, id: number, sampleCount = 1, responseIdStride = 1): void {
   waiting.push({
     id,
     firstResponseId: id * 10,
     sampleIndices: indices,
     sampleOffset: id,
     sampleCount,
+    responseIdStride,
   });
 }
 
@@ -45,6 +46,17 @@ describe('WaitingQueries', () => {
     expect(waiting.headSampleIndex(0)).toBe(10_000 - 5);
     waiting.advance(3);
     expect(waiting.headQueryId).toBe(4);
+  });
+
+  it('walks by the stride of a query of several issue threads', () => {
+    const waiting = new WaitingQueries();
+    push(waiting, 5, 4, 3);
+    expect([0, 1, 2, 3].map((i) => waiting.headResponseId(i))).toEqual([50, 53, 56, 59]);
+    expect([0, 3].map((i) => waiting.headSampleIndex(i))).toEqual([10_000 - 5, 10_000 - 14]);
+    waiting.advance(1);
+    const dropped: number[] = [];
+    waiting.drop((id) => dropped.push(id));
+    expect(dropped).toEqual([53, 56, 59]);
   });
 
   it('names every sample that it drops, sent ones left out', () => {

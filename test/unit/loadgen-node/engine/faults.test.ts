@@ -370,7 +370,7 @@ describe('the environment', () => {
       /minDurationMs.*minQueryCount/,
     ],
     ['a percentile of 1', { serverTargetLatencyPercentile: 1 }, /above 0 and below 1/],
-    ['what is not built yet', { serverCoalesceQueries: true }, /not supported/],
+    ['too many issue threads', { serverNumIssueQueryThreads: 5000 }, /must be 1024 or less/],
     ['a Server rate of 0', { ...SERVER, serverTargetQps: 0 }, /server_target_qps must be above 0/],
     [
       'a sample outside the set',

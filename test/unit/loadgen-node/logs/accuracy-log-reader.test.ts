@@ -31,6 +31,12 @@ describe('readAccuracyLog', () => {
       responseId: fc.nat(),
       sampleIndex: fc.nat(),
       bytes: fc.uint8Array({ maxLength: 20 }),
+      tokens: fc.option(
+        fc.record({
+          count: fc.nat(),
+          firstToken: fc.option(fc.uint8Array({ maxLength: 4 })),
+        }),
+      ),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(entry), async (entries) => {

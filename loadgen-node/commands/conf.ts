@@ -1,0 +1,17 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_ROUND, mlperfConfOf, ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
+import { createCommand } from '../../shared/config/command-line.ts';
+
+const EXAMPLE = `
+Example:
+  longhaul conf --round v4.1 > mlperf.conf`;
+
+/** `longhaul conf`: writes a round's mlperf.conf. */
+export function confCommand(): Command {
+  const command = createCommand('conf', "write a round's mlperf.conf to stdout")
+    .addOption(new Option('--round <round>', 'the round').choices(ROUNDS).default(DEFAULT_ROUND))
+    .addHelpText('after', EXAMPLE);
+  return command.action(() => {
+    process.stdout.write(mlperfConfOf(command.opts<{ round: Round }>().round));
+  });
+}

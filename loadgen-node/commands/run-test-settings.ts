@@ -1,0 +1,167 @@
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
+import type { Scenario, TestMode } from '../../shared/domain/scenario.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ConfigEvent } from '../settings/config-event.ts';
+import type { ExactSettings } from '../settings/exact-settings.ts';
+import type { ConfFile, ConfResult } from '../settings/from-config.ts';
+import {
+  applyAudit,
+  readConfFiles,
+  withRequestedTest05Seeds,
+} from '../settings/read-conf-files.ts';
+import type { SettingsField } from '../settings/settings-fields.ts';
+import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
+import { openConfFile } from './conf-files.ts';
+import type { RunMode, RunValues } from './run-settings.ts';
+
+const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
+  performance: 'PerformanceOnly',
+  accuracy: 'AccuracyOnly',
+  submission: 'SubmissionRun',
+  'find-peak': 'FindPeakPerformance',
+};
+
+/** Settings of a run, and what its configuration files left to say. */
+export interface RunTestSettings {
+  readonly settings: TestSettings;
+  readonly round: Round;
+  readonly configEvents: readonly ConfigEvent[];
+  /** What the files say without effect, for people. */
+  readonly configNotes: readonly string[];
+  readonly usesTokenLatenciesBeforeAudit: boolean;
+}
+
+/**
+ * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
+ * over all. Without a round and without a file of LoadGen's, the benchmark's own rules and short
+ * durations hold instead of the round's: every benchmark can be tried.
+ * @param said Keys of the values that were said (flag or configuration file), not defaults.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
+ */
+export function runTestSettings(
+  values: RunValues,
+  said: ReadonlySet<string>,
+  rules: BenchmarkRules,
+  audit: ConfFile | undefined,
+): RunTestSettings {
+  const { scenario, round = DEFAULT_ROUND } = values;
+  const { settings, results, reader } = readConfFiles({
+    round,
+    model: rules.key,
+    scenario,
+    mlperfConf: openConfFile(values.mlperfConf),
+    userConf: openConfFile(values.userConf),
+  });
+  refuseProblems(results);
+  const isByFiles = [values.round, values.mlperfConf, values.userConf].some(
+    (it) => it !== undefined,
+  );
+  if (!isByFiles) forgetRound(settings, rules);
+  applyFlags(settings, values, (key) => !isByFiles || said.has(key));
+  const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
+  if (audited !== undefined) refuseProblems([audited.result]);
+  const final = audited === undefined ? settings : audited.settings;
+  requireTargetQps(final, round);
+  const all = audited === undefined ? results : [...results, audited.result];
+  return {
+    settings: withRequestedTest05Seeds(final, settings).toTestSettings(),
+    round,
+    configEvents: all.flatMap((result) => result.events),
+    configNotes: all.flatMap((result) => result.notes),
+    usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+  };
+}
+
+function refuseProblems(results: readonly ConfResult[]): void {
+  const problems = results.flatMap((result) => result.problems);
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+}
+
+const SEEDS = ['qslRngSeed', 'sampleIndexRngSeed', 'scheduleRngSeed'];
+
+/** Keeps the round's seeds alone: its other values are made for submissions. */
+function forgetRound(settings: ExactSettings, rules: BenchmarkRules): void {
+  const { scenario: _, ...defaults } = defaultTestSettings();
+  for (const [field, value] of Object.entries(defaults)) {
+    if (SEEDS.includes(field)) continue;
+    setNumber(settings, field as SettingsField['field'], value, 'default');
+  }
+  const source = `benchmark ${rules.key}`;
+  setNumber(settings, 'serverTargetLatencyNs', rules.serverTargetLatencyNs, source);
+  setNumber(settings, 'serverTargetLatencyPercentile', rules.serverTargetLatencyPercentile, source);
+}
+
+function applyFlags(
+  settings: ExactSettings,
+  values: RunValues,
+  isSaid: (key: keyof RunValues) => boolean,
+): void {
+  const set = (
+    key: keyof RunValues,
+    field: SettingsField['field'],
+    value: number | string | undefined,
+  ): void => {
+    if (value !== undefined && isSaid(key)) setNumber(settings, field, value, `run ${key}`);
+  };
+  const { targetQps } = values;
+  const streamNs = targetQps === undefined ? undefined : 1e9 / targetQps;
+  const percentile = values.targetLatencyPercentile;
+  set('mode', 'mode', TEST_MODE_OF[values.mode]);
+  set('targetQps', 'singleStreamExpectedLatencyNs', streamNs);
+  set('targetQps', 'multiStreamExpectedLatencyNs', streamNs);
+  set('targetQps', 'serverTargetQps', targetQps);
+  set('targetQps', 'offlineExpectedQps', targetQps);
+  set('targetLatencyPercentile', 'singleStreamTargetLatencyPercentile', percentile);
+  set('targetLatencyPercentile', 'multiStreamTargetLatencyPercentile', percentile);
+  set('targetLatencyPercentile', 'serverTargetLatencyPercentile', percentile);
+  set('targetLatency', 'serverTargetLatencyNs', values.targetLatency);
+  set('samplesPerQuery', 'multiStreamSamplesPerQuery', values.samplesPerQuery);
+  set('minDuration', 'minDurationMs', wholeMs('--min-duration', values.minDuration));
+  set('maxDuration', 'maxDurationMs', wholeMs('--max-duration', values.maxDuration));
+  set('minQueryCount', 'minQueryCount', values.minQueryCount);
+  set('maxQueryCount', 'maxQueryCount', values.maxQueryCount);
+}
+
+/** Counts are bigint in exact settings, rates and fractions are not: the field's present value tells. */
+function setNumber(
+  settings: ExactSettings,
+  field: SettingsField['field'],
+  value: number | bigint | boolean | string,
+  source: string,
+): void {
+  const isWhole = typeof settings.get(field).value === 'bigint' && typeof value === 'number';
+  settings.set(field, isWhole ? BigInt(value) : value, source);
+}
+
+/** Where the rate decides what is issued, LoadGen's default of 1 per second helps nobody. */
+function requireTargetQps(settings: ExactSettings, round: Round): void {
+  const why: Partial<Record<Scenario, readonly [SettingsField['field'], string]>> = {
+    Server: ['serverTargetQps', 'the rate of its arrivals'],
+    Offline: [
+      'offlineExpectedQps',
+      'the expected samples per second, and with them the size of its query',
+    ],
+  };
+  const { scenario } = settings;
+  const entry = why[scenario];
+  if (entry === undefined) return;
+  const [field, what] = entry;
+  if (scenario === 'Offline' && settings.get('mode').value === 'AccuracyOnly') return;
+  const { source } = settings.get(field);
+  if (source !== 'default' && !source.startsWith(`mlperf.conf of ${round}:`)) return;
+  const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+/** LoadGen keeps run lengths in whole ms. */
+function wholeMs(flag: string, ns: number): number;
+function wholeMs(flag: string, ns: number | undefined): number | undefined;
+function wholeMs(flag: string, ns: number | undefined): number | undefined {
+  if (ns === undefined) return undefined;
+  if (ns % 1e6 === 0) return ns / 1e6;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${flag} must be a whole number of ms, it is ${ns} ns`,
+  );
+}

@@ -1,0 +1,68 @@
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import type { Measurements } from '../results/summarize.ts';
+import type { TokenMeasurements } from '../results/token-summary.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+
+/** What the records of one set say, for the results. */
+export function measurementsOf(
+  recorder: SampleRecorder,
+  { scenario, useTokenLatencies, arrivalIntervalNs }: EffectiveSettings,
+): Measurements {
+  const sampleLatenciesNs = recorder.completedLatenciesNs();
+  let maxLatencyNs = 0;
+  for (const latencyNs of sampleLatenciesNs) maxLatencyNs = Math.max(maxLatencyNs, latencyNs);
+  const final = recorder.finalQuery();
+  return {
+    queryCount: recorder.issuedQueries,
+    sampleLatenciesNs,
+    queryLatenciesNs:
+      scenario === 'MultiStream' ? recorder.completedQueryLatenciesNs() : new Float64Array(0),
+    maxLatencyS: maxLatencyNs / 1e9,
+    finalQuery: {
+      scheduledS: final.scheduledNs / 1e9,
+      issuedS: final.issuedNs / 1e9,
+      allDoneS: final.doneNs / 1e9,
+    },
+    tokens: useTokenLatencies ? recorder.tokens() : null,
+    intervalsTaken: recorder.intervalsTaken(arrivalIntervalNs),
+  };
+}
+
+/** Measurements of a run that went on: the times of both parts add up, pauses between them left out. */
+export function joinMeasurements(first: Measurements, next: Measurements): Measurements {
+  return {
+    queryCount: first.queryCount + next.queryCount,
+    sampleLatenciesNs: joined(first.sampleLatenciesNs, next.sampleLatenciesNs),
+    queryLatenciesNs: joined(first.queryLatenciesNs, next.queryLatenciesNs),
+    maxLatencyS: Math.max(first.maxLatencyS, next.maxLatencyS),
+    finalQuery: {
+      scheduledS: first.finalQuery.scheduledS + next.finalQuery.scheduledS,
+      issuedS: first.finalQuery.issuedS + next.finalQuery.issuedS,
+      allDoneS: first.finalQuery.allDoneS + next.finalQuery.allDoneS,
+    },
+    tokens: joinTokens(first.tokens, next.tokens),
+    intervalsTaken:
+      first.intervalsTaken && next.intervalsTaken
+        ? joined(first.intervalsTaken, next.intervalsTaken)
+        : null,
+  };
+}
+
+function joinTokens(
+  first: TokenMeasurements | null,
+  next: TokenMeasurements | null,
+): TokenMeasurements | null {
+  if (first === null || next === null) return null;
+  return {
+    tokenCount: first.tokenCount + next.tokenCount,
+    firstTokenNs: joined(first.firstTokenNs, next.firstTokenNs),
+    perOutputTokenNs: joined(first.perOutputTokenNs, next.perOutputTokenNs),
+  };
+}
+
+function joined(first: Float64Array, next: Float64Array): Float64Array {
+  const both = new Float64Array(first.length + next.length);
+  both.set(first);
+  both.set(next, first.length);
+  return both;
+}

@@ -1,0 +1,100 @@
+import { parseDouble, parseUint64 } from './c-numbers.ts';
+
+/** A value of a configuration file: its text, and the line that set it last. */
+export interface ConfEntry {
+  readonly text: string;
+  readonly line: number;
+}
+
+/** A line that LoadGen refuses. */
+export interface ConfLineError {
+  readonly line: number;
+  /** LoadGen's own words. */
+  readonly loadgenText: string;
+  /** What is wrong and what would be right, for people. */
+  readonly explanation: string;
+}
+
+/** A line that LoadGen passes over without a word, though its writer meant something. */
+export interface ConfLineNote {
+  readonly line: number;
+  readonly explanation: string;
+}
+
+/** What a configuration file says. With any error nothing of it counts. */
+export interface ParsedConf {
+  readonly entries: ReadonlyMap<string, ConfEntry>;
+  readonly errors: readonly ConfLineError[];
+  readonly notes: readonly ConfLineNote[];
+}
+
+/** White space of C's isspace, which is not JavaScript's. */
+const WHITE_SPACE = /[ \t\r\v\f]+/;
+
+/**
+ * Reads the text of mlperf.conf, user.conf or audit.config with LoadGen's grammar: tokens between
+ * white space, `key = value` (the last of several values and the last of several lines counts), a
+ * lone `#` ends a line unless a value is due or was read.
+ */
+export function parseConf(text: string): ParsedConf {
+  const entries = new Map<string, ConfEntry>();
+  const errors: ConfLineError[] = [];
+  const notes: ConfLineNote[] = [];
+  text.split('\n').forEach((lineText, index) => {
+    const line = index + 1;
+    const result = parseLine(lineText.split(WHITE_SPACE).filter((token) => token !== ''));
+    if (result.value !== undefined) {
+      entries.set(result.key, { text: result.value, line });
+    }
+    if (result.error !== undefined) {
+      const { loadgenText, explanation } = result.error;
+      errors.push({ line, loadgenText: `${loadgenText}, line=${line}`, explanation });
+    } else if (result.value === undefined && result.key !== '') {
+      notes.push({ line, explanation: noteOnLoneKey(result.key) });
+    }
+  });
+  return { entries, errors, notes };
+}
+
+interface LineResult {
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly error?: { readonly loadgenText: string; readonly explanation: string };
+}
+
+function parseLine(tokens: readonly string[]): LineResult {
+  const [key, equals, ...values] = tokens;
+  if (key === undefined || key === '#') return { key: '', value: undefined };
+  if (equals === undefined || equals === '#') return { key, value: undefined };
+  if (equals !== '=') {
+    const explanation = `"${key}" must be followed by "=" between blanks, not by "${equals}"; right would be: ${key} = ${equals}`;
+    return { key, value: undefined, error: { loadgenText: "expected 'key=value'", explanation } };
+  }
+  let value: string | undefined;
+  for (const token of values) {
+    if (!isNumber(token)) {
+      const loadgenText = 'value needs to be integer or double';
+      return { key, value, error: { loadgenText, explanation: explainValue(key, token, value) } };
+    }
+    value = token;
+  }
+  return { key, value };
+}
+
+function isNumber(token: string): boolean {
+  return parseUint64(token).length === token.length || parseDouble(token).length === token.length;
+}
+
+function explainValue(key: string, token: string, before: string | undefined): string {
+  if (token.startsWith('#')) {
+    const right = before === undefined ? `${key} = 1` : `${key} = ${before}`;
+    return `a comment cannot follow "="; put it on a line of its own, right would be: ${right}`;
+  }
+  return `"${token}" is not a number; the value of ${key} must be one, such as 100, 0x10, 1.5 or 1e3`;
+}
+
+function noteOnLoneKey(key: string): string {
+  const glued = /^([^=]+)=(.+)$/.exec(key);
+  if (glued === null) return `"${key}" has no value and sets nothing`;
+  return `"${key}" sets nothing: "=" needs blanks around it, as in ${glued[1]} = ${glued[2]}`;
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTest } from '../../loadgen-node/engine/start-test.ts';
+import type { LatencyStatistics } from '../../loadgen-node/results/performance-summary.ts';
+import {
+  defaultTestSettings,
+  type TestSettings,
+} from '../../loadgen-node/settings/test-settings.ts';
+import type { Clock } from '../../shared/clock/clock.ts';
+import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+import type { Scenario } from '../../shared/domain/scenario.ts';
+import { MemoryQsl } from '../support/memory-qsl.ts';
+import { SimulatedClock } from '../support/simulated-clock.ts';
+import { BenchSut } from './bench-sut.ts';
+
+/** What a child process is asked to run. */
+export type BenchJob =
+  | { readonly kind: 'flat-out'; readonly scenario: Scenario; readonly count: number }
+  | { readonly kind: 'delay'; readonly qps: number; readonly seconds: number }
+  | { readonly kind: 'simulated'; readonly scenario: Scenario; readonly rule: SimulatedRule };
+
+/** What ends a simulated run. */
+export const SIMULATED_RULES = ['least', 'max-query-count', 'max-duration'] as const;
+
+/** `least`: the scenario's own end. */
+type SimulatedRule = (typeof SIMULATED_RULES)[number];
+
+/** What it measured. Times in s, memory in bytes. */
+export interface BenchResult {
+  readonly endCause: string;
+  /** From the first query to the last response. */
+  readonly issueS: number;
+  /** From the last response to the end of the test: statistics, verdicts, logs. */
+  readonly summaryS: number;
+  /** The whole test, with the generation of its queries. */
+  readonly wholeS: number;
+  readonly issuedSamples: number;
+  readonly issuedQueries: number;
+  readonly rssMaxBytes: number;
+  /** Issued - scheduled, in µs: p50, p99, p99.9, max. */
+  readonly delayUs: readonly number[];
+}
+
+/** Runs one job in this process. */
+export async function runJob(job: BenchJob): Promise<BenchResult> {
+  switch (job.kind) {
+    case 'flat-out':
+      return await measure(flatOut(job.scenario, job.count), monotonicClock);
+    case 'delay': {
+      const minDurationMs = job.seconds * 1000;
+      const settings = { scenario: 'Server', serverTargetQps: job.qps, minDurationMs } as const;
+      return await measure({ ...settings, minQueryCount: 1 }, monotonicClock);
+    }
+    case 'simulated': {
+      const clock = new SimulatedClock(0, 1);
+      return await clock.drive(measure(tenMinutes(job.scenario, job.rule), clock, 1e6));
+    }
+  }
+}
+
+/** The engine issues as fast as it can, and ends after just `count` queries (Offline: samples). */
+function flatOut(scenario: Scenario, count: number): Partial<TestSettings> {
+  // Server: all arrivals fall into the first moments, so that each query is late and goes out at once.
+  return { scenario, minDurationMs: 0, minQueryCount: count, serverTargetQps: 1e8 };
+}
+
+/** 600 s at 1 k QPS, whatever ends them: the scenario asks for more where a limit shall. */
+function tenMinutes(scenario: Scenario, rule: SimulatedRule): Partial<TestSettings> {
+  return {
+    scenario,
+    minDurationMs: rule === 'least' ? 600_000 : 660_000,
+    minQueryCount: 1,
+    maxQueryCount: rule === 'max-query-count' ? 600_000 : 0,
+    maxDurationMs: rule === 'max-duration' ? 600_000 : 0,
+    serverTargetQps: 1000,
+    offlineExpectedQps: 1000,
+    singleStreamExpectedLatencyNs: 1e6,
+    multiStreamExpectedLatencyNs: 1e6,
+  };
+}
+
+async function measure(
+  settings: Partial<TestSettings>,
+  clock: Clock,
+  delayNs = 0,
+): Promise<BenchResult> {
+  const outdir = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
+  const sut = new BenchSut(clock, delayNs);
+  const beginMs = performance.now();
+  try {
+    const { performance: phase } = await startTest({
+      sut,
+      qsl: new MemoryQsl(1024),
+      settings: { ...defaultTestSettings(), ...settings },
+      clock,
+      log: { outdir },
+      stallTimeoutNs: 60e9,
+      drainTimeoutNs: 1e9,
+    });
+    const endMs = performance.now();
+    if (phase === null || phase.counts.lostSamples > 0) throw new Error('the run broke');
+    return {
+      endCause: phase.endCause,
+      issueS: phase.durationNs / 1e9,
+      summaryS: (endMs - sut.flushedMs) / 1e3,
+      wholeS: (endMs - beginMs) / 1e3,
+      issuedSamples: phase.counts.issuedSamples,
+      issuedQueries: phase.counts.issuedQueries,
+      rssMaxBytes: process.resourceUsage().maxRSS * 1024,
+      delayUs: delaysOf(phase.dispatchLag),
+    };
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}
+
+function delaysOf({ percentiles, maxNs }: LatencyStatistics): number[] {
+  const shown = percentiles.filter(({ percentile }) => [0.5, 0.99, 0.999].includes(percentile));
+  return [...shown.map(({ valueNs }) => valueNs / 1e3), maxNs / 1e3];
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { parseConf } from '../../loadgen-node/settings/conf-grammar.ts';
+import { ExactSettings } from '../../loadgen-node/settings/exact-settings.ts';
+import { ConfReader, type ReturnCode } from '../../loadgen-node/settings/from-config.ts';
+import { loadgenOf } from '../../loadgen-node/settings/loadgen-behaviour.ts';
+import { fieldsOf, settingsJson } from '../../loadgen-node/settings/print-exact-settings.ts';
+import { mlperfConfOf, ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
+import type { Scenario } from '../../shared/domain/scenario.ts';
+import { readGolden, readGoldenText } from '../support/golden.ts';
+
+// Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from them.
+// Method: every row of the golden files, values compared with all their digits.
+
+const FOLDER = 'configuration';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Parses JSON with whole numbers of 16 digits and more as texts: a double would round them. */
+function parseExact(text: string): unknown {
+  return JSON.parse(text.replace(/: ?(\d{16,})(?=[,}\s])/g, ': "$1"'));
+}
+
+function valuesOf(settings: ExactSettings, round: Round): Values {
+  return parseExact(settingsJson(settings, fieldsOf(loadgenOf(round), true))) as Values;
+}
+
+interface Row {
+  readonly model: string;
+  readonly scenario: Scenario;
+  readonly settings: Values;
+}
+
+const LOADGEN_ROUNDS = ROUNDS.filter((round) => round !== 'v0.5');
+
+describe("a round's mlperf.conf", () => {
+  it.each(LOADGEN_ROUNDS)('of %s gives the settings of LoadGen', (round) => {
+    const text = readGoldenText(`${FOLDER}/config_mlperf_conf_${round}.json`);
+    const { rows } = parseExact(text) as { rows: Row[] };
+    expect(rows.length).toBeGreaterThan(50);
+    for (const { model, scenario, settings: expected } of rows) {
+      const settings = new ExactSettings(scenario);
+      expect(new ConfReader(round).readRound(settings, model).rc).toBe(0);
+      expect({ model, scenario, settings: valuesOf(settings, round) }).toEqual({
+        model,
+        scenario,
+        settings: expected,
+      });
+    }
+  });
+
+  it.each(LOADGEN_ROUNDS)('of %s has the keys and values of the official file', (round) => {
+    const { rounds } = readGolden<{ rounds: Record<string, [string, string][]> }>(
+      `${FOLDER}/mlperf_conf_rounds.json`,
+    );
+    const official = rounds[round] as [string, string][];
+    const ours = [...parseConf(mlperfConfOf(round)).entries].map(([key, { text }]) => [key, text]);
+    const { isOnlyOurs, isOnlyTheirs } = COPIES[round] ?? {};
+    expect(ours.filter(([key]) => isOnlyOurs?.test(key ?? '') !== true)).toEqual(
+      official.filter(([key]) => isOnlyTheirs?.test(key) !== true),
+    );
+  });
+});
+
+/** Lines in which the copies of a round's file differ; ours is the one that the round's LoadGen had. */
+const COPIES: Readonly<Partial<Record<Round, { isOnlyOurs?: RegExp; isOnlyTheirs?: RegExp }>>> = {
+  'v5.1': { isOnlyTheirs: /^whisper\.\*\.sample_concatenate_permutation$/ },
+  'v6.0': { isOnlyOurs: /^(gpt-oss-120b|wan-2\.2-t2v-a14b|yolo)/ },
+};
+
+interface UserCase {
+  readonly name: string;
+  readonly text: string | null;
+  readonly model: string;
+  readonly scenario: Scenario;
+  readonly changed: Values;
+}
+
+/** Fields of `values` that `base` has otherwise. */
+function changes(values: Values, base: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== base[key]));
+}
+
+/** As the golden file has been made: round v6.1, against an empty file of the same kind. */
+function readAsV61(entry: UserCase & { conf_type: number }, text: string): [Values, ReturnCode] {
+  const settings = new ExactSettings(entry.scenario);
+  const reader = new ConfReader('v6.1');
+  const file = { name: 'user.conf', text };
+  const isAudit = entry.conf_type === 2;
+  const { rc } = isAudit
+    ? reader.readAudit(settings, file)
+    : reader.readUser(settings, file, entry.model);
+  return [valuesOf(settings, 'v6.1'), rc];
+}
+
+describe("user.conf and audit.config with round v6.1's LoadGen", () => {
+  const text = readGoldenText(`${FOLDER}/config_user_conf_cases.json`);
+  const { cases } = parseExact(text) as {
+    cases: (UserCase & { conf_type: number; rc: ReturnCode })[];
+  };
+
+  it.each(cases.map((entry) => [entry.name, entry] as const))('change what %s does', (_, entry) => {
+    const [values, rc] = readAsV61(entry, entry.text ?? '');
+    const [base] = readAsV61(entry, '');
+    expect({ rc, changed: changes(values, base) }).toEqual({
+      rc: entry.rc,
+      changed: entry.changed,
+    });
+  });
+});
+
+interface PlainCase extends UserCase {
+  readonly read_order: readonly string[];
+  readonly audit_text: string | null;
+  readonly rc: readonly ReturnCode[];
+}
+
+function readAsV41(entry: PlainCase): [Values, ReturnCode[]] {
+  const settings = new ExactSettings(entry.scenario);
+  const reader = new ConfReader('v4.1');
+  const codes = entry.read_order.map((name) => {
+    if (name === 'mlperf.conf') return reader.readRound(settings, entry.model).rc;
+    if (name === 'user.conf') {
+      return reader.readUser(settings, { name, text: entry.text }, entry.model).rc;
+    }
+    return reader.readAudit(settings, { name: 'audit.config', text: entry.audit_text }).rc;
+  });
+  return [valuesOf(settings, 'v4.1'), codes];
+}
+
+describe("user.conf and audit.config with round v4.1's LoadGen", () => {
+  const text = readGoldenText(`${FOLDER}/config_user_conf_cases_v4.1.json`);
+  const { cases } = parseExact(text) as { cases: PlainCase[] };
+
+  it.each(cases.map((entry) => [entry.name, entry] as const))('change what %s does', (_, entry) => {
+    const [values, rc] = readAsV41(entry);
+    const empty = { ...entry, read_order: ['mlperf.conf', 'user.conf'], text: '' };
+    const [base] = readAsV41(empty);
+    expect({ rc, changed: changes(values, base) }).toEqual({
+      rc: entry.rc,
+      changed: entry.changed,
+    });
+  });
+});
