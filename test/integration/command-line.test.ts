@@ -58,7 +58,7 @@ describe('wrong input', () => {
       'a plan that no memory holds',
       [...RUN, '--target-qps', '1e9'],
       2,
-      /--target-qps and --min-duration ask for 10000000000 queries/,
+      /--target-qps and --min-duration ask for 10000000000 samples/,
     ],
     [
       'a node name with a comma',
