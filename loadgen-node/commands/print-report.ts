@@ -154,7 +154,8 @@ function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | nu
   return [
     row(
       'Counts',
-      `${phase} run: ${counts.issuedQueries} queries issued, ${counts.issuedSamples} samples issued, ` +
+      `${phase} run: ${counts.issuedQueries} queries issued, ${counts.completedQueries} completed, ` +
+        `${counts.lostQueries} lost; ${counts.issuedSamples} samples issued, ` +
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
     ...failures.map(({ code, count, firstText }) => row('', `${count} ${code}: ${firstText}`)),

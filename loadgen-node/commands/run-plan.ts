@@ -9,6 +9,7 @@ import type { PayloadEncoding } from '../../shared/domain/query-sample-library.t
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
@@ -27,6 +28,8 @@ export interface RunPlan extends RunTestSettings {
   readonly dataFolder: string | undefined;
   readonly stallTimeoutNs: number;
   readonly generatorLagShareMax: number;
+  /** Runs of which the lowest rate counts. */
+  readonly runCount: number;
   readonly extendsUntilDecided: boolean;
   readonly writesTrace: boolean;
   /** audit.config whose settings are in force. */
@@ -71,10 +74,19 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
     dataFolder: values.dataDir,
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
+    runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
     writesTrace: values.trace,
     auditConfig: audit?.name,
   };
+}
+
+/** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */
+function runCountOfRound({ round, settings }: RunTestSettings): number {
+  const { scenario, mode } = settings;
+  return round === 'v0.5' && scenario === 'Server' && mode === 'PerformanceOnly'
+    ? SERVER_RUNS_V05
+    : 1;
 }
 
 /** Samples of one run that LoadGen plans in memory before the clock starts. */

@@ -45,6 +45,7 @@ export const RUN_SETTINGS: {
   readonly userConf: Setting<string | undefined>;
   readonly auditConf: Setting<string | undefined>;
   readonly rngLibrary: Setting<RngLibrary>;
+  readonly runs: Setting<number | undefined>;
   readonly extendUntilDecided: Setting<boolean>;
   readonly trace: Setting<boolean>;
   readonly encoding: Setting<string | undefined>;
@@ -102,6 +103,12 @@ export const RUN_SETTINGS: {
     RNG_LIBRARIES,
     'C++ library that built the LoadGen to follow: it decides the sample order',
     { fallback: 'libstdc++-11' },
+  ),
+  runs: optional(
+    count(
+      { min: 1, max: 100 },
+      'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
+    ),
   ),
   extendUntilDecided: toggle(
     'a performance run goes on until early stopping decides; LoadGen does not',

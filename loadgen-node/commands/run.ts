@@ -1,13 +1,15 @@
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import { repeatTest } from '../engine/repeat-test.ts';
 import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { printReport } from './print-report.ts';
-import { planRun } from './run-plan.ts';
+import { planRun, type RunPlan } from './run-plan.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
 const EXAMPLE = `
@@ -28,11 +30,39 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       const plan = planRun(values, { said, audit: openAuditConfig(values.auditConf) });
       const terminal = new Terminal();
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
+      if (plan.runCount > 1) {
+        setExitCode(await performRuns(plan, terminal, interruption));
+        return;
+      }
       const report = await performRun(plan, terminal, interruption);
-      terminal.clear();
       process.stdout.write(printReport(report));
       setExitCode(exitCodeOfRun(report, interruption));
     });
+}
+
+/** Several runs, each with logs of its own below the output folder. */
+async function performRuns(
+  plan: RunPlan,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<number> {
+  const { runCount } = plan;
+  const repeated = await repeatTest(runCount, async (run) => {
+    const output = join(plan.output, `run_${run + 1}`);
+    const report = await performRun({ ...plan, output }, terminal, interruption);
+    process.stdout.write(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
+    return report.outcome;
+  });
+  if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
+    return interruption.exitCode ?? EXIT.interrupted;
+  }
+  const { samplesPerSecond } = repeated;
+  const what =
+    samplesPerSecond === null
+      ? 'INVALID: not every run is VALID'
+      : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
+  process.stdout.write(`${runCount} runs: ${what}\n`);
+  return repeated.isValid ? EXIT.valid : EXIT.invalid;
 }
 
 function isSaid({ source }: ResolvedSetting): boolean {

@@ -6,6 +6,7 @@ import type { EndCause, PhaseCounts, PhaseOutcome } from './test-outcome.ts';
 /** Adds the sets of a phase up. */
 export class PhaseTotals {
   #issuedQueries = 0;
+  #completedQueries = 0;
   #issuedSamples = 0;
   #completedSamples = 0;
   #lostSamples = 0;
@@ -21,6 +22,7 @@ export class PhaseTotals {
 
   add({ recorder, end }: IssuedSet, failures: FailureTally): void {
     this.#issuedQueries += recorder.issuedQueries;
+    this.#completedQueries += recorder.countCompletedQueries();
     this.#issuedSamples += recorder.issuedSamples;
     this.#completedSamples += recorder.completedSamples;
     this.#lostSamples += recorder.lostSamples;
@@ -42,6 +44,8 @@ export class PhaseTotals {
   outcome(contractErrors: number, failures: FailureTally): PhaseOutcome {
     const counts: PhaseCounts = {
       issuedQueries: this.#issuedQueries,
+      completedQueries: this.#completedQueries,
+      lostQueries: this.#issuedQueries - this.#completedQueries,
       issuedSamples: this.#issuedSamples,
       completedSamples: this.#completedSamples,
       lostSamples: this.#lostSamples,

@@ -1,5 +1,3 @@
-import { startTest } from './start-test.ts';
-import type { TestParts } from './test-context.ts';
 import type { TestOutcome } from './test-outcome.ts';
 
 /** Runs that round v0.5 asks for in Server; the lowest counts (Rule: paper of the round, section 4). */
@@ -17,16 +15,16 @@ export interface RepeatedOutcome {
 
 /**
  * Makes several runs one after the other and takes the lowest rate.
- * @param partsOf Parts of a run, from 0: each needs a SUT of its own and a folder of its own.
- * @throws MlperfError as `startTest` does.
+ * @param runOne Makes a run, from 0, with a SUT and a log folder of its own.
+ * @throws whatever `runOne` does.
  */
 export async function repeatTest(
   runCount: number,
-  partsOf: (run: number) => TestParts,
+  runOne: (run: number) => Promise<TestOutcome>,
 ): Promise<RepeatedOutcome> {
   const outcomes: TestOutcome[] = [];
   for (let run = 0; run < runCount; run += 1) {
-    const outcome = await startTest(partsOf(run));
+    const outcome = await runOne(run);
     outcomes.push(outcome);
     if (outcome.isInterrupted) break;
   }

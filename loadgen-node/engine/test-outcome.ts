@@ -21,6 +21,10 @@ export type EndCause =
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
   readonly issuedQueries: number;
+  /** Queries whose samples all completed. */
+  readonly completedQueries: number;
+  /** The others: `issuedQueries = completedQueries + lostQueries`. */
+  readonly lostQueries: number;
   readonly issuedSamples: number;
   readonly completedSamples: number;
   /** Failed by the SUT, or never answered. */

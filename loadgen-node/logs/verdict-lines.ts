@@ -32,6 +32,9 @@ function listOf(texts: readonly string[]): string {
 }
 
 function writeCounts(log: DetailLog, phase: string, counts: PhaseCounts): void {
+  log.integer(`longhaul_${phase}_issued_queries`, counts.issuedQueries);
+  log.integer(`longhaul_${phase}_completed_queries`, counts.completedQueries);
+  log.integer(`longhaul_${phase}_lost_queries`, counts.lostQueries);
   log.integer(`longhaul_${phase}_issued_samples`, counts.issuedSamples);
   log.integer(`longhaul_${phase}_completed_samples`, counts.completedSamples);
   log.integer(`longhaul_${phase}_lost_samples`, counts.lostSamples);

@@ -283,6 +283,16 @@ export class SampleRecorder {
     return { tokenCount, firstTokenNs, perOutputTokenNs };
   }
 
+  /** Queries whose samples all completed. */
+  countCompletedQueries(): number {
+    if (this.#lostSamples === 0) return this.#issuedQueries;
+    let count = 0;
+    for (let query = 0; query < this.#issuedEnd; query += 1) {
+      if (this.#isIssued(query) && !Number.isNaN(this.#largestLatency(query))) count += 1;
+    }
+    return count;
+  }
+
   /** Latency of each query whose samples all completed: that of its last sample. */
   completedQueryLatenciesNs(): Float64Array {
     const latencies = new Float64Array(this.#issuedQueries);

@@ -166,6 +166,20 @@ describe('a run', () => {
     expect(readRunLogs(output).value('effective_target_qps')).toBe(200);
   });
 
+  it('made twice takes the lower rate and keeps both logs', async () => {
+    const output = suiteFolder();
+    const { code, stdout } = await longhaul([
+      ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
+      ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? []), '--runs', '2'],
+    ]);
+    expect(code).toBe(0);
+    const rates = [1, 2].map((run) =>
+      readRunLogs(join(output, `run_${run}`)).value('result_completed_samples_per_sec'),
+    );
+    const [, lowest] = /2 runs: VALID, ([\d.]+) samples/.exec(stdout) ?? [];
+    expect(Number(lowest)).toBeCloseTo(Math.min(...(rates as number[])), 1);
+  });
+
   it('that misses its bound is INVALID and says which rule, which value and which flag', async () => {
     const flags = ['--min-duration', '1s', '--target-qps', '200', '--target-latency', '10us'];
     const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);

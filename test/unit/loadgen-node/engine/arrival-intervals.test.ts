@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { repeatTest, SERVER_RUNS_V05 } from '../../../../loadgen-node/engine/repeat-test.ts';
+import { startTest } from '../../../../loadgen-node/engine/start-test.ts';
 import { loadgenOf } from '../../../../loadgen-node/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
 import { CheckingSut } from '../../../support/checking-sut.ts';
@@ -89,21 +90,23 @@ describe('five runs of Server', () => {
   async function repeat(serviceNs: (run: number) => number) {
     const clock = new SimulatedClock();
     return await clock.drive(
-      repeatTest(SERVER_RUNS_V05, (run) => ({
-        sut: new CheckingSut(clock, { serviceNs: () => serviceNs(run) }),
-        qsl: new MemoryQsl(100),
-        clock,
-        settings: {
-          ...V41_SETTINGS,
-          scenario: 'Server',
-          serverTargetQps: 100,
-          serverTargetLatencyNs: 10 * MS,
-        },
-        loadgen,
-        log: { outdir: tempFolder() },
-        stallTimeoutNs: 30e9,
-        drainTimeoutNs: 2e9,
-      })),
+      repeatTest(SERVER_RUNS_V05, (run) =>
+        startTest({
+          sut: new CheckingSut(clock, { serviceNs: () => serviceNs(run) }),
+          qsl: new MemoryQsl(100),
+          clock,
+          settings: {
+            ...V41_SETTINGS,
+            scenario: 'Server',
+            serverTargetQps: 100,
+            serverTargetLatencyNs: 10 * MS,
+          },
+          loadgen,
+          log: { outdir: tempFolder() },
+          stallTimeoutNs: 30e9,
+          drainTimeoutNs: 2e9,
+        }),
+      ),
     );
   }
 
