@@ -112,6 +112,9 @@ function adviceOnRate({ summary }: PerformanceOutcome, settings: EffectiveSettin
   if (settings.scenario !== 'Server') return '';
   const { scheduled, completed } = summary.rates;
   const keepsUp = completed >= scheduled * (1 - MARGIN);
+  if (summary.overlatencyCount > summary.completedSampleCount / 2) {
+    return `Most queries are above the bound, far from what the SUT can do: ${lowerRate(settings, 0.9)}`;
+  }
   if (keepsUp) return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
   return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
 }

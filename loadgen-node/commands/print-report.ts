@@ -82,7 +82,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `Server, ${settings.serverTargetQps} queries/s asked for: ${rate(rates.scheduled)} samples/s scheduled, ` +
+          `Server, ${report.outcome.peakTargetQps === null ? `${settings.serverTargetQps} queries/s asked for` : `at the peak of ${report.outcome.peakTargetQps.toFixed(2)} queries/s`}: ${rate(rates.scheduled)} samples/s scheduled, ` +
             `${rate(rates.completed)} completed, ${summary.queryCount} queries`,
         ),
         row(

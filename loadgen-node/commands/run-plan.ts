@@ -53,6 +53,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
   const encoding = benchmarkEncoding(rules, encodingName);
   const test = runTestSettings(values, said, rules, audit);
   refuseHugePlan(test.settings);
+  refuseWithoutEffect(values, test.settings);
   return {
     rules,
     encodingName,
@@ -87,6 +88,20 @@ function runCountOfRound({ round, settings }: RunTestSettings): number {
   return round === 'v0.5' && scenario === 'Server' && mode === 'PerformanceOnly'
     ? SERVER_RUNS_V05
     : 1;
+}
+
+/** What would be ignored silently, or fail at the end of a run. */
+function refuseWithoutEffect(values: RunValues, { mode, scenario }: TestSettings): void {
+  if (mode === 'FindPeakPerformance' && scenario !== 'Server') {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--mode find-peak searches in Server only, not in ${scenario}`,
+    );
+  }
+  if (mode === 'AccuracyOnly' && values.extendUntilDecided) {
+    const message = '--extend-until-decided extends performance runs; --mode accuracy has none';
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
 }
 
 /** Samples of one run that LoadGen plans in memory before the clock starts. */

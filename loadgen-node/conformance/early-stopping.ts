@@ -87,7 +87,7 @@ export function describeAdvice(queries: number, question: EarlyStoppingQuestion)
   const seen = `with ${grouped(question.over)} above the bound the run`;
   lines.push(
     missing <= 0
-      ? `${seen} is long enough: it needs ${grouped(neededQueries)} queries`
+      ? `${seen} is long enough: ${grouped(neededQueries)} queries would do`
       : `${seen} needs ${grouped(missing)} more queries, all within the bound ` +
           `(${grouped(neededQueries)} in all)`,
   );

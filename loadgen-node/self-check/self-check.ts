@@ -36,7 +36,7 @@ export interface SelfCheck {
   readonly hash: string;
   /** `no-manifest`: there is no list to hold against; nothing can be said. */
   readonly state: 'unmodified' | 'modified' | 'no-manifest';
-  /** Files that are changed, missing or not in the list. */
+  /** Files that are changed, missing or not in the list; all of them when the list is damaged. */
   readonly differingFiles: readonly string[];
   readonly files: FileHashes;
 }
@@ -78,13 +78,19 @@ function hashFiles(folder: string): FileHashes {
   );
 }
 
-/** Null where there is no list that can be read. */
+/** Null where there is no list. A damaged one lists nothing: then every file differs. */
 function readManifest(folder: string): Manifest | null {
+  let text: string;
   try {
-    const text = readFileSync(join(folder, MANIFEST), 'utf8');
-    return manifestSchema.safeParse(JSON.parse(text)).data ?? null;
+    text = readFileSync(join(folder, MANIFEST), 'utf8');
   } catch {
-    return null; // None, or damaged: either way there is nothing to hold against.
+    return null;
+  }
+  const damaged: Manifest = { version: '', sha256: {} };
+  try {
+    return manifestSchema.safeParse(JSON.parse(text)).data ?? damaged;
+  } catch {
+    return damaged;
   }
 }
 

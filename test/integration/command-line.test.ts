@@ -61,6 +61,18 @@ describe('wrong input', () => {
       /--target-qps and --min-duration ask for 10000000000 samples/,
     ],
     [
+      'a search for the peak outside Server',
+      [...RUN, '--mode', 'find-peak', '--scenario', 'Offline'],
+      2,
+      /find-peak searches in Server only/,
+    ],
+    [
+      'an extension of an accuracy run',
+      [...RUN, '--mode', 'accuracy', '--extend-until-decided'],
+      2,
+      /extends performance runs/,
+    ],
+    [
       'a node name with a comma',
       ['sut', '--benchmark', 'digits', '--node', 'a,b'],
       2,
