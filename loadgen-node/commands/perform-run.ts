@@ -72,7 +72,7 @@ export async function performRun(
     configEvents: plan.configEvents,
     usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
     clock: monotonicClock,
-    log: { outdir: plan.output, enableTrace: plan.writesTrace },
+    log: { ...plan.log, outdir: plan.output },
     extendsUntilDecided: plan.extendsUntilDecided,
     selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,

@@ -12,6 +12,7 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
+import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
@@ -31,7 +32,8 @@ export interface RunPlan extends RunTestSettings {
   /** Runs of which the lowest rate counts. */
   readonly runCount: number;
   readonly extendsUntilDecided: boolean;
-  readonly writesTrace: boolean;
+  /** What is logged; the folder is `output`. */
+  readonly log: Omit<LogSettings, 'outdir'>;
   /** audit.config whose settings are in force. */
   readonly auditConfig: string | undefined;
 }
@@ -77,7 +79,12 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
     generatorLagShareMax: values.generatorLagMax,
     runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
-    writesTrace: values.trace,
+    log: {
+      enableTrace: values.trace,
+      prefixWithDatetime: values.prefixWithDatetime,
+      copySummaryToStdout: values.copySummaryToStdout,
+      copyDetailToStdout: values.copyDetailToStdout,
+    },
     auditConfig: audit?.name,
   };
 }

@@ -48,6 +48,9 @@ export const RUN_SETTINGS: {
   readonly runs: Setting<number | undefined>;
   readonly extendUntilDecided: Setting<boolean>;
   readonly trace: Setting<boolean>;
+  readonly prefixWithDatetime: Setting<boolean>;
+  readonly copySummaryToStdout: Setting<boolean>;
+  readonly copyDetailToStdout: Setting<boolean>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
@@ -114,6 +117,9 @@ export const RUN_SETTINGS: {
     'a performance run goes on until early stopping decides; LoadGen does not',
   ),
   trace: toggle('write mlperf_log_trace.json for chrome://tracing'),
+  prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
+  copySummaryToStdout: toggle('the summary log goes to stdout as well'),
+  copyDetailToStdout: toggle('the detail log goes to stdout as well'),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
@@ -164,6 +164,19 @@ describe('a run', () => {
     const { code } = await longhaul(['run', '--config', config]);
     expect(code).toBe(0);
     expect(readRunLogs(output).value('effective_target_qps')).toBe(200);
+  });
+
+  it('dates its log files and prints the summary log where that is asked for', async () => {
+    const output = suiteFolder();
+    const { code, stdout } = await longhaul([
+      ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
+      ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? [])],
+      ...['--prefix-with-datetime', '--copy-summary-to-stdout'],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('MLPerf Results Summary');
+    const dated = /^mlperf_log_\d{4}-\d\d-\d\dT.*_summary\.txt$/;
+    expect(readdirSync(output).filter((name) => dated.test(name))).toHaveLength(1);
   });
 
   it('made twice takes the lower rate and keeps both logs', async () => {
