@@ -4,9 +4,19 @@ import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../shared/wire/limits.ts';
+import type { DispatchPolicy } from './router/router.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
 export type Division = 'network' | 'open';
+
+/**
+ * What the loss of a node means. `fail`: the run ends at once. `drain`: it ends when the other nodes have
+ * answered what they have. `continue`: it goes on with the others, errors counted; open division only.
+ */
+export const NODE_LOSS_POLICIES = ['fail', 'drain', 'continue'] as const;
+
+/** One of {@link NODE_LOSS_POLICIES}. */
+export type NodeLossPolicy = (typeof NODE_LOSS_POLICIES)[number];
 
 /** Settings of the QDL, complete and checked. */
 export interface DispatchSettings {
@@ -19,6 +29,15 @@ export interface DispatchSettings {
   readonly division: Division;
   /** Long-lived streams to each node. 1 or more. */
   readonly streamsPerNode: number;
+  /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
+  readonly connectionsPerNode: number;
+  /** How a node is chosen for a query. */
+  readonly policy: DispatchPolicy;
+  /** Share of each node, in the order of `nodes`; empty: all the same. */
+  readonly weights: readonly number[];
+  /** Most samples outstanding on one node, beside its credit; Infinity: no limit of ours. */
+  readonly nodeOutstandingMax: number;
+  readonly onNodeLoss: NodeLossPolicy;
   /** Payload bytes in one part; a node may say less. */
   readonly partBytesMax: number;
   /** Samples in one part: bounds how much of a large query one node takes at a time. */
@@ -57,6 +76,11 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     encoding: { form: 'raw', compression: 'identity' },
     division: 'network',
     streamsPerNode: 1,
+    connectionsPerNode: 1,
+    policy: 'least-outstanding',
+    weights: [],
+    nodeOutstandingMax: Number.POSITIVE_INFINITY,
+    onNodeLoss: 'fail',
     partBytesMax: PART_BYTES_MAX_DEFAULT,
     partSamplesMax: PART_SAMPLES_MAX,
     messageBytesMax: MESSAGE_BYTES_MAX_DEFAULT,

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
-import type { PartSample } from '../shared/wire/part-codec.ts';
+import type { OutgoingSample } from './channel/part-transport.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 
@@ -10,6 +10,16 @@ export interface PartLimits {
   readonly samplesMax: number;
   /** Largest sample, over all its pieces, that every node takes. */
   readonly sampleBytesMax: number;
+}
+
+/** A part as the cutter makes it. */
+export interface CutPart {
+  readonly samples: readonly OutgoingSample[];
+  /** Response id of the first sample, and the distance from one to the next. */
+  readonly firstResponseId: number;
+  readonly stride: number;
+  /** Samples of which nothing is left to be sent. */
+  readonly wholeCount: number;
 }
 
 /** A sample larger than a part, in the middle of its pieces. */
@@ -53,14 +63,11 @@ export class PartCutter {
     this.#isPlanned = false;
   }
 
-  /**
-   * Gives up a half-sent sample, which waits and is on the wire at once.
-   * @returns True when its wire id is no longer outstanding: the sample has failed with its channel.
-   */
-  giveUpPiece(): boolean {
+  /** Gives up a half-sent sample, which waits and is on the wire at once; frees its wire id. */
+  giveUpPiece(): { readonly isOutstanding: boolean } {
     const piece = this.#piece;
     this.reset();
-    return piece !== undefined && piece.channel.releaseId(piece.wireId) < 0;
+    return { isOutstanding: piece !== undefined && piece.channel.releaseId(piece.wireId) >= 0 };
   }
 
   /** True when no node takes the next sample, in however many pieces: it can only fail. */
@@ -100,19 +107,24 @@ export class PartCutter {
   }
 
   /** Makes the planned part for a channel that can take it, and moves the waiting query on. */
-  cut(channel: SutChannel): PartSample[] {
+  cut(channel: SutChannel): CutPart {
     this.#isPlanned = false;
+    const firstResponseId = this.#waiting.headResponseId(0);
+    const stride = this.#waiting.headResponseIdStride;
     if (this.#piece !== undefined || this.bytes < this.#payloadOf(0).length) {
-      return [this.#cutPiece(channel)];
+      const samples = [this.#cutPiece(channel)];
+      const wholeCount = this.#piece === undefined ? 1 : 0;
+      return { samples, firstResponseId, stride, wholeCount };
     }
-    const samples: PartSample[] = [];
+    const samples: OutgoingSample[] = [];
     for (let i = 0; i < this.sampleCount; i += 1) {
-      const id = channel.acquireId(this.#waiting.headResponseId(i));
-      const payload = this.#payloadOf(i);
-      samples.push({ id, payload, encoding: 0, offset: 0, total: 0 });
+      const id = channel.acquireId(firstResponseId + i * stride);
+      const sampleIndex = this.#waiting.headSampleIndex(i);
+      const end = this.#payloads.payloadOf(sampleIndex).length;
+      samples.push({ id, sampleIndex, begin: 0, end, total: 0 });
     }
     this.#waiting.advance(this.sampleCount);
-    return samples;
+    return { samples, firstResponseId, stride, wholeCount: this.sampleCount };
   }
 
   #planPiece(offset: number, newSamples: number): void {
@@ -120,29 +132,23 @@ export class PartCutter {
     this.bytes = Math.min(this.#limits.bytesMax, this.#payloadOf(0).length - offset);
   }
 
-  #cutPiece(channel: SutChannel): PartSample {
-    const payload = this.#payloadOf(0);
+  #cutPiece(channel: SutChannel): OutgoingSample {
+    const sampleIndex = this.#waiting.headSampleIndex(0);
+    const total = this.#payloads.payloadOf(sampleIndex).length;
     const piece = this.#piece ?? {
       wireId: channel.acquireId(this.#waiting.headResponseId(0)),
       channel,
       offset: 0,
     };
-    const { offset } = piece;
-    const end = offset + this.bytes;
+    const begin = piece.offset;
+    const end = begin + this.bytes;
     piece.offset = end;
     this.#piece = piece;
-    const sample = {
-      id: piece.wireId,
-      payload: payload.subarray(offset, end),
-      encoding: 0,
-      offset,
-      total: payload.length,
-    };
-    if (end === payload.length) {
+    if (end === total) {
       this.#piece = undefined;
       this.#waiting.advance(1);
     }
-    return sample;
+    return { id: piece.wireId, sampleIndex, begin, end, total };
   }
 
   #payloadOf(i: number): Uint8Array {

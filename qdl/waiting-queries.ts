@@ -69,6 +69,11 @@ export class WaitingQueries {
     return (this.#firstResponseIds[this.#head] as number) + this.#distanceOf(i);
   }
 
+  /** Distance between the response ids of neighbours in the first query. */
+  get headResponseIdStride(): number {
+    return this.#strides[this.#head] as number;
+  }
+
   /** Moves on by `count` samples of the first query; drops the query when none is left. */
   advance(count: number): void {
     assert(count <= this.headRestCount);

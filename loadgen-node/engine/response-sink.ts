@@ -87,6 +87,12 @@ export class EngineResponseSink implements ResponseSink {
     return this.#clock.nowNs();
   }
 
+  handedOver(responseId: number, atNs: number): void {
+    const set = this.#set;
+    // Of an earlier set it says nothing any more.
+    if (set !== null) set.recorder.handOver(responseId - set.firstResponseId, atNs);
+  }
+
   firstToken(responseId: number, payload: Uint8Array, atNs: number): void {
     const set = this.#set;
     if (set === null) {

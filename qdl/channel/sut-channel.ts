@@ -1,23 +1,18 @@
-import { Client, type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
-import { encodePart, type PartSample, type WirePart } from '../../shared/wire/part-codec.ts';
 import {
   decodeResponses,
   isResponses,
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
-import {
-  decodeSutMessage,
-  encodeLoadGenMessage,
-  INFER_METHOD,
-} from '../../shared/wire/sut-contract.ts';
-import type { DispatchSettings } from '../dispatch-settings.ts';
-import { connectionCredentials, connectionOptions } from '../node/grpc-options.ts';
-import { OutstandingTable } from './outstanding-table.ts';
+import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
+import type { NodeLoad } from '../router/node-load.ts';
+import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
+import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
 
 /** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {
@@ -37,10 +32,17 @@ export interface ChannelPlace {
   readonly nodeIndex: number;
   /** Number among the streams to this node. */
   readonly streamOfNode: number;
+  /** Number of the connection to the node that carries it. */
+  readonly connection: number;
   /** Number among all streams of the run, and how many there are: makes wire ids unique. */
   readonly streamIndex: number;
   readonly streamCount: number;
+  /** Of the node, shared by its streams. */
+  readonly load: NodeLoad;
 }
+
+/** Makes the stream of a channel; it connects at once. */
+export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
 
 /** Most samples outstanding on one stream, whatever credit a node grants. */
 const OUTSTANDING_MAX = 65_536;
@@ -51,23 +53,26 @@ const OUTSTANDING_MAX = 65_536;
  *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
  *        └───────────────── status ≠ OK, bad message ─────────────► closed
  */
-export class SutChannel {
+export class SutChannel implements TransportEvents {
   readonly place: ChannelPlace;
-  readonly #client: Client;
-  readonly #stream: ClientDuplexStream<Buffer, Buffer>;
+  readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
-  #state: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
+  #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
   #creditBytes = 0;
   #sentSamples = 0;
   #sentBytes = 0;
-  #hasRoom = true;
   #opened: Opened__Output | undefined;
   readonly #whenOpened = new Deferred<Opened__Output>();
   readonly #whenClosed = new Deferred<void>();
 
-  constructor(place: ChannelPlace, settings: DispatchSettings, open: Open, events: ChannelEvents) {
+  constructor(
+    place: ChannelPlace,
+    openTransport: OpenTransport,
+    open: Open,
+    events: ChannelEvents,
+  ) {
     this.place = place;
     this.#events = events;
     this.#outstanding = new OutstandingTable({
@@ -75,18 +80,8 @@ export class SutChannel {
       streamIndex: place.streamIndex,
       streamCount: place.streamCount,
     });
-    this.#client = new Client(place.address, connectionCredentials(), connectionOptions(settings));
-    this.#stream = this.#client.makeBidiStreamRequest(
-      INFER_METHOD.path,
-      INFER_METHOD.requestSerialize,
-      INFER_METHOD.responseDeserialize,
-    );
-    this.#stream.on('data', this.#onData);
-    this.#stream.on('drain', this.#onDrain);
-    this.#stream.on('status', this.#onStatus);
-    // The same news as 'status', which tells the code as well; unheard it would end the process.
-    this.#stream.on('error', () => {});
-    this.#stream.write(encodeLoadGenMessage({ open }));
+    this.#transport = openTransport(place, this);
+    this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
   /** Samples that are on the wire. */
@@ -119,8 +114,9 @@ export class SutChannel {
   /** True when a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean {
     return (
-      this.#hasRoom &&
       this.#state === 'open' &&
+      this.#transport.hasRoom &&
+      this.place.load.canTake(sampleCount) &&
       this.#sentSamples + sampleCount <= this.#creditSamples &&
       this.#sentBytes + bytes <= this.#creditBytes &&
       this.#outstanding.freeCount >= sampleCount
@@ -130,12 +126,15 @@ export class SutChannel {
   /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
   acquireId(responseId: number): number {
     this.#sentSamples += 1;
+    this.place.load.outstanding += 1;
     return this.#outstanding.acquire(responseId);
   }
 
   /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
   releaseId(wireId: number): number {
-    return this.#outstanding.release(wireId);
+    const responseId = this.#outstanding.release(wireId);
+    if (responseId !== NOT_OUTSTANDING) this.place.load.outstanding -= 1;
+    return responseId;
   }
 
   /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
@@ -145,38 +144,39 @@ export class SutChannel {
 
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array {
+    this.place.load.outstanding -= this.#outstanding.outstandingCount;
     return this.#outstanding.releaseAll();
   }
 
-  /** Writes a part. After {@link canTake} only. The bytes are copied before this returns. */
-  send(
-    query: number,
-    querySampleCount: number,
-    samples: readonly PartSample[],
-    bytes: number,
-  ): void {
-    const part: WirePart = { query, querySampleCount, samples };
-    this.#sentBytes += bytes;
-    this.#hasRoom = this.#stream.write(encodePart(part));
+  /** Sends a part. After {@link canTake} only. */
+  send(part: OutgoingPart): void {
+    this.#sentBytes += part.bytes;
+    this.#transport.sendPart(part);
   }
 
   /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
   async close(timeoutMs: number): Promise<void> {
-    if (this.#state === 'opening' || this.#state === 'open') {
+    if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
-      this.#stream.write(encodeLoadGenMessage({ close: {} }));
-      this.#stream.end();
+      this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
+      this.#transport.endSending();
+    } else if (this.#state === 'opening') {
+      this.#state = 'closing';
+      this.#transport.cancel();
     }
-    const timer = setTimeout(() => this.#stream.cancel(), timeoutMs);
+    const timer = setTimeout(() => this.#transport.cancel(), timeoutMs);
     await this.#whenClosed.promise;
     clearTimeout(timer);
-    this.#client.close();
   }
 
-  readonly #onDrain = (): void => {
-    this.#hasRoom = true;
+  /** No part goes out any more; what is outstanding may still be answered. */
+  retire(): void {
+    if (this.#state === 'open') this.#state = 'retired';
+  }
+
+  onRoom(): void {
     this.#events.onRoom();
-  };
+  }
 
   /**
    * Checks the first grant: a part is never larger than it, so it must hold a sample at least.
@@ -192,7 +192,7 @@ export class SutChannel {
     );
   }
 
-  readonly #onData = (bytes: Buffer): void => {
+  onMessage(bytes: Buffer): void {
     let responses: WireResponses | undefined;
     try {
       if (isResponses(bytes)) responses = decodeResponses(bytes);
@@ -205,11 +205,11 @@ export class SutChannel {
           { cause: error },
         ),
       );
-      this.#stream.cancel();
+      this.#transport.cancel();
     }
     // Outside the try: an error of LoadGen's own is no fault of the node.
     if (responses !== undefined) this.#events.onResponses(this, responses);
-  };
+  }
 
   #onControl(bytes: Buffer): void {
     const message = decodeSutMessage(bytes);
@@ -234,15 +234,15 @@ export class SutChannel {
     this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
   }
 
-  readonly #onStatus = (end: StatusObject): void => {
+  onEnd(end: StreamEnd): void {
     // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
     // is no loss: the ledgers tell whether something is missing.
     if (this.#state === 'closing') this.#state = 'closed';
     else this.#lose(this.#lossOf(end));
     this.#whenClosed.resolve();
-  };
+  }
 
-  #lossOf(end: StatusObject): MlperfError {
+  #lossOf(end: StreamEnd): MlperfError {
     const what = `SUT node ${this.place.address}`;
     if (end.code === status.OK) {
       return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);

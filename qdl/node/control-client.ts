@@ -34,7 +34,11 @@ export class ControlClient {
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#callTimeoutMs = settings.callTimeoutMs;
-    this.#client = new UnaryClient(address, connectionCredentials(), connectionOptions(settings));
+    this.#client = new UnaryClient(
+      address,
+      connectionCredentials(settings),
+      connectionOptions(settings),
+    );
   }
 
   /**

@@ -23,6 +23,6 @@ export function connectionOptions(settings: DispatchSettings): ClientOptions {
 }
 
 /** Credentials of every connection. */
-export function connectionCredentials(): ChannelCredentials {
+export function connectionCredentials(_settings: DispatchSettings): ChannelCredentials {
   return credentials.createInsecure();
 }

@@ -1,5 +1,11 @@
 import type { SutChannel } from '../channel/sut-channel.ts';
 
+/** How a node is chosen for a query (for a part, where the query is larger than one). */
+export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'] as const;
+
+/** One of {@link DISPATCH_POLICIES}. */
+export type DispatchPolicy = (typeof DISPATCH_POLICIES)[number];
+
 /** Decides which stream takes the next part. */
 export interface Router {
   /**

@@ -44,6 +44,11 @@ export interface SampleFailure {
 export interface ResponseSink {
   /** The test's clock, in ns. Read once per event and pass it on: one reading for all that came at once. */
   nowNs(): number;
+  /**
+   * The sample has left the SUT interface: the transport has taken its query, or its part of one. Before, it waited as
+   * ids. `atNs` is a value of {@link nowNs}.
+   */
+  handedOver(responseId: number, atNs: number): void;
   /** The first token of a sample is there. `atNs` is a value of {@link nowNs}. */
   firstToken(responseId: number, payload: Uint8Array, atNs: number): void;
   /**

@@ -55,24 +55,46 @@ export function isPart(message: Uint8Array): boolean {
   return message[0] === LOADGEN_MESSAGE_PART;
 }
 
-/** Encodes a LoadGenMessage that holds `part`. */
-export function encodePart(part: WirePart): Buffer {
+/** Bytes of a LoadGenMessage that holds `part`. */
+export function partMessageSize(part: WirePart): number {
+  return fieldSize(partSize(part));
+}
+
+/**
+ * Writes a LoadGenMessage that holds `part` into `buffer` from `position` on: the only copy that is made
+ * of a payload before the operating system takes it.
+ * @returns The position behind it: {@link partMessageSize} further on.
+ */
+export function writePartMessage(part: WirePart, buffer: Buffer, position: number): number {
   const { samples, queryPayload, queryEncoding = 0, querySampleBytes = [] } = part;
-  let size = numberFieldSize(part.query) + numberFieldSize(part.querySampleCount);
-  for (const sample of samples) size += fieldSize(sampleSize(sample));
-  if (queryPayload !== undefined) size += bytesFieldSize(queryPayload.length);
-  size += numberFieldSize(queryEncoding);
-  // Unpacked form: a reader must take both, and this one is never hot.
-  for (const bytes of querySampleBytes) size += 1 + Math.max(numberFieldSize(bytes) - 1, 1);
-  const writer = new ProtoWriter(fieldSize(size));
-  writer.head(LOADGEN_MESSAGE_PART, size);
+  const writer = new ProtoWriter(buffer, position);
+  writer.head(LOADGEN_MESSAGE_PART, partSize(part));
   writer.number(PART.query, part.query);
   writer.number(PART.querySampleCount, part.querySampleCount);
   for (const sample of samples) writeSample(writer, sample);
   if (queryPayload !== undefined) writer.bytes(PART.queryPayload, queryPayload);
   writer.number(PART.queryEncoding, queryEncoding);
   for (const bytes of querySampleBytes) writer.head(PART.querySampleBytes, bytes);
-  return writer.buffer;
+  return writer.position;
+}
+
+/** Encodes a LoadGenMessage that holds `part`. */
+export function encodePart(part: WirePart): Buffer {
+  const buffer = Buffer.allocUnsafe(partMessageSize(part));
+  writePartMessage(part, buffer, 0);
+  return buffer;
+}
+
+function partSize(part: WirePart): number {
+  const { samples, queryPayload, queryEncoding = 0, querySampleBytes } = part;
+  let size = numberFieldSize(part.query) + numberFieldSize(part.querySampleCount);
+  for (const sample of samples) size += fieldSize(sampleSize(sample));
+  if (queryPayload !== undefined) size += bytesFieldSize(queryPayload.length);
+  size += numberFieldSize(queryEncoding);
+  if (querySampleBytes === undefined) return size;
+  // Unpacked form: a reader must take both, and this one is never hot.
+  for (const bytes of querySampleBytes) size += 1 + Math.max(numberFieldSize(bytes) - 1, 1);
+  return size;
 }
 
 function sampleSize(sample: PartSample): number {

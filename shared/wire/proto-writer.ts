@@ -21,15 +21,17 @@ export function zigzag(value: number): number {
 }
 
 /**
- * Writes protobuf wire format into a buffer whose size the caller computed before: one allocation per
- * message, one copy of the payload.
+ * Writes protobuf wire format into a buffer whose size the caller computed before: no allocation, one
+ * copy of the payload.
  */
 export class ProtoWriter {
   readonly buffer: Buffer;
-  position = 0;
+  position: number;
 
-  constructor(size: number) {
-    this.buffer = Buffer.allocUnsafe(size);
+  /** @param position Where the message begins in the buffer. */
+  constructor(buffer: Buffer, position = 0) {
+    this.buffer = buffer;
+    this.position = position;
   }
 
   varint(value: number): void {

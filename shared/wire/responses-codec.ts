@@ -114,7 +114,7 @@ export function encodeResponses(responses: WireResponses): Buffer {
   failed.forEach((failure, i) => {
     size += fieldSize(failedSize(failure, texts[i] as Buffer));
   });
-  const writer = new ProtoWriter(fieldSize(size));
+  const writer = new ProtoWriter(Buffer.allocUnsafe(fieldSize(size)));
   writer.head(SUT_MESSAGE_RESPONSES, size);
   for (const token of firstTokens) {
     writer.head(RESPONSES.firstTokens, firstTokenSize(token));

@@ -6,10 +6,15 @@ export class RecordingSink implements ResponseSink {
   readonly completed: { readonly id: number; readonly payload: Uint8Array }[] = [];
   readonly failed: { readonly id: number; readonly failure: SampleFailure }[] = [];
   readonly faults: MlperfError[] = [];
+  readonly handedOverIds: number[] = [];
   readonly #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = [];
 
   nowNs(): number {
     return Math.round(performance.now() * 1e6);
+  }
+
+  handedOver(id: number): void {
+    this.handedOverIds.push(id);
   }
 
   firstToken(): void {}

@@ -1,0 +1,232 @@
+import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
+import type { Query, ResponseSink } from '../shared/domain/system-under-test.ts';
+import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import type { WireResponses } from '../shared/wire/responses-codec.ts';
+import { failureWord } from '../shared/wire/responses-codec.ts';
+import type { ChannelEvents, SutChannel } from './channel/sut-channel.ts';
+import type { NodeLossPolicy } from './dispatch-settings.ts';
+import type { RunLedgerCounter } from './node/run-ledger.ts';
+import { PartCutter, type PartLimits } from './part-cutter.ts';
+import type { Router } from './router/router.ts';
+import { WaitingQueries } from './waiting-queries.ts';
+
+/** What a dispatcher works with. */
+export interface DispatcherParts {
+  readonly payloads: SamplePayloads;
+  readonly sink: ResponseSink;
+  readonly onNodeLoss: NodeLossPolicy;
+  /** Counts per node, by its index. */
+  readonly ledgers: readonly RunLedgerCounter[];
+}
+
+/** The channels of a run, once all are open. */
+export interface DispatcherChannels {
+  readonly channels: readonly SutChannel[];
+  readonly router: Router;
+  readonly limits: PartLimits;
+}
+
+/**
+ * The way of every query through the QDL, and of every response back: waiting queries → part → channel,
+ * channel → LoadGen. It forwards and counts, nothing else; what the loss of a node means is decided here too.
+ */
+export class Dispatcher implements ChannelEvents {
+  readonly #parts: DispatcherParts;
+  readonly #waiting = new WaitingQueries();
+  readonly #cutter: PartCutter;
+  #channels: readonly SutChannel[] = [];
+  #router: Router | undefined;
+  #isBroken = false;
+  #isStopped = false;
+  readonly #lostNodes = new Set<number>();
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#cutter = new PartCutter(this.#waiting, parts.payloads);
+  }
+
+  /** True while nothing waits, nothing is outstanding and no node was lost. */
+  get isComplete(): boolean {
+    return (
+      !this.#isBroken &&
+      this.#waiting.size === 0 &&
+      this.#channels.every((channel) => channel.outstandingCount === 0)
+    );
+  }
+
+  /** Indices of the nodes that were lost. */
+  get lostNodes(): ReadonlySet<number> {
+    return this.#lostNodes;
+  }
+
+  /** From now on queries go out. */
+  begin({ channels, router, limits }: DispatcherChannels): void {
+    this.#channels = channels;
+    this.#router = router;
+    this.#cutter.setLimits(limits);
+  }
+
+  /** Takes a query. Hot path. */
+  issue(query: Query): void {
+    this.#waiting.push(query);
+    if (this.#isBroken) this.#giveUpWaiting();
+    else this.#dispatch();
+  }
+
+  /** LoadGen waits for nothing any more: what still comes in is no news to it. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  onRoom(): void {
+    this.#dispatch();
+  }
+
+  onResponses(channel: SutChannel, responses: WireResponses): void {
+    if (this.#isStopped) return;
+    const { sink } = this.#parts;
+    const atNs = sink.nowNs();
+    const ledger = this.#ledgerOf(channel);
+    for (const { id, payload } of responses.firstTokens) {
+      sink.firstToken(channel.findId(id), payload, atNs);
+    }
+    for (const sample of responses.completed) {
+      ledger.completedCount += 1;
+      ledger.responseBytes += sample.payload.length;
+      const responseId = channel.releaseId(sample.id);
+      sink.complete(responseId, sample.payload, sample.tokenCount ?? 0, atNs);
+    }
+    for (const { id, code, text } of responses.failed) {
+      ledger.failedCount += 1;
+      const failure = {
+        code: failureWord(code),
+        text: `SUT node ${channel.place.address}: ${text}`,
+      };
+      sink.fail(channel.releaseId(id), failure);
+    }
+    this.#dispatch();
+  }
+
+  onDraining(channel: SutChannel, reason: string): void {
+    if (this.#isStopped) return;
+    const what = `SUT node ${channel.place.address} is shutting down`;
+    const error = new MlperfError('ERR_SUT_LOST', reason === '' ? what : `${what}: ${reason}`);
+    // It still answers what it has.
+    if (!this.#goesOnWithout(channel)) this.#break(error);
+  }
+
+  onLost(channel: SutChannel, error: MlperfError): void {
+    if (this.#isStopped) return;
+    const lostCount = this.#failOutstanding([channel], error.message);
+    const broken = new MlperfError(
+      'ERR_SUT_LOST',
+      `${error.message} in the middle of the run, with ${lostCount} samples outstanding`,
+      { cause: error },
+    );
+    if (this.#goesOnWithout(channel)) {
+      this.#dispatch();
+      return;
+    }
+    this.#break(broken);
+    if (this.#parts.onNodeLoss === 'drain') return;
+    this.#failOutstanding(this.#channels, `given up because ${error.message}`);
+  }
+
+  /** Sends what can go now. Hot path. */
+  #dispatch(): void {
+    const router = this.#router;
+    if (router === undefined) return;
+    let nowNs = Number.NaN;
+    while (this.#waiting.size > 0) {
+      if (this.#cutter.isTooLarge) {
+        this.#refuseSample();
+        continue;
+      }
+      this.#cutter.plan();
+      const channel = this.#pick(router);
+      if (channel === undefined) return;
+      // One reading for all that goes now, and none when nothing can.
+      if (Number.isNaN(nowNs)) nowNs = this.#parts.sink.nowNs();
+      this.#sendPart(channel, nowNs);
+    }
+  }
+
+  #sendPart(channel: SutChannel, nowNs: number): void {
+    const { sampleCount, bytes } = this.#cutter;
+    const query = this.#waiting.headQueryId;
+    const querySampleCount = this.#waiting.headSampleCount;
+    const { samples, firstResponseId, stride, wholeCount } = this.#cutter.cut(channel);
+    for (let i = 0; i < wholeCount; i += 1) {
+      this.#parts.sink.handedOver(firstResponseId + i * stride, nowNs);
+    }
+    this.#ledgerOf(channel).countPart(query, sampleCount, bytes);
+    channel.send({ query, querySampleCount, samples, bytes });
+  }
+
+  #refuseSample(): void {
+    const responseId = this.#waiting.headResponseId(0);
+    this.#cutter.reset();
+    this.#waiting.advance(1);
+    const text = 'the sample is larger than a SUT node takes (sampleBytesMax in its Describe)';
+    this.#parts.sink.fail(responseId, { code: 'limit', text });
+  }
+
+  #pick(router: Router): SutChannel | undefined {
+    const { boundChannel, sampleCount, bytes } = this.#cutter;
+    if (boundChannel === undefined) return router.pick(sampleCount, bytes);
+    return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
+  }
+
+  /**
+   * Retires the channel's node where the run may go on with the others.
+   * @returns False where it may not, or no node is left.
+   */
+  #goesOnWithout(channel: SutChannel): boolean {
+    const { nodeIndex } = channel.place;
+    this.#lostNodes.add(nodeIndex);
+    if (this.#isBroken || this.#parts.onNodeLoss !== 'continue') return false;
+    if (this.#cutter.boundChannel?.place.nodeIndex === nodeIndex) this.#giveUpPiece();
+    for (const other of this.#channels) {
+      if (other.place.nodeIndex === nodeIndex) other.retire();
+    }
+    return this.#channels.some((other) => !this.#lostNodes.has(other.place.nodeIndex));
+  }
+
+  /** A half-sent sample is on the wire and waits at once. It fails once: here, if it is not on the wire any more. */
+  #giveUpPiece(): void {
+    const responseId = this.#waiting.headResponseId(0);
+    const { isOutstanding } = this.#cutter.giveUpPiece();
+    this.#waiting.advance(1);
+    if (!isOutstanding) return;
+    const text = 'the SUT node was lost amid the pieces of the sample';
+    this.#parts.sink.fail(responseId, { code: 'lost', text });
+  }
+
+  /** Gives up what is on the wire of these channels; returns how many samples that were. */
+  #failOutstanding(channels: readonly SutChannel[], text: string): number {
+    let count = 0;
+    for (const channel of channels) {
+      const lost = channel.releaseAll();
+      count += lost.length;
+      for (const responseId of lost) this.#parts.sink.fail(responseId, { code: 'lost', text });
+    }
+    return count;
+  }
+
+  /** Ends the run's sending: in the Network division the SUT is all of its nodes or none. */
+  #break(error: MlperfError): void {
+    this.#isBroken = true;
+    if (this.#cutter.boundChannel !== undefined) this.#giveUpPiece();
+    this.#giveUpWaiting();
+    this.#parts.sink.fault(error);
+  }
+
+  #giveUpWaiting(): void {
+    const failure = { code: 'not-sent', text: 'the SUT was lost before the sample could be sent' };
+    this.#waiting.drop((responseId) => this.#parts.sink.fail(responseId, failure));
+  }
+
+  #ledgerOf(channel: SutChannel): RunLedgerCounter {
+    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // One per node.
+  }
+}
