@@ -4,9 +4,17 @@ import { askNetworkName, type NetworkName } from './network-name.ts';
 import { QueryDispatchLibrary } from './query-dispatch-library.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
-export { type DispatchSettings, defaultDispatchSettings } from './dispatch-settings.ts';
+export { checkDispatchSettings } from './check-settings.ts';
+export {
+  type DispatchSettings,
+  defaultDispatchSettings,
+  NODE_LOSS_POLICIES,
+  type NodeLossPolicy,
+} from './dispatch-settings.ts';
 export type { NetworkName } from './network-name.ts';
+export { resolveNodeAddresses } from './node-addresses.ts';
 export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
+export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 
 /** The QDL for a run; connects nowhere before its first call. */
 export function createQueryDispatchLibrary(

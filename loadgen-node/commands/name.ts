@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { askNames, defaultDispatchSettings } from '../../qdl/index.ts';
+import { askNames, defaultDispatchSettings, resolveNodeAddresses } from '../../qdl/index.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
 import { nameLines } from './print-report.ts';
@@ -19,8 +19,9 @@ export function nameCommand(): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, NAME_SETTINGS);
+      const addresses = await resolveNodeAddresses(values.sut);
       const begin = performance.now();
-      const network = await askNames(defaultDispatchSettings(values.sut));
+      const network = await askNames(defaultDispatchSettings(addresses));
       const durationNs = (performance.now() - begin) * 1e6;
       process.stdout.write(`${nameLines(network.name, durationNs, network).join('\n')}\n`);
     });

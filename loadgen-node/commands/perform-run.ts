@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { askNames, createQueryDispatchLibrary, type NetworkName } from '../../qdl/index.ts';
+import {
+  askNames,
+  checkDispatchSettings,
+  createQueryDispatchLibrary,
+  type NetworkName,
+  resolveNodeAddresses,
+} from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
@@ -33,10 +39,13 @@ export interface RunReport {
  * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
  */
 export async function performRun(
-  plan: RunPlan,
+  named: RunPlan,
   terminal: Terminal,
   interruption: Interruption,
 ): Promise<RunReport> {
+  const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
+  const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
+  checkDispatchSettings(plan.dispatch);
   for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
   if (plan.auditConfig !== undefined) {
     terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
@@ -76,7 +85,7 @@ export async function performRun(
     extendsUntilDecided: plan.extendsUntilDecided,
     selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
-    drainTimeoutNs: DRAIN_TIMEOUT_NS,
+    drainTimeoutNs: plan.dispatch.onNodeLoss === 'drain' ? plan.stallTimeoutNs : DRAIN_TIMEOUT_NS,
     generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,

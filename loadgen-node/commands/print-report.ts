@@ -74,7 +74,7 @@ function accuracyLines(report: RunReport): string[] {
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {
   const { settings } = report.plan;
-  const { summary, dispatchLag } = performance;
+  const { summary, dispatchLag, transportWait } = performance;
   const { rates } = summary;
   const lines: string[] = [];
   switch (summary.scenario) {
@@ -118,6 +118,10 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   if (summary.scenario === 'Server') {
     const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
     lines.push(row('Dispatch lag', lag));
+  }
+  if (transportWait !== null) {
+    const wait = `${percentiles(transportWait)}   (taken by the transport - issued: credit, socket)`;
+    lines.push(row('Transport wait', wait));
   }
   const { lostSamples, completedSamples } = performance.counts;
   if (lostSamples > 0) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DispatchSettings, defaultDispatchSettings } from '../../qdl/index.ts';
+import type { DispatchSettings } from '../../qdl/index.ts';
 import {
   type BenchmarkRules,
   benchmarkEncoding,
@@ -14,6 +14,7 @@ import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
+import { toDispatchSettings } from './dispatch-options.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
@@ -63,13 +64,10 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
     ...test,
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     dispatch: {
-      ...defaultDispatchSettings(values.sut),
+      ...toDispatchSettings(values),
       benchmark: values.benchmark,
       encoding,
       division: isNetworkDivisionScenario(values.scenario) ? 'network' : 'open',
-      streamsPerNode: values.streams,
-      partBytesMax: values.partBytesMax,
-      readyTimeoutMs: values.readyTimeout / 1e6,
     },
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),

@@ -1,6 +1,5 @@
 import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
 import {
-  addressList,
   choice,
   count,
   duration,
@@ -14,8 +13,8 @@ import {
   toggle,
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
-import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
+import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
@@ -26,8 +25,7 @@ export type RunMode = (typeof RUN_MODES)[number];
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /** Settings of `longhaul run`, by key of the configuration file. */
-export const RUN_SETTINGS: {
-  readonly sut: Setting<string[]>;
+export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly benchmark: Setting<string>;
   readonly scenario: Setting<Scenario>;
   readonly mode: Setting<RunMode>;
@@ -54,13 +52,10 @@ export const RUN_SETTINGS: {
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly output: Setting<string | undefined>;
-  readonly streams: Setting<number>;
-  readonly partBytesMax: Setting<number>;
-  readonly readyTimeout: Setting<number>;
   readonly stallTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
-  sut: addressList('addresses of the SUT nodes', { required: true }),
+  ...DISPATCH_OPTIONS,
   benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
   mode: choice(
@@ -127,15 +122,6 @@ export const RUN_SETTINGS: {
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),
-  streams: count({ min: 1, max: 32 }, 'gRPC streams to each SUT node', { fallback: 1 }),
-  partBytesMax: count(
-    { min: 1024, max: 32 * 1024 * 1024 },
-    'payload bytes in one message; larger queries go in parts',
-    { fallback: PART_BYTES_MAX_DEFAULT },
-  ),
-  readyTimeout: positiveDuration('longest wait for SUT nodes that answer but are not ready yet', {
-    fallback: '180s',
-  }),
   stallTimeout: positiveDuration('end the run when nothing completes for this long', {
     fallback: '60s',
   }),

@@ -11,6 +11,8 @@ const LAG_SHARE_MAX_DEFAULT = 0.1;
 /** How late LoadGen itself was, and whether that decided the result. */
 export interface DispatchFindings {
   readonly dispatchLag: LatencyStatistics;
+  /** Taken by the SUT's transport - issued, by query; null for a SUT without a transport. */
+  readonly transportWait: LatencyStatistics | null;
   readonly isGeneratorBound: boolean;
   readonly generatorBoundReason: string;
 }
@@ -27,12 +29,14 @@ export function judgeDispatch(
   lagShareMax: number = LAG_SHARE_MAX_DEFAULT,
 ): DispatchFindings {
   const lagsNs = recorder.dispatchLagsNs().sort();
+  const waitsNs = recorder.transportWaitsNs().sort();
   const reason =
     verdictFlip(recorder, { measured, settings, summary }) ??
     largeLag(lagsNs, settings, lagShareMax) ??
     '';
   return {
     dispatchLag: latencyStatistics(lagsNs),
+    transportWait: waitsNs.length === 0 ? null : latencyStatistics(waitsNs),
     isGeneratorBound: reason !== '',
     generatorBoundReason: reason,
   };

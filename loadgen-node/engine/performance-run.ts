@@ -74,7 +74,12 @@ function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): b
 
 type Findings = Pick<
   PerformanceOutcome,
-  'summary' | 'dispatchLag' | 'isGeneratorBound' | 'generatorBoundReason' | 'extension'
+  | 'summary'
+  | 'dispatchLag'
+  | 'transportWait'
+  | 'isGeneratorBound'
+  | 'generatorBoundReason'
+  | 'extension'
 >;
 
 function summarizeSet(

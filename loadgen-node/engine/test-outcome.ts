@@ -72,6 +72,11 @@ export interface PerformanceOutcome extends PhaseOutcome {
   /** Issued minus scheduled, by query: how late LoadGen itself was. */
   readonly dispatchLag: LatencyStatistics;
   /**
+   * Taken by the SUT's transport - issued, by query: what waited for credit or for the socket. It is part of the
+   * latency. Null for a SUT without a transport.
+   */
+  readonly transportWait: LatencyStatistics | null;
+  /**
    * True when LoadGen, not the SUT, decided the result: the verdict flips when latency is taken from
    * the issue, or (Server) p99 of the dispatch lag is above 10 % of the latency bound.
    */

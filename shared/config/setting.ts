@@ -103,6 +103,14 @@ export function positiveNumber(help: string, options: Options<number> = {}): Set
   return setting({ placeholder: 'n', schema, fromFlag: asNumber }, help, options);
 }
 
+/** Numbers above 0: a list in a file, separated by commas in a flag. */
+export function numberList(help: string, options: Options<number[]> = {}): Setting<number[]> {
+  const one = z.number('must be a number above 0').positive('must be a number above 0');
+  const schema = z.array(one, 'must be a list of numbers, for example [2, 1]').min(1);
+  const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
+  return setting({ placeholder: 'n[,n...]', schema, fromFlag }, help, options);
+}
+
 /** A percentage above 0 and below 100; the program gets the fraction. */
 export function percentile(help: string, options: Options<number> = {}): Setting<number> {
   const schema = z
@@ -131,6 +139,7 @@ export function positiveDuration(help: string, options: Options<string> = {}): S
 /** A host (name, IPv4, or IPv6 in brackets) and a port. */
 const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
+const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
 /** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
 export function splitAddress(address: string): { host: string; port: number } | undefined {
@@ -152,18 +161,25 @@ export function listenAddress(
   return setting({ placeholder: 'host:port', schema, fromFlag: asText }, help, options);
 }
 
-/** Addresses to connect to: a list in a file, separated by commas in a flag. */
+/**
+ * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
+ * flag.
+ */
 export function addressList(help: string, options: Options<string[]> = {}): Setting<string[]> {
   const one = z
-    .string(ADDRESS_MESSAGE)
+    .string(NODE_MESSAGE)
     .trim()
-    .refine((value) => (splitAddress(value)?.port ?? 0) > 0, ADDRESS_MESSAGE);
+    .refine((value) => isNodeAddress(value.replace(/^dns:\/\/\//, '')), NODE_MESSAGE);
   const schema = z
     .array(one, 'must be a list, for example [10.0.0.2:50051, 10.0.0.3:50051]')
     .min(1, 'must name at least one host:port')
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
   return setting({ placeholder: 'host:port[,host:port...]', schema, fromFlag }, help, options);
+}
+
+function isNodeAddress(value: string): boolean {
+  return (splitAddress(value)?.port ?? 0) > 0;
 }
 
 /** Key of a table as a flag: `targetQps` → `--target-qps`. */
