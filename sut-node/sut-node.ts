@@ -1,17 +1,15 @@
 import assert from 'node:assert';
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { timerClock } from '../shared/clock/timer-clock.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
-import { sutBenchmark } from './benchmarks/registry.ts';
-import type { PrepareProgress, SutBenchmark } from './benchmarks/sut-benchmark.ts';
+import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
+import { createModel, type SutNodeParts } from './model/create-model.ts';
+import type { SutModel } from './model/sut-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
@@ -23,10 +21,7 @@ import { RunLedgers } from './server/run-ledger.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import { answerBatch, failBatch, failSamples } from './workers/batch-answers.ts';
-import { checkModelFits } from './workers/model-fit.ts';
-import { WorkerPool } from './workers/worker-pool.ts';
-import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
+import { failSamples } from './workers/batch-answers.ts';
 
 /** What the caller of {@link startSutNode} wants to hear. */
 export interface SutNodeHooks {
@@ -63,17 +58,11 @@ export interface SutNode {
   onFatal(listener: (error: MlperfError) => void): void;
 }
 
-/** Parts that tests exchange. @internal */
-export interface SutNodeParts {
-  readonly benchmark: SutBenchmark;
-  readonly spawn: SpawnWorker;
-}
-
 /**
  * Starts a SUT node: listens first, so that Name and Ready answer while the model loads; then makes or
  * finds the model, checks it, starts the workers and runs it once in each.
  * @throws MlperfError `ERR_SUT_LISTEN`, `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
- *   `ERR_BENCHMARK_UNKNOWN`, `ERR_INTERRUPTED`; nothing is left open then.
+ *   `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_INTERRUPTED`; nothing is left open then.
  */
 export async function startSutNode(
   settings: SutSettings,
@@ -82,8 +71,7 @@ export async function startSutNode(
 ): Promise<SutNode> {
   // Before any thread could load ONNX Runtime.
   disableTelemetry();
-  const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
-  const node = new ServingNode(settings, hooks, benchmark, parts.spawn ?? spawnOrtWorker);
+  const node = new ServingNode(settings, hooks, createModel(settings, hooks.logger, parts));
   await node.listen();
   let loading: Promise<void> | undefined;
   try {
@@ -102,63 +90,60 @@ export async function startSutNode(
 /** Never resolves. */
 function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void => reject(interrupted());
+    const giveUp = (): void =>
+      reject(new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted'));
     if (signal?.aborted) giveUp();
     else signal?.addEventListener('abort', giveUp, { once: true });
   });
 }
 
-function interrupted(): MlperfError {
-  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
-}
-
-/** Composition root: joins server, batcher and workers, and owns their lives. */
+/** Composition root: joins server, batcher and model, and owns their lives. */
 class ServingNode implements SutNode {
   readonly #settings: SutSettings;
   readonly #hooks: SutNodeHooks;
-  readonly #benchmark: SutBenchmark;
-  readonly #spawn: SpawnWorker;
+  readonly #model: SutModel;
   readonly #limits: InferLimits;
   readonly #facts: NodeFacts;
   readonly #status = new NodeStatus();
   readonly #ledgers = new RunLedgers();
   readonly #streams: InferStreams;
+  readonly #credits: CreditBook;
+  readonly #batcher: DynamicBatcher;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
   #server: SutServer | undefined;
-  #model: LoadedModel | undefined;
-  #pool: WorkerPool | undefined;
-  #batcher: DynamicBatcher | undefined;
-  #services: InferServices | undefined;
+  #loadedModel: LoadedModel | undefined;
   #stopping: Promise<void> | undefined;
-  #isClosing = false;
 
-  constructor(
-    settings: SutSettings,
-    hooks: SutNodeHooks,
-    benchmark: SutBenchmark,
-    spawn: SpawnWorker,
-  ) {
+  constructor(settings: SutSettings, hooks: SutNodeHooks, model: SutModel) {
     this.#settings = settings;
     this.#hooks = hooks;
-    this.#benchmark = benchmark;
-    this.#spawn = spawn;
-    this.#limits = inferLimits(settings, benchmark);
+    this.#model = model;
+    this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
-    const encodings = Object.values(benchmark.rules.encodings);
+    const encodings = Object.values(model.rules.encodings);
     this.#facts = {
       name: settings.node,
       identity: randomUUID(),
       settings,
       offer: {
-        benchmark: benchmark.rules.key,
-        model: benchmark.modelName,
+        benchmark: model.rules.key,
+        model: model.name,
         // The workers decompress nothing.
         encodings: encodings.filter((encoding) => encoding.compression === 'identity'),
       },
-      // Weights that somebody names are not known to be the benchmark's own.
-      isStandIn: benchmark.rules.isOfficial || settings.model !== undefined,
+      isStandIn: model.isStandIn,
     };
+    const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
+    const { sampleBytesMax } = this.#limits;
+    this.#credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
+    this.#batcher = new DynamicBatcher({
+      batchSizeMax: settings.batchSizeMax,
+      batchDelayNsMax: settings.batchDelayUsMax * 1_000,
+      queueSamplesMax: this.#credits.samplesHeldMax,
+      clock: timerClock,
+      workers: model,
+    });
   }
 
   get name(): string {
@@ -193,13 +178,14 @@ class ServingNode implements SutNode {
 
   /** Opens the server. @throws MlperfError `ERR_SUT_LISTEN` */
   async listen(): Promise<void> {
+    const services = this.#inferServices();
     const handlers = createServiceHandlers({
       facts: this.#facts,
       status: this.#status,
       ledgers: this.#ledgers,
       streams: this.#streams,
-      model: () => this.#model,
-      inferServices: () => (this.state === 'NODE_STATE_READY' ? this.#services : undefined),
+      model: () => this.#loadedModel,
+      inferServices: () => (this.state === 'NODE_STATE_READY' ? services : undefined),
       limits: () => this.#wireLimits(),
     });
     this.#server = await startSutServer(this.#settings, handlers, {
@@ -209,31 +195,25 @@ class ServingNode implements SutNode {
 
   /** Makes the model and the workers ready. @throws MlperfError */
   async load(): Promise<void> {
-    const { modelName, rules } = this.#benchmark;
-    const modelFile = await this.#benchmark.prepareModel({
-      modelFile: this.#settings.model,
-      cacheFolder: this.#settings.cacheFolder,
+    const { rules, name: modelName } = this.#model;
+    this.#loadedModel = await this.#model.load({
+      forms: this.#facts.offer.encodings.map((encoding) => encoding.form),
       onProgress: (fraction, what) => {
-        this.#status.set('NODE_STATE_LOADING', `${what} (${Math.floor(fraction * 100)} %)`);
+        const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
+        this.#status.set('NODE_STATE_LOADING', `${what}${done}`);
         this.#hooks.onProgress(fraction, what);
       },
+      onRoom: () => this.#batcher.dispatch(),
+      onFatal: (error) => this.#fail(error),
     });
-    this.#status.set('NODE_STATE_LOADING', `loading ${modelFile}`);
-    this.#hooks.onProgress(0, `loading ${modelFile}`);
-    const sha256 = await fileSha256(modelFile);
-    // From here on there are threads, which close() would have to know.
-    if (this.#isClosing) throw interrupted();
-    const pool = this.#createPool(modelFile);
-    const tensors = await pool.load();
-    checkModelFits(this.#benchmark, tensors, modelFile, this.#settings.batchSizeMax);
-    this.#model = { tensors, sha256 };
-    const what = `warming up ${this.#settings.workerCount} workers`;
+    const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
-    await pool.warmUp();
+    await this.#model.warmUp();
     if (this.state !== 'NODE_STATE_WARMING_UP') throw await this.#failed.promise;
     this.#status.set('NODE_STATE_READY', '');
     this.#hooks.onProgress(1, 'ready');
+    const { sha256 } = this.#loadedModel;
     this.#hooks.logger.info(
       { benchmark: rules.key, model: modelName, sha256, address: this.address },
       'the node is ready',
@@ -242,9 +222,8 @@ class ServingNode implements SutNode {
 
   /** Ends everything at once. Nobody is waited for but threads and connections. */
   async close(): Promise<void> {
-    this.#isClosing = true;
     this.#streams.abort(`SUT node ${this.name} was stopped`);
-    await Promise.all([this.#server?.close(), this.#pool?.stop()]);
+    await Promise.all([this.#server?.close(), this.#model.stop()]);
     this.#closed.resolve();
   }
 
@@ -254,54 +233,18 @@ class ServingNode implements SutNode {
     return server;
   }
 
-  #createPool(modelFile: string): WorkerPool {
-    const { workerCount, threadsPerWorker, batchSizeMax, batchDelayUsMax } = this.#settings;
-    const { queueBytesMax, queueSamplesMax } = this.#settings;
-    const pool = new WorkerPool({
-      workerCount,
-      start: {
-        benchmark: this.#benchmark.rules.key,
-        modelFile,
-        threads: threadsPerWorker,
-        batchSizeMax,
-        forms: this.#facts.offer.encodings.map((encoding) => encoding.form),
-      },
-      spawn: this.#spawn,
-      logger: this.#hooks.logger,
-      events: {
-        onDone: answerBatch,
-        onLost: failBatch,
-        onRoom: () => batcher.dispatch(),
-        onFatal: (error) => this.#fail(error),
-      },
-    });
-    const { sampleBytesMax } = this.#limits;
-    const credits = new CreditBook({
-      bytesMax: queueBytesMax,
-      samplesMax: queueSamplesMax,
-      sampleBytesMax,
-    });
-    const batcher = new DynamicBatcher({
-      batchSizeMax,
-      batchDelayNsMax: batchDelayUsMax * 1_000,
-      queueSamplesMax: credits.samplesHeldMax,
-      clock: timerClock,
-      workers: pool,
-    });
-    this.#pool = pool;
-    this.#batcher = batcher;
-    this.#services = {
+  #inferServices(): InferServices {
+    return {
       name: this.name,
       identity: this.#facts.identity,
       offer: this.#facts.offer,
       limits: this.#limits,
-      credits,
+      credits: this.#credits,
       ledgers: this.#ledgers,
-      batcher,
+      batcher: this.#batcher,
       clock: timerClock,
       wireLimits: () => this.#wireLimits(),
     };
-    return pool;
   }
 
   #wireLimits(): NodeLimits {
@@ -319,7 +262,7 @@ class ServingNode implements SutNode {
     this.#status.set('NODE_STATE_FAILED', error.message);
     this.#hooks.logger.error({ err: error }, 'the node has failed');
     const text = `SUT node ${this.name} has failed: ${error.message}`;
-    failSamples(this.#batcher?.removeAll() ?? [], { code: FAILURE_CODES.inference, text });
+    failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.inference, text });
     void this.#streams.drain(text);
     this.#failed.resolve(error);
   }
@@ -332,7 +275,7 @@ class ServingNode implements SutNode {
     if (!isDrained) {
       this.#hooks.logger.warn({ streams: this.#streams.count }, 'the drain took too long');
       const text = `${reason}; the sample waited when the drain timeout of the node was over`;
-      failSamples(this.#batcher?.removeAll() ?? [], { code: FAILURE_CODES.draining, text });
+      failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.draining, text });
     }
     await this.close();
   }
@@ -347,16 +290,4 @@ async function endsWithin(promise: Promise<void>, limitNs: number): Promise<bool
   const inTime = await Promise.race([promise.then(() => true), late]);
   clearTimeout(timer);
   return inTime;
-}
-
-/** @throws MlperfError `ERR_MODEL` when the file cannot be read. */
-async function fileSha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    await pipeline(createReadStream(file), hash);
-  } catch (error) {
-    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
-  }
-  return hash.digest('hex');
 }

@@ -40,6 +40,15 @@ export interface DataSet {
 /** Tells how far a preparation is: 0 to 1, and what is done now. */
 export type PrepareProgress = (fraction: number, what: string) => void;
 
+/** What can be said about samples that a benchmark makes up; undefined: the benchmark's own default. */
+export interface SyntheticSamples {
+  /** Bytes of each payload. */
+  readonly sampleBytes: number | undefined;
+  readonly sampleCount: number | undefined;
+  /** Bytes that each response must have. */
+  readonly responseBytes: number | undefined;
+}
+
 /** A benchmark on the LoadGen node: data set in, payload bytes and accuracy out. */
 export interface LoadgenBenchmark {
   readonly rules: BenchmarkRules;
@@ -47,11 +56,13 @@ export interface LoadgenBenchmark {
    * Opens the data set and checks every file of it against its checksums (the rules want it unchanged
    * at the start of each run); makes it first where this benchmark's data is generated.
    * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
-   * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`
+   * @param synthetic Of a benchmark whose samples are made up; others have no use for it.
+   * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`
    */
   openDataSet(options: {
     readonly dataFolder: string | undefined;
     readonly cacheFolder: string;
+    readonly synthetic?: SyntheticSamples;
     readonly onProgress: PrepareProgress;
   }): Promise<DataSet>;
 }

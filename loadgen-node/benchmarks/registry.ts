@@ -2,9 +2,10 @@ import { benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { digitsBenchmark } from './digits/digits-benchmark.ts';
 import type { LoadgenBenchmark } from './loadgen-benchmark.ts';
+import { nullBenchmark } from './null/null-benchmark.ts';
 
 /** Every benchmark of which this node has a data set and an accuracy metric. */
-const BENCHMARKS: readonly LoadgenBenchmark[] = [digitsBenchmark];
+const BENCHMARKS: readonly LoadgenBenchmark[] = [digitsBenchmark, nullBenchmark];
 
 /** @throws MlperfError `ERR_BENCHMARK_UNKNOWN` that lists what there is. */
 export function loadgenBenchmark(key: string): LoadgenBenchmark {

@@ -55,6 +55,7 @@ export async function performRun(
   const preparation = loadgenBenchmark(plan.rules.key).openDataSet({
     dataFolder: plan.dataFolder,
     cacheFolder: plan.cacheFolder,
+    synthetic: plan.synthetic,
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
   const dataSet = await interruption.orAbort(preparation);

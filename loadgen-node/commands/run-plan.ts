@@ -5,10 +5,12 @@ import {
   benchmarkEncoding,
   benchmarkRules,
 } from '../../shared/benchmarks/benchmark-rules.ts';
+import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import type { SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
@@ -28,6 +30,7 @@ export interface RunPlan extends RunTestSettings {
   readonly output: string;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
+  readonly synthetic: SyntheticSamples;
   readonly stallTimeoutNs: number;
   readonly generatorLagShareMax: number;
   /** Runs of which the lowest rate counts. */
@@ -73,6 +76,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
+    synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
     runCount: values.runs ?? runCountOfRound(test),
@@ -85,6 +89,20 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
     },
     auditConfig: audit?.name,
   };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where the benchmark has samples of its own. */
+function syntheticSamples(values: RunValues): SyntheticSamples {
+  const { benchmark, sampleBytes, sampleCount, responseBytes } = values;
+  const synthetic = { sampleBytes, sampleCount, responseBytes };
+  const said = Object.entries(synthetic).find(([, value]) => value !== undefined);
+  if (said !== undefined && benchmark !== 'null') {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${flagOf(said[0])} ${said[1]} is for the benchmark null only; this one is ${benchmark}`,
+    );
+  }
+  return synthetic;
 }
 
 /** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */

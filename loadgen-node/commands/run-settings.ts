@@ -1,3 +1,10 @@
+import {
+  NULL_BYTES_MAX,
+  NULL_RESPONSE_BYTES_DEFAULT,
+  NULL_SAMPLE_BYTES_DEFAULT,
+  NULL_SAMPLE_COUNT_DEFAULT,
+  NULL_SAMPLE_COUNT_MAX,
+} from '../../shared/benchmarks/null-benchmark.ts';
 import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
 import {
   choice,
@@ -51,6 +58,9 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly copyDetailToStdout: Setting<boolean>;
   readonly encoding: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
+  readonly sampleBytes: Setting<number | undefined>;
+  readonly sampleCount: Setting<number | undefined>;
+  readonly responseBytes: Setting<number | undefined>;
   readonly output: Setting<string | undefined>;
   readonly stallTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
@@ -119,6 +129,24 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
   ),
   dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
+  sampleBytes: optional(
+    count(
+      { min: 1, max: NULL_BYTES_MAX },
+      `benchmark null: bytes of each sample (default: ${NULL_SAMPLE_BYTES_DEFAULT})`,
+    ),
+  ),
+  sampleCount: optional(
+    count(
+      { min: 1, max: NULL_SAMPLE_COUNT_MAX },
+      `benchmark null: samples of the data set (default: ${NULL_SAMPLE_COUNT_DEFAULT})`,
+    ),
+  ),
+  responseBytes: optional(
+    count(
+      { min: 0, max: NULL_BYTES_MAX },
+      `benchmark null: bytes that each response must have (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
+    ),
+  ),
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),

@@ -1,5 +1,6 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
+import { NULL_SAMPLE_COUNT_MAX } from './null-benchmark.ts';
 
 /** What the rules (or, for a benchmark of our own, this project) fix about a benchmark, as data. */
 export interface BenchmarkRules {
@@ -34,7 +35,19 @@ const DIGITS: BenchmarkRules = {
   quality: { metric: 'top-1', target: 0.93 },
 };
 
-const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS];
+const NULL: BenchmarkRules = {
+  key: 'null',
+  title: 'no model: the node answers every sample at once, so that the wire itself is measured',
+  isOfficial: false,
+  // All that there are.
+  performanceSampleCount: NULL_SAMPLE_COUNT_MAX,
+  serverTargetLatencyNs: 100_000_000,
+  serverTargetLatencyPercentile: 0.99,
+  encodings: { raw: { form: 'raw', compression: 'identity' } },
+  quality: { metric: 'answered', target: 1 },
+};
+
+const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS, NULL];
 
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);

@@ -1,5 +1,4 @@
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
-import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Infer streams that are open at once, of all connections: their first grants are not queued for. */
@@ -26,8 +25,11 @@ export interface InferLimits {
  * Derives the limits from the settings. A sample may take a 32nd of the queue, and in any case four times
  * what the model's input takes as floats: no sensible encoding is larger.
  */
-export function inferLimits(settings: SutSettings, benchmark: SutBenchmark): InferLimits {
-  const elements = benchmark.input.sampleShape.reduce((a, b) => a * b, 1);
+export function inferLimits(
+  settings: SutSettings,
+  model: { readonly input: { readonly sampleShape: readonly number[] } },
+): InferLimits {
+  const elements = model.input.sampleShape.reduce((a, b) => a * b, 1);
   const inputBytes = elements * Float32Array.BYTES_PER_ELEMENT;
   const share = Math.floor(settings.queueBytesMax / STREAMS_MAX);
   return {

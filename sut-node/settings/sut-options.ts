@@ -1,5 +1,9 @@
 import { hostname } from 'node:os';
 import {
+  NULL_BYTES_MAX,
+  NULL_RESPONSE_BYTES_DEFAULT,
+} from '../../shared/benchmarks/null-benchmark.ts';
+import {
   choice,
   count,
   duration,
@@ -29,6 +33,7 @@ export const SUT_OPTIONS: {
   readonly listen: Setting<{ host: string; port: number }>;
   readonly node: Setting<string | undefined>;
   readonly model: Setting<string | undefined>;
+  readonly responseBytes: Setting<number | undefined>;
   readonly workers: Setting<number>;
   readonly threadsPerWorker: Setting<number>;
   readonly batchSizeMax: Setting<number>;
@@ -48,6 +53,12 @@ export const SUT_OPTIONS: {
   }),
   node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
   model: optional(text('file', "your own ONNX model (default: the benchmark's)")),
+  responseBytes: optional(
+    count(
+      { min: 0, max: NULL_BYTES_MAX },
+      `benchmark null: bytes of each response (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
+    ),
+  ),
   workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
     fallback: 1,
   }),
@@ -98,6 +109,7 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     // Two nodes on one machine differ by their port; with port 0 the process tells them apart.
     node: values.node ?? `${hostname()}-${listen.port === 0 ? process.pid : listen.port}`,
     model: values.model,
+    responseBytes: values.responseBytes,
     workerCount: values.workers,
     threadsPerWorker: values.threadsPerWorker,
     batchSizeMax: values.batchSizeMax,

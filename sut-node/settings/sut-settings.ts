@@ -8,6 +8,8 @@ export interface SutSettings {
   readonly node: string;
   /** The user's own model file; undefined: the benchmark's. */
   readonly model: string | undefined;
+  /** Bytes of each response of the benchmark `null`; undefined: its default. */
+  readonly responseBytes: number | undefined;
   /** Worker threads, each with an ONNX Runtime session of its own. 1 or more. */
   readonly workerCount: number;
   /** ONNX Runtime's intra-op threads in each worker. 1 or more. */

@@ -31,12 +31,12 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
     const payload = new Uint8Array(done.responses, begin, end - begin);
     return { sample, payload, fault: undefined, times };
   });
-  deliver(answers);
+  deliverAnswers(answers);
 }
 
 /** Tells the owners of samples that will never be answered, for example because their worker ended. */
 export function failSamples(samples: readonly WaitingSample[], fault: SampleFault): void {
-  deliver(samples.map((sample) => ({ sample, payload: EMPTY, fault, times: undefined })));
+  deliverAnswers(samples.map((sample) => ({ sample, payload: EMPTY, fault, times: undefined })));
 }
 
 /** Tells the owners of a batch that its worker is gone. */
@@ -61,8 +61,11 @@ function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefin
   return faults;
 }
 
-/** A batch is nearly always of one owner; one of several is cut into one list per owner. */
-function deliver(answers: readonly SampleAnswer[]): void {
+/**
+ * Gives answers to those who sent the samples. A batch is nearly always of one owner; one of several is
+ * cut into one list per owner.
+ */
+export function deliverAnswers(answers: readonly SampleAnswer[]): void {
   const first = answers[0]?.sample.owner;
   if (first === undefined) return;
   if (answers.every((answer) => answer.sample.owner === first)) {

@@ -4,8 +4,9 @@ import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
 import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digit.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
+import type { SutNodeParts } from '../../sut-node/model/create-model.ts';
 import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
-import { type SutNode, type SutNodeParts, startSutNode } from '../../sut-node/sut-node.ts';
+import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { InferClient, wholeSample } from './infer-client.ts';
 import { testCacheFolder } from './test-cache.ts';
 
@@ -15,6 +16,7 @@ export const TEST_SETTINGS: SutSettings = {
   listen: { host: '127.0.0.1', port: 0 },
   node: 'sut-a',
   model: undefined,
+  responseBytes: undefined,
   workerCount: 1,
   threadsPerWorker: 1,
   batchSizeMax: 8,

@@ -1,0 +1,44 @@
+import { NULL_RESPONSE_BYTES_DEFAULT } from '../../shared/benchmarks/null-benchmark.ts';
+import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { sutBenchmark } from '../benchmarks/registry.ts';
+import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
+import { type SpawnWorker, spawnOrtWorker } from '../workers/worker-thread.ts';
+import { NullModel } from './null-model.ts';
+import { OnnxModel } from './onnx-model.ts';
+import type { SutModel } from './sut-model.ts';
+
+/** Parts that tests exchange. @internal */
+export interface SutNodeParts {
+  readonly benchmark: SutBenchmark;
+  readonly spawn: SpawnWorker;
+}
+
+/**
+ * The model that the settings ask for; nothing is loaded yet.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
+ *   would ignore
+ */
+export function createModel(
+  settings: SutSettings,
+  logger: Logger,
+  parts: Partial<SutNodeParts>,
+): SutModel {
+  const { model, responseBytes } = settings;
+  if (settings.benchmark === 'null') {
+    if (model !== undefined) {
+      throw new MlperfError('ERR_CONFIG_INVALID', `--model ${model}: benchmark null has no model`);
+    }
+    return new NullModel(timerClock, responseBytes ?? NULL_RESPONSE_BYTES_DEFAULT);
+  }
+  const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
+  if (responseBytes !== undefined) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--response-bytes ${responseBytes} is for the benchmark null only; this one is ${benchmark.rules.key}`,
+    );
+  }
+  return new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawnOrtWorker, logger });
+}

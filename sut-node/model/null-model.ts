@@ -1,0 +1,57 @@
+import { type BenchmarkRules, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { Clock } from '../../shared/clock/clock.ts';
+import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { SampleAnswer } from '../batcher/waiting-sample.ts';
+import type { LoadedModel } from '../server/describe-node.ts';
+import { deliverAnswers } from '../workers/batch-answers.ts';
+import type { SutModel } from './sut-model.ts';
+
+/**
+ * The benchmark `null`: answers every sample at once, on the node's I/O thread, with zeros. There is no
+ * model and no worker, and the rest of the node is in use as in any run: what is measured is the wire.
+ */
+export class NullModel implements SutModel {
+  readonly rules: BenchmarkRules = benchmarkRules('null');
+  readonly name = 'null';
+  readonly isStandIn = false;
+  readonly input: SutModel['input'] = { sampleShape: [] };
+  readonly hasIdle = true;
+  readonly hasRoom = true;
+  readonly #clock: Clock;
+  /** Every answer is this view: whoever sends it copies it. */
+  readonly #response: Uint8Array;
+
+  /** @param responseBytes Length of every response. */
+  constructor(clock: Clock, responseBytes: number) {
+    this.#clock = clock;
+    this.#response = new Uint8Array(responseBytes);
+  }
+
+  load(): Promise<LoadedModel> {
+    return Promise.resolve({ tensors: { inputs: [], outputs: [] }, sha256: '' });
+  }
+
+  warmUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  run({ samples, takenAtNs }: Batch): void {
+    const nowNs = this.#clock.nowNs();
+    const times = {
+      takenAtNs,
+      beganAtNs: nowNs,
+      preprocessNs: 0,
+      computeNs: 0,
+      postprocessNs: 0,
+      endedAtNs: nowNs,
+    };
+    const payload = this.#response;
+    deliverAnswers(
+      samples.map((sample): SampleAnswer => ({ sample, payload, fault: undefined, times })),
+    );
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}

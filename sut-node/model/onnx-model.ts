@@ -1,0 +1,133 @@
+import assert from 'node:assert';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import type { LoadedModel } from '../server/describe-node.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
+import { answerBatch, failBatch } from '../workers/batch-answers.ts';
+import { checkModelFits } from '../workers/model-fit.ts';
+import { WorkerPool } from '../workers/worker-pool.ts';
+import type { SpawnWorker } from '../workers/worker-thread.ts';
+import type { ModelContext, SutModel } from './sut-model.ts';
+
+/** What an {@link OnnxModel} is made of. */
+export interface OnnxModelParts {
+  readonly settings: SutSettings;
+  readonly benchmark: SutBenchmark;
+  readonly spawn: SpawnWorker;
+  readonly logger: Logger;
+}
+
+/** A benchmark's ONNX model in worker threads of ONNX Runtime. */
+export class OnnxModel implements SutModel {
+  readonly #parts: OnnxModelParts;
+  #pool: WorkerPool | undefined;
+  #isStopped = false;
+
+  constructor(parts: OnnxModelParts) {
+    this.#parts = parts;
+  }
+
+  get rules(): BenchmarkRules {
+    return this.#parts.benchmark.rules;
+  }
+
+  get name(): string {
+    return this.#parts.benchmark.modelName;
+  }
+
+  get isStandIn(): boolean {
+    // Weights that somebody names are not known to be the benchmark's own.
+    return this.rules.isOfficial || this.#parts.settings.model !== undefined;
+  }
+
+  get input(): SutBenchmark['input'] {
+    return this.#parts.benchmark.input;
+  }
+
+  get hasIdle(): boolean {
+    return this.#pool?.hasIdle === true;
+  }
+
+  get hasRoom(): boolean {
+    return this.#pool?.hasRoom === true;
+  }
+
+  async load(context: ModelContext): Promise<LoadedModel> {
+    const { benchmark, settings } = this.#parts;
+    const modelFile = await benchmark.prepareModel({
+      modelFile: settings.model,
+      cacheFolder: settings.cacheFolder,
+      onProgress: context.onProgress,
+    });
+    context.onProgress(0, `loading ${modelFile}`);
+    const sha256 = await fileSha256(modelFile);
+    // From here on there are threads, which stop() would have to know.
+    if (this.#isStopped) {
+      throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
+    }
+    const pool = this.#createPool(modelFile, context);
+    this.#pool = pool;
+    const tensors = await pool.load();
+    checkModelFits(benchmark, tensors, modelFile, settings.batchSizeMax);
+    return { tensors, sha256 };
+  }
+
+  async warmUp(): Promise<void> {
+    await this.#loadedPool.warmUp();
+  }
+
+  run(batch: Batch): void {
+    this.#loadedPool.run(batch);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#pool?.stop();
+  }
+
+  get #loadedPool(): WorkerPool {
+    assert(this.#pool !== undefined, 'a model is loaded before it is used');
+    return this.#pool;
+  }
+
+  #createPool(modelFile: string, context: ModelContext): WorkerPool {
+    const { settings, benchmark, spawn, logger } = this.#parts;
+    return new WorkerPool({
+      workerCount: settings.workerCount,
+      start: {
+        benchmark: benchmark.rules.key,
+        modelFile,
+        threads: settings.threadsPerWorker,
+        batchSizeMax: settings.batchSizeMax,
+        forms: context.forms,
+      },
+      spawn,
+      logger,
+      events: {
+        onDone: answerBatch,
+        onLost: failBatch,
+        onRoom: () => context.onRoom(),
+        onFatal: (error) => context.onFatal(error),
+      },
+    });
+  }
+}
+
+/** @throws MlperfError `ERR_MODEL` when the file cannot be read. */
+async function fileSha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_MODEL', what, { cause: error });
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,40 @@
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { BatchWorkers } from '../batcher/dynamic-batcher.ts';
+import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
+import type { LoadedModel } from '../server/describe-node.ts';
+
+/** What a model gets from the node that serves it. */
+export interface ModelContext {
+  /** Forms of a payload, by the number that a waiting sample has. */
+  readonly forms: readonly string[];
+  readonly onProgress: PrepareProgress;
+  /** A worker can take a batch. */
+  onRoom(): void;
+  /** No batch will ever be taken again. Called once. */
+  onFatal(error: MlperfError): void;
+}
+
+/**
+ * What a node serves: whatever takes batches and gives the answers to the owners of their samples.
+ * Order of calls: `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
+ */
+export interface SutModel extends BatchWorkers {
+  readonly rules: BenchmarkRules;
+  /** Name of the model on the wire and in logs. */
+  readonly name: string;
+  /** True for weights that are not known to be the benchmark's own. */
+  readonly isStandIn: boolean;
+  /** Elements of one sample, as floats: samples of any sensible encoding are not much larger. */
+  readonly input: { readonly sampleShape: readonly number[] };
+  /**
+   * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
+   * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
+   *   `ERR_INTERRUPTED` when {@link stop} was called meanwhile
+   */
+  load(context: ModelContext): Promise<LoadedModel>;
+  /** Runs the model once in every worker. @throws MlperfError as {@link load} */
+  warmUp(): Promise<void>;
+  /** Ends all workers behind the batches that they run now. What they hold gets no answer. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { distFolder } from '../../../shared/process/package-files.ts';
+
+/** A program that was built. */
+export interface PeerProgram {
+  readonly path: string;
+}
+
+/** Sources and scripts, which are not compiled by tsc and stay where they are. */
+const SOURCES: string = join(distFolder(), '..', 'test', 'bench', 'cpp');
+
+/**
+ * Builds the C++ gRPC peer, once; later calls find it.
+ * @returns Why not, where its tools or libraries are missing or it does not compile.
+ */
+export function buildPeer(): PeerProgram | string {
+  const folder = join(distFolder(), 'bench-peer');
+  return build('build-peer.sh', [folder], join(folder, 'peer'));
+}
+
+function build(script: string, args: readonly string[], path: string): PeerProgram | string {
+  mkdirSync(distFolder(), { recursive: true });
+  try {
+    execFileSync('sh', [join(SOURCES, script), ...args], { stdio: ['ignore', 'inherit', 'pipe'] });
+    return { path };
+  } catch (error) {
+    const { stderr } = error as { stderr?: Buffer };
+    return stderr?.toString().trim() || String(error);
+  }
+}

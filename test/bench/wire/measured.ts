@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+
+/** What one client measured between the end of its warm-up and its end. */
+export interface Measured {
+  readonly queries: number;
+  readonly seconds: number;
+  /** CPU time of the two processes in that time, in µs. */
+  readonly clientCpuUs: number;
+  readonly serverCpuUs: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+}
+
+/** What a client process of whatever kind is asked to do. */
+export interface ClientJob {
+  /** `host:port` of the server. */
+  readonly address: string;
+  /** Its process, whose CPU time is read. */
+  readonly serverPid: number;
+  /** Payload of one query in bytes. */
+  readonly sizeBytes: number;
+  readonly outstanding: number;
+  readonly warmUpS: number;
+  readonly seconds: number;
+  readonly streams: number;
+}
+
+/** Kernel ticks of CPU time in one second: fixed in Linux's user interface. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU time of another process in µs, as coarse as the kernel's ticks of 10 ms. Linux. */
+function cpuUsOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may hold spaces: state is field 3, utime 14, stime 15.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
+}
+
+/** CPU time of two processes, from its making on. */
+export class CpuMeter {
+  readonly #serverPid: number;
+  readonly #own: NodeJS.CpuUsage;
+  readonly #serverUs: number;
+
+  constructor(serverPid: number) {
+    this.#serverPid = serverPid;
+    this.#own = process.cpuUsage();
+    this.#serverUs = cpuUsOf(serverPid);
+  }
+
+  read(): { readonly clientCpuUs: number; readonly serverCpuUs: number } {
+    const { user, system } = process.cpuUsage(this.#own);
+    return { clientCpuUs: user + system, serverCpuUs: cpuUsOf(this.#serverPid) - this.#serverUs };
+  }
+}
+
+/** The value below which the fraction of the sorted values lies. */
+export function percentile(sorted: Float64Array, fraction: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
+}
+
+/** The middle value; of an even number of values the upper one. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,157 @@
+import { writeFileSync } from 'node:fs';
+import {
+  type BenchServer,
+  bareContestant,
+  type Contestant,
+  cppContestant,
+  longhaulContestant,
+  type NodeOptions,
+} from './contestants.ts';
+import { buildPeer } from './cpp-peer.ts';
+import { type ClientJob, type Measured, median } from './measured.ts';
+
+/*
+ * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
+ * gRPC in C++ on the same machine in the same minute.
+ * Method: client and server are two processes on loopback. The contestants take turns, short rounds, every other
+ * round in reverse; ratios are made within a round, and medians of the rounds are shown. It reports
+ * and does not judge.
+ */
+
+/** What is measured. */
+export interface WireBenchOptions extends NodeOptions {
+  readonly sizes: readonly number[];
+  readonly outstanding: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpS: number;
+  readonly streams: number;
+  /** Names of contestants, or the beginnings of names; all if empty. */
+  readonly only: readonly string[];
+  /** File for all figures. */
+  readonly jsonFile: string | undefined;
+}
+
+/** The contestant that the others are compared with. */
+const BASE = 'C++ unary';
+
+/** All rounds of one contestant in one case. */
+interface CaseResult {
+  readonly sizeBytes: number;
+  readonly outstanding: number;
+  readonly contestant: string;
+  readonly rounds: readonly Measured[];
+}
+
+/** Prints one table, as Markdown. */
+export async function benchWire(options: WireBenchOptions): Promise<void> {
+  const contestants = chooseContestants(options);
+  const results: CaseResult[] = [];
+  row(
+    'bytes',
+    'outstanding',
+    'path',
+    'queries/s',
+    `of ${BASE}`,
+    'same by CPU',
+    'client µs',
+    'server µs',
+    'p50 µs',
+    'p99 µs',
+  );
+  row('---:', '---:', '---', '---:', '---:', '---:', '---:', '---:', '---:', '---:');
+  for (const sizeBytes of options.sizes) {
+    for (const outstanding of options.outstanding) {
+      const runs = await runCase(contestants, options, { sizeBytes, outstanding });
+      const base = contestants.findIndex(({ name }) => name === BASE);
+      contestants.forEach(({ name }, i) => {
+        const rounds = runs[i] as Measured[];
+        results.push({ sizeBytes, outstanding, contestant: name, rounds });
+        printCase(results.at(-1) as CaseResult, runs[base]);
+      });
+    }
+  }
+  if (options.jsonFile !== undefined) {
+    writeFileSync(options.jsonFile, `${JSON.stringify({ options, results }, null, 1)}\n`);
+  }
+}
+
+function chooseContestants(options: WireBenchOptions): Contestant[] {
+  const isWanted = ({ name }: Contestant): boolean =>
+    options.only.length === 0 || options.only.some((word) => name.toLowerCase().startsWith(word));
+  const node = [longhaulContestant(options), bareContestant(options)].filter(isWanted);
+  const peer = { path: '' };
+  const cpp = (['unary', 'bidi'] as const)
+    .map((mode) => cppContestant(peer, mode))
+    .filter(isWanted);
+  if (cpp.length === 0) return node;
+  const built = buildPeer();
+  if (typeof built === 'string') {
+    process.stdout.write(`no C++ peer, so no ratios: ${built}\n\n`);
+    return node;
+  }
+  peer.path = built.path;
+  return [...node, ...cpp];
+}
+
+async function runCase(
+  contestants: readonly Contestant[],
+  { rounds, warmUpS, seconds, streams }: WireBenchOptions,
+  { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
+): Promise<Measured[][]> {
+  const results: Measured[][] = contestants.map(() => []);
+  const servers: BenchServer[] = [];
+  try {
+    for (const contestant of contestants) servers.push(await contestant.startServer());
+    for (let round = 0; round < rounds; round += 1) {
+      const order = [...contestants.keys()];
+      if (round % 2 === 1) order.reverse();
+      for (const i of order) {
+        const { address, pid: serverPid } = servers[i] as BenchServer;
+        const job = { address, serverPid, sizeBytes, outstanding, warmUpS, seconds, streams };
+        results[i]?.push(await (contestants[i] as Contestant).runClient(job));
+      }
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+  return results;
+}
+
+function printCase(
+  { sizeBytes, outstanding, contestant, rounds }: CaseResult,
+  base?: Measured[],
+): void {
+  const of = (value: (run: Measured) => number): number => median(rounds.map(value));
+  const ratios = (value: (run: Measured) => number): number[] =>
+    base?.map((run, i) => value(rounds[i] as Measured) / value(run)) ?? [];
+  row(
+    sizeBytes,
+    outstanding,
+    contestant,
+    of(rateOf).toFixed(0),
+    shown(ratios(rateOf)),
+    shown(ratios(rateByCpu)),
+    of((run) => run.clientCpuUs / run.queries).toFixed(1),
+    of((run) => run.serverCpuUs / run.queries).toFixed(1),
+    of((run) => run.p50Us).toFixed(0),
+    of((run) => run.p99Us).toFixed(0),
+  );
+}
+
+function shown(ratios: readonly number[]): string {
+  return ratios.length === 0 ? '' : median(ratios).toFixed(2);
+}
+
+/** Queries per second of CPU time of the busier process: where cores are free, it sets the rate. */
+function rateByCpu({ queries, clientCpuUs, serverCpuUs }: Measured): number {
+  return (queries / Math.max(clientCpuUs, serverCpuUs)) * 1e6;
+}
+
+function rateOf({ queries, seconds }: Measured): number {
+  return queries / seconds;
+}
+
+function row(...cells: readonly (string | number)[]): void {
+  process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
