@@ -2,14 +2,19 @@ import { type Channel, type Client, Metadata, type StatusObject, status } from '
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
-import { PartFrames } from './part-frames.ts';
+import { FramedBytes, passFramedBytes } from './framed-bytes.ts';
+import { framesSize, writeFrames } from './part-frames.ts';
 import type { OutgoingPart, PartTransport, TransportEvents } from './part-transport.ts';
+import { SendBuffers } from './send-buffers.ts';
 
 /** Bytes that wait for the socket before the transport says that it has no room: a part or two. */
 const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
-const JOINED_BYTES_MAX: number = 64 * 1024;
+const JOINED_BYTES_MAX: number = 128 * 1024;
+
+/** Writes that are in gRPC at once: one that the socket takes, and one ready behind it. */
+const WRITES_IN_FLIGHT_MAX = 2;
 
 type Call = ReturnType<Channel['createCall']>;
 
@@ -17,14 +22,19 @@ type Call = ReturnType<Channel['createCall']>;
  * An Infer stream by grpc-js on this thread.
  *
  * It uses the channel's call directly, without the object stream around it, which hands over one message
- * at a time and waits for each. Parts of one turn of the event loop leave together ({@link PartFrames}): grpc-js itself defers a
- * message by several microtasks, so nothing waits for another.
+ * at a time and waits for each. Parts wait here as numbers until gRPC can take a write; those that are there by then
+ * leave together, each as a message of its own ({@link FramedBytes}), so that nothing waits for another.
  */
 export class GrpcTransport implements PartTransport {
   readonly #call: Call;
   readonly #payloads: SamplePayloads;
   readonly #events: TransportEvents;
   #parts: OutgoingPart[] = [];
+  /** Those before it were handed over. */
+  #firstPart = 0;
+  /** Open or Close: Open comes before the first part, Close behind the last. */
+  readonly #controls: Buffer[] = [];
+  readonly #buffers = new SendBuffers(WRITES_IN_FLIGHT_MAX);
   #isFlushPlanned = false;
   /** Payload bytes of `#parts` and of what was handed to gRPC and is not written yet. */
   #waitingBytes = 0;
@@ -40,7 +50,8 @@ export class GrpcTransport implements PartTransport {
       .getChannel()
       .createCall(INFER_METHOD.path, Number.POSITIVE_INFINITY, null, null, null);
     this.#call.start(new Metadata(), {
-      onReceiveMetadata: () => {},
+      // The node has accepted the stream: from here on the call is complete inside grpc-js.
+      onReceiveMetadata: () => passFramedBytes(this.#call),
       onReceiveMessage: (message: Buffer) => this.#onMessage(message),
       onReceiveStatus: (end) => this.#onStatus(end),
     });
@@ -60,39 +71,53 @@ export class GrpcTransport implements PartTransport {
   }
 
   sendControl(message: Buffer): void {
+    this.#controls.push(message);
     this.#flush();
-    this.#write(message, 0);
   }
 
   endSending(): void {
-    this.#flush();
     this.#endsSending = true;
-    this.#endIfWritten();
+    this.#flush();
   }
 
   cancel(): void {
     this.#call.cancelWithStatus(status.CANCELLED, 'the LoadGen node ended the stream');
   }
 
+  /** Hands over what gRPC can take now; the rest stays here as numbers. */
   readonly #flush = (): void => {
     this.#isFlushPlanned = false;
-    const parts = this.#parts;
-    if (parts.length === 0) return;
-    this.#parts = [];
-    let from = 0;
-    while (from < parts.length) {
-      let to = from;
-      let bytes = 0;
-      while (to < parts.length && (to === from || bytes < JOINED_BYTES_MAX)) {
-        bytes += (parts[to] as OutgoingPart).bytes; // In range: to < length.
-        to += 1;
-      }
-      const wireParts = parts.slice(from, to).map((part) => this.#toWire(part));
-      // grpc-js asks a message for its length and to copy itself, nothing else.
-      this.#write(new PartFrames(wireParts) as unknown as Buffer, bytes);
-      from = to;
+    while (!this.#isEnded && this.#writesInFlight < WRITES_IN_FLIGHT_MAX) {
+      if (this.#firstPart < this.#parts.length) this.#writeParts();
+      else if (this.#controls.length > 0) this.#write(this.#controls.shift() as Buffer, () => {});
+      else break;
     }
+    this.#endIfWritten();
   };
+
+  /** One write of the parts that wait, up to a size. */
+  #writeParts(): void {
+    const from = this.#firstPart;
+    let to = from;
+    let bytes = 0;
+    while (to < this.#parts.length && (to === from || bytes < JOINED_BYTES_MAX)) {
+      bytes += (this.#parts[to] as OutgoingPart).bytes; // In range: to < length.
+      to += 1;
+    }
+    const wireParts = this.#parts.slice(from, to).map((part) => this.#toWire(part));
+    this.#firstPart = to;
+    if (to === this.#parts.length) {
+      this.#parts = [];
+      this.#firstPart = 0;
+    }
+    const buffer = this.#buffers.take(framesSize(wireParts));
+    const framed = new FramedBytes(buffer.subarray(0, writeFrames(wireParts, buffer)));
+    // grpc-js asks a message for its length and to copy itself, nothing else.
+    this.#write(framed as unknown as Buffer, () => {
+      this.#buffers.giveBack(buffer);
+      this.#waitingBytes -= bytes;
+    });
+  }
 
   #toWire(part: OutgoingPart): WirePart {
     const { query, querySampleCount } = part;
@@ -104,14 +129,14 @@ export class GrpcTransport implements PartTransport {
     return { query, querySampleCount, samples };
   }
 
-  #write(message: Buffer, bytes: number): void {
-    if (this.#isEnded) return;
+  /** @param onWritten The socket has the bytes. */
+  #write(message: Buffer, onWritten: () => void): void {
     this.#writesInFlight += 1;
     const callback = (): void => {
       this.#writesInFlight -= 1;
       const hadRoom = this.hasRoom;
-      this.#waitingBytes -= bytes;
-      this.#endIfWritten();
+      onWritten();
+      this.#flush();
       if (!hadRoom && this.hasRoom && !this.#isEnded) this.#events.onRoom();
     };
     this.#call.sendMessageWithContext({ callback }, message);
@@ -119,7 +144,8 @@ export class GrpcTransport implements PartTransport {
 
   /** grpc-js would close the sending side before messages that are still on their way through it. */
   #endIfWritten(): void {
-    if (!this.#endsSending || this.#writesInFlight > 0 || this.#isEnded) return;
+    const isWritten = this.#parts.length === 0 && this.#writesInFlight === 0;
+    if (!this.#endsSending || !isWritten || this.#isEnded) return;
     this.#endsSending = false;
     this.#call.halfClose();
   }

@@ -9,6 +9,9 @@ import type { DispatchSettings } from '../dispatch-settings.ts';
 export function connectionOptions(settings: DispatchSettings): ClientOptions {
   return {
     'grpc.enable_retries': 0,
+    // Without a buffer for retries, gRPC says that a message is written when it is.
+    'grpc.retry_buffer_size': 0,
+    'grpc.per_rpc_retry_buffer_size': 0,
     'grpc.default_compression_algorithm': 0,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_receive_message_length': settings.messageBytesMax,

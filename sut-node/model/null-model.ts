@@ -7,7 +7,7 @@ import { deliverAnswers } from '../workers/batch-answers.ts';
 import type { SutModel } from './sut-model.ts';
 
 /**
- * The benchmark `null`: answers every sample at once, on the node's I/O thread, with zeros. There is no
+ * The benchmark `null`: answers every sample on the node's I/O thread, with zeros. There is no
  * model and no worker, and the rest of the node is in use as in any run: what is measured is the wire.
  */
 export class NullModel implements SutModel {
@@ -20,6 +20,7 @@ export class NullModel implements SutModel {
   readonly #clock: Clock;
   /** Every answer is this view: whoever sends it copies it. */
   readonly #response: Uint8Array;
+  #taken: Batch[] = [];
 
   /** @param responseBytes Length of every response. */
   constructor(clock: Clock, responseBytes: number) {
@@ -35,21 +36,29 @@ export class NullModel implements SutModel {
     return Promise.resolve();
   }
 
-  run({ samples, takenAtNs }: Batch): void {
-    const nowNs = this.#clock.nowNs();
-    const times = {
-      takenAtNs,
-      beganAtNs: nowNs,
-      preprocessNs: 0,
-      computeNs: 0,
-      postprocessNs: 0,
-      endedAtNs: nowNs,
-    };
-    const payload = this.#response;
-    deliverAnswers(
-      samples.map((sample): SampleAnswer => ({ sample, payload, fault: undefined, times })),
-    );
+  /** Answers in the next turn of the event loop, as a worker's message would come: all that came in this one at once. */
+  run(batch: Batch): void {
+    this.#taken.push(batch);
+    if (this.#taken.length === 1) setImmediate(this.#answer);
   }
+
+  readonly #answer = (): void => {
+    const nowNs = this.#clock.nowNs();
+    const payload = this.#response;
+    const answers = this.#taken.flatMap(({ samples, takenAtNs }) => {
+      const times = {
+        takenAtNs,
+        beganAtNs: nowNs,
+        preprocessNs: 0,
+        computeNs: 0,
+        postprocessNs: 0,
+        endedAtNs: nowNs,
+      };
+      return samples.map((sample): SampleAnswer => ({ sample, payload, fault: undefined, times }));
+    });
+    this.#taken = [];
+    deliverAnswers(answers);
+  };
 
   stop(): Promise<void> {
     return Promise.resolve();

@@ -77,6 +77,10 @@ export class ClosedLoop implements ResponseSink {
     return monotonicClock.nowNs();
   }
 
+  handedOver(responseId: number, atNs: number): void {
+    this.#recorder.handOver(responseId, atNs);
+  }
+
   firstToken(): void {}
 
   complete(responseId: number, _payload: Uint8Array, _tokenCount: number, atNs: number): void {
