@@ -1,4 +1,5 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
+import { PART, SAMPLE } from './part-tags.ts';
 import { ProtoReader } from './proto-reader.ts';
 import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto-writer.ts';
 
@@ -33,23 +34,6 @@ export interface WirePart {
 }
 
 const LOADGEN_MESSAGE_PART = (2 << 3) | 2;
-const PART = {
-  query: 1 << 3,
-  querySampleCount: 2 << 3,
-  samples: (3 << 3) | 2,
-  queryPayload: (4 << 3) | 2,
-  queryEncoding: 5 << 3,
-  querySampleBytes: 6 << 3,
-  querySampleBytesPacked: (6 << 3) | 2,
-} as const;
-const SAMPLE = {
-  id: 1 << 3,
-  payload: (2 << 3) | 2,
-  encoding: 3 << 3,
-  offset: 4 << 3,
-  total: 5 << 3,
-} as const;
-
 /** True when the message is a part: the only LoadGenMessage that needs a fast way. */
 export function isPart(message: Uint8Array): boolean {
   return message[0] === LOADGEN_MESSAGE_PART;

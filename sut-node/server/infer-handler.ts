@@ -7,6 +7,7 @@ import {
   InferStream,
   type StreamEnding,
 } from './infer-stream.ts';
+import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
 import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
 import { STREAM_OK, type StreamEnd, unavailable } from './stream-end.ts';
 
@@ -39,7 +40,8 @@ export class InferStreams {
     const stream = new InferStream(services, peer, (ended, end) => this.#remove(ended, end));
     this.#streams.add(stream);
     assert(this.#streams.size <= CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX);
-    call.on('data', (bytes: Buffer) => stream.message(bytes));
+    receiveInPieces(call, services.limits.messageBytesMax);
+    call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
     call.on('end', () => stream.halfClosed());
     call.on('drain', () => stream.drained());
     call.on('cancelled', () => stream.cancelled());

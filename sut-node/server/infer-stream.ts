@@ -5,12 +5,14 @@ import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
-import { decodePart, isPart } from '../../shared/wire/part-codec.ts';
+import { decodePart, isPart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { decodeSplitPart } from '../../shared/wire/split-part.ts';
 import { decodeLoadGenMessage, encodeSutMessage } from '../../shared/wire/sut-contract.ts';
 import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
 import type { CreditBook, StreamCredit } from './credit-book.ts';
+import { MessagePieces } from './message-pieces.ts';
 import type { InferLimits } from './node-limits.ts';
 import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
 import { cutAnswers, writeResponses } from './response-writer.ts';
@@ -108,12 +110,15 @@ export class InferStream implements SampleOwner {
   }
 
   /** A message arrived. Never throws for whatever bytes. */
-  message(bytes: Buffer): void {
+  message(bytes: Buffer | MessagePieces): void {
     if (this.#phase === 'ended') return;
     const arrivedAtNs = this.#services.clock.nowNs();
+    const message =
+      bytes instanceof MessagePieces ? bytes : new MessagePieces([bytes], bytes.length);
+    const [first] = message.pieces;
     try {
-      if (isPart(bytes)) this.#takePart(bytes, arrivedAtNs);
-      else this.#takeControl(bytes);
+      if (first !== undefined && isPart(first)) this.#takePart(message, arrivedAtNs);
+      else this.#takeControl(message.join());
     } catch (error) {
       if (error instanceof StreamRefusal) this.#end(error.end);
       else if (error instanceof MlperfError) this.#end(invalidArgument(error.message).end);
@@ -204,7 +209,7 @@ export class InferStream implements SampleOwner {
     credit.grow();
   }
 
-  #takePart(bytes: Buffer, arrivedAtNs: number): void {
+  #takePart(bytes: MessagePieces, arrivedAtNs: number): void {
     const run = this.#run;
     if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
     if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
@@ -215,7 +220,7 @@ export class InferStream implements SampleOwner {
         `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,
       );
     }
-    const part = decodePart(bytes, samplesMax);
+    const part = partOf(bytes, samplesMax);
     const samples = samplesOf(part, limits);
     const payload = payloadBytes(part);
     if (!run.credit.take(newSampleCount(samples), payload)) {
@@ -342,6 +347,13 @@ export class InferStream implements SampleOwner {
       reason: end?.details ?? 'the peer is gone',
     });
   }
+}
+
+function partOf({ pieces }: MessagePieces, samplesMax: number): WirePart {
+  const [first] = pieces;
+  return pieces.length === 1 && first !== undefined
+    ? decodePart(first, samplesMax)
+    : decodeSplitPart(pieces, samplesMax);
 }
 
 function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {

@@ -1,4 +1,5 @@
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
+import { payloadLength, payloadPieces } from '../../shared/wire/split-part.ts';
 import type { InferLimits } from './node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
 import type { RunLedger } from './run-ledger.ts';
@@ -53,7 +54,8 @@ export class SampleIntake {
    */
   take(sample: PartSample): WholeSample | undefined {
     const open = this.#open ?? this.#begin(sample);
-    const { id, payload, offset, total } = sample;
+    const { id, offset, total } = sample;
+    const bytes = payloadLength(sample);
     if (id !== open.id || total !== open.total || sample.encoding !== open.encoding) {
       throw invalidArgument(`sample ${id} begins before sample ${open.id} has all its pieces`);
     }
@@ -62,14 +64,15 @@ export class SampleIntake {
         `the next piece of sample ${id} must begin at ${open.received}, not at ${offset}`,
       );
     }
-    open.pieces.push(payload);
-    open.received += payload.length;
-    return total === 0 ? toWhole(open) : this.#finish(open, payload.length);
+    open.pieces.push(...payloadPieces(sample));
+    open.received += bytes;
+    return total === 0 ? toWhole(open) : this.#finish(open, bytes);
   }
 
   /** The first piece of a sample, or the only one. */
   #begin(sample: PartSample): OpenSample {
-    const { id, encoding, total, payload } = sample;
+    const { id, encoding, total } = sample;
+    const bytes = payloadLength(sample);
     const form = this.#agreement.forms[encoding];
     if (form === undefined) {
       throw invalidArgument(`sample ${id} has encoding ${encoding}, which Opened did not accept`);
@@ -79,8 +82,8 @@ export class SampleIntake {
         `sample ${id} has ${total} bytes; limit sample_bytes_max is ${this.#limits.sampleBytesMax}`,
       );
     }
-    if (total !== 0 && payload.length >= total) {
-      throw invalidArgument(`sample ${id} is no piece of ${total} bytes: it has ${payload.length}`);
+    if (total !== 0 && bytes >= total) {
+      throw invalidArgument(`sample ${id} is no piece of ${total} bytes: it has ${bytes}`);
     }
     if (!this.#ledger.addSampleId(id)) {
       throw invalidArgument(`sample id ${id} was sent twice in run ${this.#agreement.runId}`);
@@ -129,7 +132,7 @@ export function samplesOf(part: WirePart, limits: InferLimits): readonly PartSam
 /** Payload bytes of a part as credit and ledger count them. */
 export function payloadBytes(part: WirePart): number {
   let bytes = part.queryPayload?.length ?? 0;
-  for (const sample of part.samples) bytes += sample.payload.length;
+  for (const sample of part.samples) bytes += payloadLength(sample);
   return bytes;
 }
 
@@ -151,7 +154,7 @@ function splitQueryPayload(part: WirePart, payload: Uint8Array): PartSample[] {
   }
   let position = 0;
   const split = samples.map((sample, i) => {
-    if (sample.payload.length > 0 || sample.offset > 0 || sample.total > 0) {
+    if (payloadLength(sample) > 0 || sample.offset > 0 || sample.total > 0) {
       throw invalidArgument(`query ${part.query} has payloads both in samples and as a whole`);
     }
     const end = position + (querySampleBytes[i] as number);
