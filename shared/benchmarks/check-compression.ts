@@ -4,13 +4,16 @@ import { MlperfError } from '../errors/mlperf-error.ts';
 import {
   type CompressionRule,
   compressionRule,
-  PER_SAMPLE_RULE,
+  perSampleRule,
   RESPONSE_RULE,
 } from './compression-rules.ts';
 import type { Round } from './rounds.ts';
 
 /** What is compressed at once: every sample alone, or a whole query. */
-export type CompressionScope = 'sample' | 'query';
+export const COMPRESSION_SCOPES = ['sample', 'query'] as const;
+
+/** One of {@link COMPRESSION_SCOPES}. */
+export type CompressionScope = (typeof COMPRESSION_SCOPES)[number];
 
 /** What a run would compress. */
 export interface CompressionPlan {
@@ -44,7 +47,7 @@ export function compressionBreaches(plan: CompressionPlan): string[] {
   if (scope === 'query' && !allowsPerQuery(plan, rule)) {
     const why = plan.hasLargeQueries ? 'queries of more than one sample' : plan.scenario;
     breaches.push(
-      `${what}: queries compressed as a whole, with ${why}; the rule: "${PER_SAMPLE_RULE}"`,
+      `${what}: queries compressed as a whole, with ${why}; the rule: "${perSampleRule(round)}"`,
     );
   }
   const compressed = responseCompressions.filter((name) => name !== 'identity');

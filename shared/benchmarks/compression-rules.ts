@@ -132,8 +132,10 @@ export const COMPRESSION_RULES: readonly CompressionRule[] = [
 ];
 
 /** Rule: the same section, below the table. */
-export const PER_SAMPLE_RULE =
-  'Only per-Sample compression is allowed, except for DLRMv2 Server mode where per-Query compression is allowed.';
+export function perSampleRule(round: Round): string {
+  const model = V60_ON.includes(round) ? 'DLRMv3' : 'DLRMv2';
+  return `Only per-Sample compression is allowed, except for ${model} Server mode where per-Query compression is allowed.`;
+}
 
 /** Rule: inference_rules, Network division, QDL constraints. */
 export const RESPONSE_RULE =
