@@ -138,6 +138,21 @@ describe('longhaul run', () => {
   });
 });
 
+describe('longhaul compression', () => {
+  it("shows a round's table, and the rules' words where they are asked for", async () => {
+    const { code, stdout } = await longhaul(['compression', '--round', 'v5.0']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^3d-unet +none, lossless +none, lossless +no$/m);
+    expect(stdout).toMatch(/^dlrm-v2 +none, lossless +none +Server$/m);
+    expect(stdout).toMatch(/^rgat +none +none +no$/m);
+    expect(stdout).not.toContain('No compression allowed.');
+    expect(stdout).toContain('lossless here: lz4, gzip');
+    const { stdout: words } = await longhaul(['compression', '--round', 'v6.1', '--text']);
+    expect(words).toContain('rgat: No compression allowed.');
+    expect(words).toContain('except for DLRMv3 Server mode');
+  });
+});
+
 describe('a SUT node', () => {
   it('offers every codec of its Node for each form, and tells how it responds', async () => {
     const node = await startTestNode({ responseCompression: 'gzip' });
