@@ -142,6 +142,12 @@ function toWhole(open: OpenSample): WholeSample {
   return { id, form, pieces, bytes: received, slice: undefined };
 }
 
+/**
+ * Samples of a query that comes as a whole. Each batch that has some of them decompresses the payload once,
+ * so this bounds the work that a small message can make.
+ */
+const WHOLE_QUERY_SAMPLES_MAX = 128;
+
 /** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
 export function queryBytesMax(limits: InferLimits): number {
   return Math.max(limits.partBytesMax, limits.sampleBytesMax);
@@ -195,6 +201,12 @@ function sliceQueryPayload(
   if (querySampleBytes.length !== samples.length) {
     throw invalidArgument(
       `query ${part.query} has ${samples.length} samples but ${querySampleBytes.length} lengths`,
+    );
+  }
+  if (samples.length > WHOLE_QUERY_SAMPLES_MAX) {
+    throw invalidArgument(
+      `query ${part.query} comes as a whole with ${samples.length} samples; ` +
+        `${WHOLE_QUERY_SAMPLES_MAX} are taken at most`,
     );
   }
   let total = 0;

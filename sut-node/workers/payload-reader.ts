@@ -11,11 +11,11 @@ interface PayloadReaderOptions {
   readonly queryBytesMax: number;
 }
 
-/** A query's payload, decompressed, until one of another query is asked for. */
+/** A query's payload, decompressed or found broken, until one of another query is asked for. */
 interface OpenedQuery {
   readonly batch: BatchMessage;
   readonly begin: number;
-  readonly content: Uint8Array;
+  readonly content: Uint8Array | Error;
 }
 
 /**
@@ -62,14 +62,22 @@ export class PayloadReader {
     return content.subarray(slice.begin, slice.end);
   }
 
-  /** Samples of a query lie side by side in a batch: it is decompressed once. */
+  /** Samples of a query lie side by side in a batch: its payload is decompressed once, broken or not. */
   #openQuery(batch: BatchMessage, begin: number, payload: Uint8Array, codec: Codec): Uint8Array {
-    const open = this.#query;
-    if (open !== undefined && open.batch === batch && open.begin === begin) {
-      return open.content;
+    let query = this.#query;
+    if (query === undefined || query.batch !== batch || query.begin !== begin) {
+      query = { batch, begin, content: this.#tryDecompress(payload, codec) };
+      this.#query = query;
     }
-    const content = codec.decompress(payload, this.#options.queryBytesMax);
-    this.#query = { batch, begin, content };
-    return content;
+    if (query.content instanceof Error) throw query.content;
+    return query.content;
+  }
+
+  #tryDecompress(payload: Uint8Array, codec: Codec): Uint8Array | Error {
+    try {
+      return codec.decompress(payload, this.#options.queryBytesMax);
+    } catch (error) {
+      return error as Error; // A codec throws nothing else.
+    }
   }
 }

@@ -239,6 +239,19 @@ describe('InferStream', () => {
     expect(scene.ends[0]?.details).toContain('1001 bytes as a whole; 1000 are taken at most');
   });
 
+  it('refuses a whole query of so many samples that decompressing it for them would be an attack', () => {
+    const scene = opened({ encodings: [{ form: 'raw', compression: 'lz4' }] });
+    const samples = Array.from({ length: 129 }, (_, id) =>
+      partSample(id, { payload: new Uint8Array(0), encoding: 0 }),
+    );
+    scene.part(samples, {
+      queryPayload: Uint8Array.of(1, 2, 3),
+      queryEncoding: 0,
+      querySampleBytes: samples.map(() => 1),
+    });
+    expect(scene.ends[0]?.details).toContain('with 129 samples; 128 are taken at most');
+  });
+
   it('takes every compression that it offers, and tells which encoding a sample has', () => {
     const scene = opened({
       encodings: [

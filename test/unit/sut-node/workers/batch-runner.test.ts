@@ -168,10 +168,19 @@ describe('BatchRunner', () => {
 
   it('bounds what a query holds that is compressed as a whole', async () => {
     const { runner } = setUp();
-    const batch = batchMessage(codecNamed('lz4').compress(new Uint8Array(41)));
-    const slices = [{ begin: 0, end: 2, total: 41 }];
-    const done = await runner.run({ ...batch, forms: Uint8Array.of(2), slices });
-    expect(done.badSamples[0]?.text).toContain('more than 40 bytes');
+    const whole = codecNamed('lz4').compress(new Uint8Array(41));
+    const done = await runner.run({
+      ...batchMessage(whole),
+      begins: Float64Array.of(0, 0),
+      ends: Float64Array.of(whole.length, whole.length),
+      forms: Uint8Array.of(2, 2),
+      slices: [
+        { begin: 0, end: 2, total: 41 },
+        { begin: 2, end: 41, total: 41 },
+      ],
+    });
+    expect(done.badSamples.map(({ row }) => row)).toEqual([0, 1]);
+    for (const { text } of done.badSamples) expect(text).toContain('more than 40 bytes');
   });
 
   it('compresses every response with the codec of the node', async () => {
