@@ -7,7 +7,10 @@ import {
 import type { DispatchPolicy } from './router/router.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
-export type Division = 'network' | 'open';
+export const DIVISIONS = ['network', 'open'] as const;
+
+/** One of {@link DIVISIONS}. */
+export type Division = (typeof DIVISIONS)[number];
 
 /**
  * What the loss of a node means. `fail`: the run ends at once. `drain`: it ends when the other nodes have
@@ -26,6 +29,8 @@ export interface DispatchSettings {
   readonly benchmark: string;
   /** Encoding of every sample of the run. */
   readonly encoding: PayloadEncoding;
+  /** Encodings of responses that are read; a node chooses among them. 1 or more. */
+  readonly responseEncodings: readonly PayloadEncoding[];
   readonly division: Division;
   /** Long-lived streams to each node. 1 or more. */
   readonly streamsPerNode: number;
@@ -74,6 +79,7 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     nodes,
     benchmark: '',
     encoding: { form: 'raw', compression: 'identity' },
+    responseEncodings: [{ form: 'raw', compression: 'identity' }],
     division: 'network',
     streamsPerNode: 1,
     connectionsPerNode: 1,

@@ -1,12 +1,14 @@
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
-import type { WireResponses } from '../shared/wire/responses-codec.ts';
+import { messageOf } from '../shared/errors/to-mlperf-error.ts';
+import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
 import type { ChannelEvents, SutChannel } from './channel/sut-channel.ts';
 import type { NodeLossPolicy } from './dispatch-settings.ts';
 import type { RunLedgerCounter } from './node/run-ledger.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
+import type { ResponseDecoder } from './response-decoder.ts';
 import type { Router } from './router/router.ts';
 import { WaitingQueries } from './waiting-queries.ts';
 
@@ -24,6 +26,8 @@ export interface DispatcherChannels {
   readonly channels: readonly SutChannel[];
   readonly router: Router;
   readonly limits: PartLimits;
+  /** Per channel, by its number among all streams. */
+  readonly decoders: readonly ResponseDecoder[];
 }
 
 /**
@@ -36,6 +40,7 @@ export class Dispatcher implements ChannelEvents {
   readonly #cutter: PartCutter;
   #channels: readonly SutChannel[] = [];
   #router: Router | undefined;
+  #decoders: readonly ResponseDecoder[] = [];
   #isBroken = false;
   #isStopped = false;
   readonly #lostNodes = new Set<number>();
@@ -60,7 +65,8 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** From now on queries go out. */
-  begin({ channels, router, limits }: DispatcherChannels): void {
+  begin({ channels, router, limits, decoders }: DispatcherChannels): void {
+    this.#decoders = decoders;
     this.#channels = channels;
     this.#router = router;
     this.#cutter.setLimits(limits);
@@ -93,8 +99,7 @@ export class Dispatcher implements ChannelEvents {
     for (const sample of responses.completed) {
       ledger.completedCount += 1;
       ledger.responseBytes += sample.payload.length;
-      const responseId = channel.releaseId(sample.id);
-      sink.complete(responseId, sample.payload, sample.tokenCount ?? 0, atNs);
+      this.#complete(channel, sample, atNs);
     }
     for (const { id, code, text } of responses.failed) {
       ledger.failedCount += 1;
@@ -105,6 +110,24 @@ export class Dispatcher implements ChannelEvents {
       sink.fail(channel.releaseId(id), failure);
     }
     this.#dispatch();
+  }
+
+  /** A response that cannot be read is lost, never passed on as complete. */
+  #complete(channel: SutChannel, sample: WireCompleted, arrivedAtNs: number): void {
+    const { sink } = this.#parts;
+    const responseId = channel.releaseId(sample.id);
+    const decoder = this.#decoders[channel.place.streamIndex];
+    let response = sample.payload;
+    try {
+      if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
+    } catch (error) {
+      const text = `SUT node ${channel.place.address}: ${messageOf(error)}`;
+      sink.fail(responseId, { code: 'bad-response', text });
+      return;
+    }
+    // Decompression counts: where there is any, the clock is read behind it.
+    const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
+    sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 
   onDraining(channel: SutChannel, reason: string): void {

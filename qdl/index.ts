@@ -6,7 +6,9 @@ import { SutNodeHandle } from './sut-node-handle.ts';
 
 export { checkDispatchSettings } from './check-settings.ts';
 export {
+  DIVISIONS,
   type DispatchSettings,
+  type Division,
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,

@@ -54,7 +54,10 @@ export class PartCutter {
   setLimits(limits: PartLimits): void {
     assert(limits.bytesMax >= 1);
     assert(limits.samplesMax >= 1);
-    this.#limits = limits;
+    // A query that was compressed as a whole is one payload, and no node could read a piece of it.
+    const isWhole = this.#payloads.preparedQueryPayload !== undefined;
+    const sampleBytesMax = Math.min(limits.sampleBytesMax, isWhole ? limits.bytesMax : Infinity);
+    this.#limits = { ...limits, sampleBytesMax };
   }
 
   /** Forgets a half-sent sample: its query is given up. */

@@ -13,6 +13,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { askNetworkName, type NetworkName } from './network-name.ts';
 import { compareLedgers } from './node/run-ledger.ts';
 import { partLimits, requireOneNode } from './opened-channels.ts';
+import { ResponseDecoder } from './response-decoder.ts';
 import { createRouter } from './router/create-router.ts';
 import { NodeLoad } from './router/node-load.ts';
 import { SutNodeHandle, type WaitProgress } from './sut-node-handle.ts';
@@ -100,6 +101,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       channels: this.#channels,
       router: createRouter(policy, this.#channels),
       limits: partLimits(this.#channels, opened, this.#settings),
+      decoders: opened.map(({ responseEncodings: agreed }) => this.#decoder(agreed)),
     });
     this.#isStarted = true;
   }
@@ -162,15 +164,21 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#sink?.fault(new MlperfError('ERR_RULE', what));
   }
 
+  /** A response is never larger, decompressed, than one that comes uncompressed may be. */
+  #decoder(agreed: readonly number[]): ResponseDecoder {
+    const { responseEncodings, messageBytesMax } = this.#settings;
+    return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
+  }
+
   #open(streamOfNode: number): Open {
-    const { benchmark, division, encoding } = this.#settings;
+    const { benchmark, division, encoding, responseEncodings } = this.#settings;
     return {
       protocolVersion: PROTOCOL_VERSION,
       runId: this.runId,
       benchmark,
       division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
       encodings: [encoding],
-      responseEncodings: [{ form: 'raw', compression: 'identity' }],
+      responseEncodings: [...responseEncodings],
       features: [],
       digestPerMillion: 0,
       streamIndex: streamOfNode,

@@ -18,6 +18,7 @@ import type { InferServices } from './server/infer-stream.ts';
 import { type InferLimits, inferLimits } from './server/node-limits.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
+import { queryBytesMax } from './server/sample-intake.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
@@ -129,8 +130,11 @@ class ServingNode implements SutNode {
       offer: {
         benchmark: model.rules.key,
         model: model.name,
-        // The workers decompress nothing.
-        encodings: encodings.filter((encoding) => encoding.compression === 'identity'),
+        // Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
+        encodings: encodings.flatMap(({ form }) =>
+          model.compressions.map((compression) => ({ form, compression })),
+        ),
+        responseEncoding: { form: 'raw', compression: settings.responseCompression },
       },
       isStandIn: model.isStandIn,
     };
@@ -197,7 +201,9 @@ class ServingNode implements SutNode {
   async load(): Promise<void> {
     const { rules, name: modelName } = this.#model;
     this.#loadedModel = await this.#model.load({
-      forms: this.#facts.offer.encodings.map((encoding) => encoding.form),
+      encodings: this.#facts.offer.encodings,
+      sampleBytesMax: this.#limits.sampleBytesMax,
+      queryBytesMax: queryBytesMax(this.#limits),
       onProgress: (fraction, what) => {
         const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
         this.#status.set('NODE_STATE_LOADING', `${what}${done}`);

@@ -6,6 +6,7 @@ import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadg
 import type { JudgedTest, Judgement } from '../engine/test-context.ts';
 import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
+import { divisionMarks } from './division-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /**
@@ -37,6 +38,7 @@ export class RunJudge {
   readonly judge = async (test: JudgedTest): Promise<Judgement> => {
     this.notes = [
       ...marksOf(this.#plan, this.#qdl),
+      ...divisionMarks(this.#plan),
       ...selfCheckMarks(this.#selfCheck),
       ledgerNote(this.#qdl),
     ];

@@ -59,7 +59,11 @@ export async function performRun(
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
   const dataSet = await interruption.orAbort(preparation);
-  const store = new SampleStore(dataSet, plan.encoding, plan.rules.performanceSampleCount);
+  const store = new SampleStore(dataSet, {
+    encoding: plan.encoding,
+    performanceSampleCount: plan.rules.performanceSampleCount,
+    compressionScope: plan.compression.scope,
+  });
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {
     terminal.line(`replacing the logs of an earlier run in ${plan.output}`);

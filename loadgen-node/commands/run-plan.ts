@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import type { DispatchSettings } from '../../qdl/index.ts';
+import type { DispatchSettings, Division } from '../../qdl/index.ts';
 import {
   type BenchmarkRules,
   benchmarkEncoding,
   benchmarkRules,
 } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { CompressionPlan } from '../../shared/benchmarks/check-compression.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
@@ -17,14 +18,19 @@ import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
+import { encodingInWords, planCompression, responseEncodings } from './run-compression.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
 /** A run as its parts want it: everything decided, nothing begun. */
 export interface RunPlan extends RunTestSettings {
   readonly rules: BenchmarkRules;
+  /** For people. */
   readonly encodingName: string;
   readonly encoding: PayloadEncoding;
+  readonly compression: CompressionPlan;
+  /** Whether the rules of the Network division are enforced; `open` marks every log. */
+  readonly division: Division;
   readonly loadgen: LoadgenBehaviour;
   readonly dispatch: DispatchSettings;
   readonly output: string;
@@ -51,26 +57,30 @@ interface PlanContext {
 
 /**
  * Makes a plan from the effective values of `longhaul run`.
- * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_RULE`, `ERR_NOT_INSTALLED`
  */
 export function planRun(values: RunValues, { said = new Set(), audit }: PlanContext = {}): RunPlan {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
-  const encoding = benchmarkEncoding(rules, encodingName);
   const test = runTestSettings(values, said, rules, audit);
+  const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
+  const { encoding } = compression;
   refuseHugePlan(test.settings);
   refuseWithoutEffect(values, test.settings);
   return {
     rules,
-    encodingName,
+    encodingName: encodingInWords(encodingName, compression),
     encoding,
+    compression,
+    division: values.division,
     ...test,
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     dispatch: {
       ...toDispatchSettings(values),
       benchmark: values.benchmark,
       encoding,
-      division: isNetworkDivisionScenario(values.scenario) ? 'network' : 'open',
+      responseEncodings: responseEncodings(compression),
+      division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
     },
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),

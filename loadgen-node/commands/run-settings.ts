@@ -1,3 +1,8 @@
+import { DIVISIONS, type Division } from '../../qdl/index.ts';
+import {
+  COMPRESSION_SCOPES,
+  type CompressionScope,
+} from '../../shared/benchmarks/check-compression.ts';
 import {
   NULL_BYTES_MAX,
   NULL_RESPONSE_BYTES_DEFAULT,
@@ -6,8 +11,10 @@ import {
   NULL_SAMPLE_COUNT_MAX,
 } from '../../shared/benchmarks/null-benchmark.ts';
 import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
+import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
 import {
   choice,
+  choiceList,
   count,
   duration,
   optional,
@@ -57,6 +64,10 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly copySummaryToStdout: Setting<boolean>;
   readonly copyDetailToStdout: Setting<boolean>;
   readonly encoding: Setting<string | undefined>;
+  readonly division: Setting<Division>;
+  readonly compression: Setting<CompressionName>;
+  readonly compressionScope: Setting<CompressionScope>;
+  readonly responseCompression: Setting<CompressionName[]>;
   readonly dataDir: Setting<string | undefined>;
   readonly sampleBytes: Setting<number | undefined>;
   readonly sampleCount: Setting<number | undefined>;
@@ -127,6 +138,28 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   copyDetailToStdout: toggle('the detail log goes to stdout as well'),
   encoding: optional(
     text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
+  ),
+  division: choice(
+    DIVISIONS,
+    'network: the rules are enforced; open: they are not, and all logs say so',
+    {
+      fallback: 'network',
+    },
+  ),
+  compression: choice(
+    COMPRESSION_NAMES,
+    'lossless compression of samples, before the clock starts, as far as the rules allow it',
+    { fallback: 'identity' },
+  ),
+  compressionScope: choice(
+    COMPRESSION_SCOPES,
+    'what is compressed at once; the rules allow query for DLRM in Server only',
+    { fallback: 'sample' },
+  ),
+  responseCompression: choiceList(
+    COMPRESSION_NAMES,
+    'compressions of responses that the run reads; a SUT node chooses among them',
+    { fallback: ['identity'] },
   ),
   dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
   sampleBytes: optional(

@@ -1,6 +1,10 @@
 import assert from 'node:assert';
+import type { CompressionScope } from '../../shared/benchmarks/check-compression.ts';
+import type { Codec } from '../../shared/compression/codec.ts';
+import { codecNamed } from '../../shared/compression/codecs.ts';
 import type {
   PayloadEncoding,
+  PreparedQueryPayload,
   QuerySampleLibrary,
   SamplePayloads,
 } from '../../shared/domain/query-sample-library.ts';
@@ -9,25 +13,47 @@ import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
 
+/** What a {@link SampleStore} holds, and how. */
+export interface SampleStoreOptions {
+  readonly encoding: PayloadEncoding;
+  readonly performanceSampleCount: number;
+  /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
+  readonly compressionScope?: CompressionScope;
+}
+
 /**
  * The sample library: payloads of the loaded samples in RAM, exactly as they will travel. Reading,
- * decoding and compressing happen here, untimed, before the clock starts.
+ * decoding and compressing happen here, once per loaded sample, untimed, before the clock starts (rule:
+ * inference_rules v4.1, Network division: "Compression is performed by QSL, and is untimed").
  */
 export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly name: string;
   readonly totalSampleCount: number;
   readonly performanceSampleCount: number;
   readonly encoding: PayloadEncoding;
+  /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
+  readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
   readonly #dataSet: DataSet;
+  readonly #codec: Codec;
   readonly #payloads: (Uint8Array | undefined)[];
+  readonly #prepared: (PreparedQueryPayload | undefined)[] = [];
 
-  constructor(dataSet: DataSet, encoding: PayloadEncoding, performanceSampleCount: number) {
+  /** @throws MlperfError `ERR_NOT_INSTALLED` where this Node lacks the compression. */
+  constructor(dataSet: DataSet, options: SampleStoreOptions) {
+    const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
     this.name = dataSet.name;
     this.totalSampleCount = dataSet.totalSampleCount;
     this.performanceSampleCount = Math.min(performanceSampleCount, dataSet.totalSampleCount);
     this.encoding = encoding;
     this.#dataSet = dataSet;
+    this.#codec = codecNamed(encoding.compression);
     this.#payloads = new Array<undefined>(dataSet.totalSampleCount).fill(undefined);
+    if (compressionScope === 'sample') return;
+    this.preparedQueryPayload = (sampleIndex) => {
+      const prepared = this.#prepared[sampleIndex];
+      assert(prepared !== undefined);
+      return prepared;
+    };
   }
 
   async loadSamplesToRam(sampleIndices: Uint32Array): Promise<void> {
@@ -36,14 +62,17 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
       while (next < sampleIndices.length) {
         const index = sampleIndices[next] as number;
         next += 1;
-        this.#payloads[index] ??= await this.#dataSet.readPayload(index, this.encoding.form);
+        if (this.#payloads[index] === undefined) await this.#load(index);
       }
     };
     await Promise.all(Array.from({ length: READS_AT_ONCE }, readInTurn));
   }
 
   unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void> {
-    for (const index of sampleIndices) this.#payloads[index] = undefined;
+    for (const index of sampleIndices) {
+      this.#payloads[index] = undefined;
+      this.#prepared[index] = undefined;
+    }
     return Promise.resolve();
   }
 
@@ -51,5 +80,15 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const payload = this.#payloads[sampleIndex];
     assert(payload !== undefined);
     return payload;
+  }
+
+  async #load(index: number): Promise<void> {
+    const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
+    // A list may name a sample twice (MultiStream pads its sets).
+    if (this.#payloads[index] !== undefined) return;
+    const payload = this.#codec.compress(bytes);
+    this.#payloads[index] = payload;
+    if (this.preparedQueryPayload === undefined) return;
+    this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
   }
 }

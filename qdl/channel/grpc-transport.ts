@@ -6,6 +6,7 @@ import { FramedBytes, passFramedBytes } from './framed-bytes.ts';
 import { framesSize, writeFrames } from './part-frames.ts';
 import type { OutgoingPart, PartTransport, TransportEvents } from './part-transport.ts';
 import { SendBuffers } from './send-buffers.ts';
+import { wholeQueryPart } from './whole-query.ts';
 
 /** Bytes that wait for the socket before the transport says that it has no room: a part or two. */
 const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
@@ -120,6 +121,8 @@ export class GrpcTransport implements PartTransport {
   }
 
   #toWire(part: OutgoingPart): WirePart {
+    const { preparedQueryPayload } = this.#payloads;
+    if (preparedQueryPayload !== undefined) return wholeQueryPart(part, preparedQueryPayload);
     const { query, querySampleCount } = part;
     const samples = part.samples.map(({ id, sampleIndex, begin, end, total }) => {
       const whole = this.#payloads.payloadOf(sampleIndex);

@@ -84,6 +84,21 @@ export function choice<const T extends readonly [string, ...string[]]>(
   return setting({ placeholder: words.join('|'), schema, fromFlag: asText }, help, options);
 }
 
+/** Some of a few words: a list in a file, separated by commas in a flag. */
+export function choiceList<const T extends readonly [string, ...string[]]>(
+  words: T,
+  help: string,
+  options: Options<T[number][]> = {},
+): Setting<T[number][]> {
+  const message = `must be a list of: ${words.join(', ')}`;
+  const schema = z
+    .array(z.enum(words, { error: message }), message)
+    .min(1, message)
+    .refine((list) => new Set(list).size === list.length, 'must not name a word twice');
+  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
+  return setting({ placeholder: 'name[,name...]', schema, fromFlag }, help, options);
+}
+
 /** A whole number in a range. */
 export function count(
   range: { readonly min: number; readonly max: number },

@@ -26,6 +26,18 @@ export interface SamplePayloads {
   payloadOf(sampleIndex: number): Uint8Array;
   /** Encoding of every payload of this library, as it is announced on the wire. */
   readonly encoding: PayloadEncoding;
+  /**
+   * Set where the run compresses queries as a whole: the payload of the query that has this loaded sample
+   * and no other, as it was prepared when the sample was loaded. Never cut, never joined with another.
+   */
+  readonly preparedQueryPayload?: ((sampleIndex: number) => PreparedQueryPayload) | undefined;
+}
+
+/** The payload of a query that was compressed as a whole. */
+export interface PreparedQueryPayload {
+  readonly payload: Uint8Array;
+  /** Length of each of its samples before compression, in the order of the query. */
+  readonly sampleBytes: readonly number[];
 }
 
 /** How payload bytes are to be read; the domain form of the wire's `Encoding`. */

@@ -1,15 +1,27 @@
 import type { BatchTimes } from './batch-times.ts';
 
+/**
+ * Where a sample lies in what a query compressed as a whole holds: bytes `begin` to `end` of `total`,
+ * all counted after decompression.
+ */
+export interface PayloadSlice {
+  readonly begin: number;
+  readonly end: number;
+  readonly total: number;
+}
+
 /** One whole sample on its way through the node. */
 export interface WaitingSample {
   /** Id on the wire: unique within a run, not among the runs. */
   readonly id: number;
   /** The payload in order, as views into the messages that brought it; one unless it came in pieces. */
   readonly pieces: readonly Uint8Array[];
-  /** Bytes of all pieces. */
+  /** Payload bytes that arrived for the sample: of all pieces, or its share of the query's payload. */
   readonly bytes: number;
-  /** Index into the node's list of payload forms. */
+  /** Index into the node's list of encodings: form and compression of the payload. */
   readonly form: number;
+  /** Set where the one piece is the payload of the sample's whole query, compressed. */
+  readonly slice: PayloadSlice | undefined;
   readonly owner: SampleOwner;
   /** When its last byte had arrived, and when it was put into the queue, in ns by the node's clock. */
   readonly arrivedAtNs: number;

@@ -26,10 +26,16 @@ export function createModel(
   logger: Logger,
   parts: Partial<SutNodeParts>,
 ): SutModel {
-  const { model, responseBytes } = settings;
+  const { model, responseBytes, responseCompression } = settings;
   if (settings.benchmark === 'null') {
     if (model !== undefined) {
       throw new MlperfError('ERR_CONFIG_INVALID', `--model ${model}: benchmark null has no model`);
+    }
+    if (responseCompression !== 'identity') {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `--response-compression ${responseCompression}: benchmark null compresses nothing`,
+      );
     }
     return new NullModel(timerClock, responseBytes ?? NULL_RESPONSE_BYTES_DEFAULT);
   }

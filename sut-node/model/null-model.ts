@@ -14,6 +14,8 @@ export class NullModel implements SutModel {
   readonly rules: BenchmarkRules = benchmarkRules('null');
   readonly name = 'null';
   readonly isStandIn = false;
+  /** It reads no payload, so it would decompress none. */
+  readonly compressions: SutModel['compressions'] = ['identity'];
   readonly input: SutModel['input'] = { sampleShape: [] };
   readonly hasIdle = true;
   readonly hasRoom = true;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -45,6 +46,10 @@ export class OnnxModel implements SutModel {
   get isStandIn(): boolean {
     // Weights that somebody names are not known to be the benchmark's own.
     return this.rules.isOfficial || this.#parts.settings.model !== undefined;
+  }
+
+  get compressions(): SutModel['compressions'] {
+    return availableCodecs();
   }
 
   get input(): SutBenchmark['input'] {
@@ -106,7 +111,10 @@ export class OnnxModel implements SutModel {
         modelFile,
         threads: settings.threadsPerWorker,
         batchSizeMax: settings.batchSizeMax,
-        forms: context.forms,
+        encodings: context.encodings,
+        sampleBytesMax: context.sampleBytesMax,
+        queryBytesMax: context.queryBytesMax,
+        responseCompression: settings.responseCompression,
       },
       spawn,
       logger,

@@ -1,4 +1,6 @@
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { CompressionName } from '../../shared/compression/codec.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { BatchWorkers } from '../batcher/dynamic-batcher.ts';
 import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
@@ -6,8 +8,11 @@ import type { LoadedModel } from '../server/describe-node.ts';
 
 /** What a model gets from the node that serves it. */
 export interface ModelContext {
-  /** Forms of a payload, by the number that a waiting sample has. */
-  readonly forms: readonly string[];
+  /** Encodings of a payload, by the number that a waiting sample has. */
+  readonly encodings: readonly PayloadEncoding[];
+  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
+  readonly sampleBytesMax: number;
+  readonly queryBytesMax: number;
   readonly onProgress: PrepareProgress;
   /** A worker can take a batch. */
   onRoom(): void;
@@ -25,6 +30,8 @@ export interface SutModel extends BatchWorkers {
   readonly name: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
+  /** Compressions that it takes samples out of, in timed work. */
+  readonly compressions: readonly CompressionName[];
   /** Elements of one sample, as floats: samples of any sensible encoding are not much larger. */
   readonly input: { readonly sampleShape: readonly number[] };
   /**

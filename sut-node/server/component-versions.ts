@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { ComponentVersion } from '../../proto/gen/mlperf/network/v1/ComponentVersion.ts';
+import { lz4Block } from '../../shared/compression/lz4-block.ts';
 
 /** Packages whose version matters to a measurement. */
 const PACKAGES = ['@grpc/grpc-js', 'onnxruntime-node', 'sharp'] as const;
@@ -13,6 +14,7 @@ export function componentVersions(): ComponentVersion[] {
     const version = packageVersion(name);
     if (version !== undefined) components.push({ name, version });
   }
+  components.push({ name: 'lz4 codec', version: lz4Block().origin });
   return components;
 }
 

@@ -9,7 +9,7 @@ import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
-import { type NodeOffer, RESPONSE_ENCODING } from './open-negotiation.ts';
+import type { NodeOffer } from './open-negotiation.ts';
 
 /** The model that a node has loaded. */
 export interface LoadedModel {
@@ -58,7 +58,7 @@ function describeModel({ offer, isStandIn }: NodeFacts, model: LoadedModel): Mod
     inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
     outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
     encodings: [...offer.encodings],
-    responseEncodings: [RESPONSE_ENCODING],
+    responseEncodings: [offer.responseEncoding],
     isStandIn,
   };
 }

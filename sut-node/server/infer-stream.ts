@@ -252,6 +252,7 @@ export class InferStream implements SampleOwner {
       pieces: whole.pieces,
       bytes: whole.bytes,
       form: whole.form,
+      slice: whole.slice,
       owner: this,
       arrivedAtNs,
       queuedAtNs: clock.nowNs(),

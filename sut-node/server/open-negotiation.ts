@@ -7,15 +7,17 @@ import { failedPrecondition, invalidArgument } from './stream-end.ts';
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
 
-/** How responses travel: bytes as the benchmark's post-processing makes them. */
-export const RESPONSE_ENCODING: PayloadEncoding = { form: 'raw', compression: 'identity' };
-
 /** What the node offers to a stream. */
 export interface NodeOffer {
   readonly benchmark: string;
   readonly model: string;
-  /** Encodings that the node takes, in the order of the node's payload forms. */
+  /** Encodings that the node takes, form and compression, in the order of their numbers. */
   readonly encodings: readonly PayloadEncoding[];
+  /**
+   * How every response travels: as the benchmark's post-processing makes it, compressed as the node's
+   * settings say. A run that does not read it is refused: a setting that the node tells is in force.
+   */
+  readonly responseEncoding: PayloadEncoding;
 }
 
 /** What was agreed on. */
@@ -23,8 +25,10 @@ export interface Agreement {
   readonly runId: string;
   /** Indices into Open.encodings that the node takes. */
   readonly encodings: readonly number[];
-  /** Per index into Open.encodings: the node's number of the form, or undefined where it is not taken. */
+  /** Per index into Open.encodings: the node's number of the encoding, or undefined if it takes it not. */
   readonly forms: readonly (number | undefined)[];
+  /** Per index into Open.encodings: whether the payload is compressed. */
+  readonly isCompressed: readonly boolean[];
   /** Index into Open.response_encodings that the node uses. */
   readonly responseEncoding: number;
 }
@@ -47,14 +51,16 @@ export function negotiateOpen(open: Open__Output, offer: NodeOffer): Agreement {
     );
   }
   const responseEncoding = open.responseEncodings.findIndex((wanted) =>
-    isSame(RESPONSE_ENCODING, wanted),
+    isSame(offer.responseEncoding, wanted),
   );
   if (responseEncoding < 0) {
     throw failedPrecondition(
-      `responses travel as ${list([RESPONSE_ENCODING])}, the run reads ${list(open.responseEncodings)}`,
+      `responses travel as ${list([offer.responseEncoding])}, the run reads ` +
+        `${list(open.responseEncodings)}: --response-compression of run and sut must fit`,
     );
   }
-  return { runId: open.runId, encodings, forms, responseEncoding };
+  const isCompressed = open.encodings.map(({ compression }) => !isIdentity(compression));
+  return { runId: open.runId, encodings, forms, isCompressed, responseEncoding };
 }
 
 function checkRun(open: Open__Output, offer: NodeOffer): void {
@@ -88,8 +94,15 @@ function checkRun(open: Open__Output, offer: NodeOffer): void {
 }
 
 function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {
-  // An empty compression is what a peer sends that left the field out.
-  return ours.form === theirs.form && ours.compression === (theirs.compression || 'identity');
+  if (ours.form !== theirs.form) return false;
+  return isIdentity(theirs.compression)
+    ? ours.compression === 'identity'
+    : ours.compression === theirs.compression;
+}
+
+/** An empty compression is what a peer sends that left the field out. */
+function isIdentity(compression: string): boolean {
+  return compression === '' || compression === 'identity';
 }
 
 function list(encodings: readonly PayloadEncoding[]): string {

@@ -1,5 +1,6 @@
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
 import { payloadLength, payloadPieces } from '../../shared/wire/split-part.ts';
+import type { PayloadSlice } from '../batcher/waiting-sample.ts';
 import type { InferLimits } from './node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
 import type { RunLedger } from './run-ledger.ts';
@@ -13,6 +14,16 @@ export interface WholeSample {
   /** Views into the messages, in order. */
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
+  /** Set where the one piece is the compressed payload of the whole query. */
+  readonly slice: PayloadSlice | undefined;
+}
+
+/** A sample as it lies in a part. */
+interface IntakeSample extends PartSample {
+  /** Set where the payload is that of the whole query. */
+  readonly slice?: PayloadSlice;
+  /** The sample's share of the bytes of that payload, for credit: the shares sum to them. */
+  readonly share?: number;
 }
 
 /** A sample of which pieces are missing. */
@@ -52,7 +63,8 @@ export class SampleIntake {
    * Takes the next sample, or piece, of the stream. Returns the sample once it is whole.
    * @throws StreamRefusal when it breaks the protocol.
    */
-  take(sample: PartSample): WholeSample | undefined {
+  take(sample: IntakeSample): WholeSample | undefined {
+    if (sample.slice !== undefined) return this.#takeSlice(sample, sample.slice);
     const open = this.#open ?? this.#begin(sample);
     const { id, offset, total } = sample;
     const bytes = payloadLength(sample);
@@ -67,6 +79,31 @@ export class SampleIntake {
     open.pieces.push(...payloadPieces(sample));
     open.received += bytes;
     return total === 0 ? toWhole(open) : this.#finish(open, bytes);
+  }
+
+  /**
+   * A sample of a query whose payload came as a whole. Uncompressed, it is cut out here. Compressed, it
+   * stays as it came: decompressing is work for a worker, not for the thread that serves the network.
+   */
+  #takeSlice(sample: IntakeSample, slice: PayloadSlice): WholeSample {
+    const { id, payload, encoding, share = 0 } = sample;
+    if (this.#open !== undefined) {
+      throw invalidArgument(
+        `sample ${id} begins before sample ${this.#open.id} has all its pieces`,
+      );
+    }
+    const { form } = this.#begin(sample);
+    const { begin, end, total } = slice;
+    if (this.#agreement.isCompressed[encoding] === true) {
+      return { id, form, pieces: [payload], bytes: share, slice };
+    }
+    if (total !== payload.length) {
+      throw invalidArgument(
+        `the lengths of a query's samples sum to ${total}, its payload has ${payload.length} bytes`,
+      );
+    }
+    const piece = payload.subarray(begin, end);
+    return { id, form, pieces: [piece], bytes: piece.length, slice: undefined };
   }
 
   /** The first piece of a sample, or the only one. */
@@ -104,14 +141,26 @@ export class SampleIntake {
 }
 
 function toWhole(open: OpenSample): WholeSample {
-  return { id: open.id, form: open.form, pieces: open.pieces, bytes: open.received };
+  const { id, form, pieces, received } = open;
+  return { id, form, pieces, bytes: received, slice: undefined };
 }
 
 /**
- * The samples of a part, their payloads cut out of the query's payload where they lie there.
+ * Samples of a query that comes as a whole. Each batch that has some of them decompresses the payload once,
+ * so this bounds the work that a small message can make.
+ */
+const WHOLE_QUERY_SAMPLES_MAX = 128;
+
+/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
+export function queryBytesMax(limits: InferLimits): number {
+  return Math.max(limits.partBytesMax, limits.sampleBytesMax);
+}
+
+/**
+ * The samples of a part, with their places in the query's payload where they lie there.
  * @throws StreamRefusal when the part breaks the protocol or a limit that was told in Opened.
  */
-export function samplesOf(part: WirePart, limits: InferLimits): readonly PartSample[] {
+export function samplesOf(part: WirePart, limits: InferLimits): readonly IntakeSample[] {
   const { samples, querySampleCount } = part;
   if (samples.length === 0) throw invalidArgument('a part must have a sample');
   if (querySampleCount < samples.length || querySampleCount > limits.querySamplesMax) {
@@ -126,7 +175,8 @@ export function samplesOf(part: WirePart, limits: InferLimits): readonly PartSam
       `a part has ${bytes} payload bytes; limit part_bytes_max is ${limits.partBytesMax}`,
     );
   }
-  return part.queryPayload === undefined ? samples : splitQueryPayload(part, part.queryPayload);
+  if (part.queryPayload === undefined) return samples;
+  return sliceQueryPayload(part, part.queryPayload, queryBytesMax(limits));
 }
 
 /** Payload bytes of a part as credit and ledger count them. */
@@ -145,27 +195,41 @@ export function newSampleCount(samples: readonly PartSample[]): number {
   return count;
 }
 
-function splitQueryPayload(part: WirePart, payload: Uint8Array): PartSample[] {
+function sliceQueryPayload(
+  part: WirePart,
+  payload: Uint8Array,
+  bytesMax: number,
+): readonly IntakeSample[] {
   const { samples, queryEncoding = 0, querySampleBytes = [] } = part;
   if (querySampleBytes.length !== samples.length) {
     throw invalidArgument(
       `query ${part.query} has ${samples.length} samples but ${querySampleBytes.length} lengths`,
     );
   }
+  if (samples.length > WHOLE_QUERY_SAMPLES_MAX) {
+    throw invalidArgument(
+      `query ${part.query} comes as a whole with ${samples.length} samples; ` +
+        `${WHOLE_QUERY_SAMPLES_MAX} are taken at most`,
+    );
+  }
+  let total = 0;
+  for (const bytes of querySampleBytes) total += bytes;
+  if (total > bytesMax) {
+    throw invalidArgument(
+      `query ${part.query} has ${total} bytes as a whole; ${bytesMax} are taken at most`,
+    );
+  }
+  const shareOf = (bytes: number, count: number): number =>
+    Math.floor((bytes * count) / samples.length);
   let position = 0;
-  const split = samples.map((sample, i) => {
+  return samples.map((sample, i) => {
     if (payloadLength(sample) > 0 || sample.offset > 0 || sample.total > 0) {
       throw invalidArgument(`query ${part.query} has payloads both in samples and as a whole`);
     }
-    const end = position + (querySampleBytes[i] as number);
-    const piece = payload.subarray(position, end);
-    position = end;
-    return { ...sample, payload: piece, encoding: queryEncoding };
+    const begin = position;
+    position += querySampleBytes[i] as number;
+    const slice = { begin, end: position, total };
+    const share = shareOf(payload.length, i + 1) - shareOf(payload.length, i);
+    return { ...sample, payload, encoding: queryEncoding, slice, share };
   });
-  if (position !== payload.length) {
-    throw invalidArgument(
-      `the lengths of query ${part.query} sum to ${position}, its payload has ${payload.length} bytes`,
-    );
-  }
-  return split;
 }

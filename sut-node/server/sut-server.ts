@@ -6,6 +6,7 @@ import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-cont
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
+import { refuseCompression } from './refuse-compression.ts';
 
 /** A peer that vanished without a word is noticed after both times, and its samples are dropped. */
 const KEEPALIVE_TIME_MS = 30_000;
@@ -46,6 +47,7 @@ export async function startSutServer(
     'grpc.keepalive_time_ms': KEEPALIVE_TIME_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
     'grpc.enable_channelz': 0,
+    interceptors: [refuseCompression],
   });
   grpcServer.addService(SUT_SERVICE, handlers);
   const { injector, windows } = createWindowedInjector(

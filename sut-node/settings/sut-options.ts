@@ -3,6 +3,8 @@ import {
   NULL_BYTES_MAX,
   NULL_RESPONSE_BYTES_DEFAULT,
 } from '../../shared/benchmarks/null-benchmark.ts';
+import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
+import { codecNamed } from '../../shared/compression/codecs.ts';
 import {
   choice,
   count,
@@ -42,6 +44,7 @@ export const SUT_OPTIONS: {
   readonly queueSamplesMax: Setting<number>;
   readonly messageBytesMax: Setting<number>;
   readonly receiveWindowBytes: Setting<number>;
+  readonly responseCompression: Setting<CompressionName>;
   readonly drainTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
   readonly logLevel: Setting<LogLevel>;
@@ -87,6 +90,11 @@ export const SUT_OPTIONS: {
   receiveWindowBytes: count({ min: 65_535, max: 2 * GIB - 1 }, 'HTTP/2 receive window', {
     fallback: RECEIVE_WINDOW_BYTES_DEFAULT,
   }),
+  responseCompression: choice(
+    COMPRESSION_NAMES,
+    'how responses are compressed, timed; a run that does not read that is refused',
+    { fallback: 'identity' },
+  ),
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
   cacheDir: optional(
     text(
@@ -118,6 +126,7 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     queueSamplesMax: values.queueSamplesMax,
     messageBytesMax: values.messageBytesMax,
     receiveWindowBytes: values.receiveWindowBytes,
+    responseCompression: codecNamed(values.responseCompression).name,
     drainTimeoutNs: values.drainTimeout,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
   };

@@ -1,3 +1,5 @@
+import type { CompressionName } from '../../shared/compression/codec.ts';
+
 /** Settings of one SUT node, complete and checked. */
 export interface SutSettings {
   /** Key of the benchmark that the node serves. */
@@ -26,6 +28,8 @@ export interface SutSettings {
   readonly messageBytesMax: number;
   /** HTTP/2 receive window of each stream and of the connection, in bytes. */
   readonly receiveWindowBytes: number;
+  /** What every response is compressed with, timed; a run that does not read it is refused. */
+  readonly responseCompression: CompressionName;
   /** Longest time that a drain waits for outstanding samples, in ns. */
   readonly drainTimeoutNs: number;
   /** Folder for generated models. */

@@ -1,7 +1,11 @@
 import { machineNowNs } from '../../shared/clock/timer-clock.ts';
+import type { Codec, CompressionName } from '../../shared/compression/codec.ts';
+import { codecNamed } from '../../shared/compression/codecs.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { OutputTensor, SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { ModelSession } from './ort-session.ts';
+import { PayloadReader } from './payload-reader.ts';
 import type { BatchMessage, DoneMessage } from './worker-messages.ts';
 
 /** What a runner needs to know. */
@@ -9,7 +13,12 @@ export interface BatchRunnerOptions {
   readonly benchmark: SutBenchmark;
   readonly session: ModelSession;
   readonly batchSizeMax: number;
-  readonly forms: readonly string[];
+  /** Encodings of payloads by the number that stands in a batch message. */
+  readonly encodings: readonly PayloadEncoding[];
+  /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
+  readonly sampleBytesMax: number;
+  readonly queryBytesMax: number;
+  readonly responseCompression: CompressionName;
   /** Samples that are decoded at the same time: decoders have threads of their own. */
   readonly decodeCount: number;
 }
@@ -17,8 +26,8 @@ export interface BatchRunnerOptions {
 type BadSamples = { row: number; text: string }[];
 
 /**
- * The work of a worker thread on one batch: decode and pre-process into the batch tensor, run the
- * model, post-process. Nothing here knows of threads.
+ * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensor,
+ * run the model, post-process and compress. Nothing here knows of threads.
  *
  * The tensor is taken once for the largest batch; a smaller batch uses its beginning.
  */
@@ -26,27 +35,32 @@ export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #sampleElements: number;
   readonly #tensor: Float32Array;
+  readonly #payloads: PayloadReader;
+  readonly #responseCodec: Codec;
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
     this.#sampleElements = options.benchmark.input.sampleShape.reduce((a, b) => a * b, 1);
     this.#tensor = new Float32Array(options.batchSizeMax * this.#sampleElements);
+    this.#payloads = new PayloadReader(options);
+    this.#responseCodec = codecNamed(options.responseCompression);
   }
 
   /**
    * Runs the model on the benchmark's warm-up sample, alone and as a full batch: the runtime plans its
-   * memory per batch size.
+   * memory per batch size. The codecs load what they need with their first payload.
    * @throws Error of the benchmark or of the model.
    */
   async warmUp(): Promise<void> {
     const { benchmark, batchSizeMax } = this.#options;
     const { form, payload } = benchmark.warmUpPayload();
+    this.#payloads.warmUp(payload);
     for (let row = 0; row < batchSizeMax; row += 1) {
       await benchmark.preprocess(payload, form, this.#row(row));
     }
     for (const count of new Set([1, batchSizeMax])) {
       const outputs = await this.#runModel(count);
-      benchmark.postprocess(outputs, count - 1);
+      this.#responseCodec.compress(benchmark.postprocess(outputs, count - 1));
     }
   }
 
@@ -112,12 +126,10 @@ export class BatchRunner {
 
   /** Returns what is wrong with the sample, if anything. */
   async #preprocessSample(batch: BatchMessage, row: number): Promise<string | undefined> {
-    const begin = row === 0 ? 0 : (batch.ends[row - 1] as number);
-    const end = batch.ends[row] as number;
-    const payload = new Uint8Array(batch.payloads, begin, end - begin);
-    const form = this.#options.forms[batch.forms[row] as number] as string;
+    const { form } = this.#options.encodings[batch.forms[row] as number] as PayloadEncoding;
     const target = this.#row(row);
     try {
+      const payload = this.#payloads.read(batch, row);
       await this.#options.benchmark.preprocess(payload, form, target);
       return undefined;
     } catch (error) {
@@ -138,7 +150,8 @@ export class BatchRunner {
     for (let row = 0; row < count; row += 1) {
       if (isBad.has(row)) continue;
       try {
-        responses[row] = this.#options.benchmark.postprocess(outputs, row);
+        const response = this.#options.benchmark.postprocess(outputs, row);
+        responses[row] = this.#responseCodec.compress(response);
       } catch (error) {
         badSamples.push({ row, text: `post-processing failed: ${messageOf(error)}` });
       }

@@ -38,7 +38,10 @@ async function load(): Promise<BatchRunner> {
     benchmark,
     session,
     batchSizeMax: start.batchSizeMax,
-    forms: start.forms,
+    encodings: start.encodings,
+    sampleBytesMax: start.sampleBytesMax,
+    queryBytesMax: start.queryBytesMax,
+    responseCompression: start.responseCompression,
     // No more cores than the worker was given.
     decodeCount: start.threads,
   });

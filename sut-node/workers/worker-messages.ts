@@ -1,4 +1,7 @@
+import type { CompressionName } from '../../shared/compression/codec.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
+import type { PayloadSlice } from '../batcher/waiting-sample.ts';
 
 /**
  * What passes between the I/O thread and a worker. A worker's life:
@@ -23,8 +26,14 @@ export interface WorkerStart {
   readonly modelFile: string;
   readonly threads: number;
   readonly batchSizeMax: number;
-  /** Payload forms by the number that stands in {@link BatchMessage.forms}. */
-  readonly forms: readonly string[];
+  /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */
+  readonly encodings: readonly PayloadEncoding[];
+  /** Bytes that one sample may have, decompressed. */
+  readonly sampleBytesMax: number;
+  /** Bytes that a query compressed as a whole may have, decompressed. */
+  readonly queryBytesMax: number;
+  /** What every response is compressed with. */
+  readonly responseCompression: CompressionName;
 }
 
 /** `workerData` of a worker thread. */
@@ -56,9 +65,15 @@ interface WarmUpMessage {
 /** One batch. `payloads` is transferred. */
 export interface BatchMessage {
   readonly kind: 'batch';
-  /** Payloads of the samples, one behind the other; sample i ends at `ends[i]`. May be longer. */
+  /**
+   * Payloads of the samples, one behind the other; that of sample i lies from `begins[i]` to `ends[i]`.
+   * Neighbours of one query that is compressed as a whole lie at the same place. May be longer.
+   */
   readonly payloads: ArrayBuffer;
+  readonly begins: Float64Array;
   readonly ends: Float64Array;
+  /** Per sample, where it lies in its query's payload; absent when no sample of the batch has one. */
+  readonly slices?: readonly (PayloadSlice | undefined)[];
   readonly forms: Uint8Array;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch, BatchWorkers } from '../batcher/dynamic-batcher.ts';
+import type { WaitingSample } from '../batcher/waiting-sample.ts';
 import { PayloadBuffers } from './payload-buffers.ts';
 import { PoolWorker } from './pool-worker.ts';
 import type { BatchMessage, DoneMessage, ModelTensors, WorkerStart } from './worker-messages.ts';
@@ -96,25 +97,37 @@ export class WorkerPool implements BatchWorkers {
 
   /** The one copy of the payloads: from the messages that brought them into the buffer that travels. */
   #pack(batch: Batch): BatchMessage {
-    const count = batch.samples.length;
+    const { samples } = batch;
+    const count = samples.length;
     let total = 0;
-    for (const sample of batch.samples) total += sample.bytes;
+    samples.forEach((sample, i) => {
+      if (!sharesPayload(sample, samples[i - 1])) total += piecesBytes(sample);
+    });
     const payloads = this.#buffers.take(total);
     const bytes = new Uint8Array(payloads);
+    const begins = new Float64Array(count);
     const ends = new Float64Array(count);
     const forms = new Uint8Array(count);
+    let hasSlices = false;
+    let begin = 0;
     let position = 0;
     for (let i = 0; i < count; i += 1) {
-      const sample = batch.samples[i] as Batch['samples'][number]; // In range: i < count.
-      for (const piece of sample.pieces) {
-        bytes.set(piece, position);
-        position += piece.length;
+      const sample = samples[i] as WaitingSample; // In range: i < count.
+      if (!sharesPayload(sample, samples[i - 1])) {
+        begin = position;
+        for (const piece of sample.pieces) {
+          bytes.set(piece, position);
+          position += piece.length;
+        }
       }
+      begins[i] = begin;
       ends[i] = position;
       forms[i] = sample.form;
+      hasSlices ||= sample.slice !== undefined;
     }
     assert.equal(position, total);
-    return { kind: 'batch', payloads, ends, forms };
+    const message = { kind: 'batch', payloads, begins, ends, forms } as const;
+    return hasSlices ? { ...message, slices: samples.map((sample) => sample.slice) } : message;
   }
 
   #add(): PoolWorker {
@@ -179,4 +192,15 @@ export class WorkerPool implements BatchWorkers {
       ),
     );
   }
+}
+
+/** True when both are samples of one query that travelled, compressed, as a whole. */
+function sharesPayload(sample: WaitingSample, before: WaitingSample | undefined): boolean {
+  return sample.slice !== undefined && sample.pieces[0] === before?.pieces[0];
+}
+
+function piecesBytes(sample: WaitingSample): number {
+  let bytes = 0;
+  for (const piece of sample.pieces) bytes += piece.length;
+  return bytes;
 }

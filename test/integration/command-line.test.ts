@@ -19,7 +19,7 @@ function file(name: string, text: string): string {
 const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
 
 describe('help', () => {
-  it.each([[[]], [['run']], [['sut']], [['name']], [['config']], [['demo']]])(
+  it.each([[[]], [['run']], [['sut']], [['name']], [['config']], [['demo']], [['compression']]])(
     'of longhaul %j shows an example',
     async (verb) => {
       const { code, stdout, stderr } = await longhaul([...verb, '--help']);
@@ -50,6 +50,24 @@ describe('wrong input', () => {
       [...RUN, '--encoding', 'png'],
       2,
       /no encoding "png"; there is: jpeg, raw/,
+    ],
+    [
+      'two of the ways of compression at once',
+      [...RUN, '--encoding', 'jpeg', '--compression', 'lz4'],
+      2,
+      /two of the options; the rule: ".*The original compression of the dataset \(JPEG\)/,
+    ],
+    [
+      'a compression of responses that is none',
+      [...RUN, '--response-compression', 'lz4,brotli'],
+      2,
+      /--response-compression .* must be a list of: identity, lz4, gzip, zstd/,
+    ],
+    [
+      'a compressed response of a node that has no model',
+      ['sut', '--benchmark', 'null', '--response-compression', 'lz4'],
+      2,
+      /benchmark null compresses nothing/,
     ],
     ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
     ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],

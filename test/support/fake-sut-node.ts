@@ -193,7 +193,9 @@ export class FakeSutNode {
       queryCount: new Set(this.parts.map((part) => part.query)).size,
       partCount: this.parts.length,
       sampleCount: samples.filter((sample) => sample.offset === 0).length,
-      payloadBytes: samples.reduce((sum, sample) => sum + sample.payload.length, 0),
+      payloadBytes:
+        samples.reduce((sum, sample) => sum + sample.payload.length, 0) +
+        this.parts.reduce((sum, part) => sum + (part.queryPayload?.length ?? 0), 0),
       completedCount: this.#counts.completed,
       failedCount: this.#counts.failed,
       responseBytes: this.#counts.responseBytes,

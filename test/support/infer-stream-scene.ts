@@ -67,7 +67,9 @@ export class InferStreamScene {
         encodings: [
           { form: 'jpeg', compression: 'identity' },
           { form: 'raw', compression: 'identity' },
+          { form: 'raw', compression: 'lz4' },
         ],
+        responseEncoding: { form: 'raw', compression: 'identity' },
       },
       limits: SCENE_LIMITS,
       credits: this.credits,

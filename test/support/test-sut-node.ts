@@ -25,6 +25,7 @@ export const TEST_SETTINGS: SutSettings = {
   queueSamplesMax: 4_096,
   messageBytesMax: 16 * 1024 * 1024,
   receiveWindowBytes: 4 * 1024 * 1024,
+  responseCompression: 'identity',
   drainTimeoutNs: 10e9,
   cacheFolder: testCacheFolder(),
 };

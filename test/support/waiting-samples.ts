@@ -23,6 +23,7 @@ export function waitingSample(id: number, fields: Partial<WaitingSample> = {}): 
     pieces: [Uint8Array.of(id)],
     bytes: 1,
     form: 0,
+    slice: undefined,
     owner: new RecordingOwner(),
     arrivedAtNs: 0,
     queuedAtNs: 0,

@@ -21,7 +21,10 @@ const dataSet = new NullDataSet({
   responseBytes: 4,
   metric: 'answered',
 });
-const store = new SampleStore(dataSet, ENCODING, SAMPLE_COUNT);
+const store = new SampleStore(dataSet, {
+  encoding: ENCODING,
+  performanceSampleCount: SAMPLE_COUNT,
+});
 await store.loadSamplesToRam(Uint32Array.from({ length: SAMPLE_COUNT }, (_, i) => i));
 const qdl = createQueryDispatchLibrary(
   {

@@ -1,14 +1,15 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import type { Open } from '../../../../proto/gen/mlperf/network/v1/Open.ts';
 import { encodePart } from '../../../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../../../shared/wire/responses-codec.ts';
 import { InferStreamScene, partSample, SCENE_LIMITS } from '../../../support/infer-stream-scene.ts';
 
 const LULL_NS = 200_000_000;
 
-function opened(queueBytesMax?: number): InferStreamScene {
+function opened(open: Partial<Open> = {}, queueBytesMax?: number): InferStreamScene {
   const scene = new InferStreamScene(queueBytesMax);
-  scene.open();
+  scene.open(open);
   return scene;
 }
 
@@ -38,9 +39,9 @@ describe('InferStream', () => {
     ['encodings unknown here', { encodings: [] }, status.FAILED_PRECONDITION, 'jpeg/identity'],
     [
       'a compression unknown here',
-      { encodings: [{ form: 'raw', compression: 'lz4' }] },
+      { encodings: [{ form: 'raw', compression: 'br' }] },
       status.FAILED_PRECONDITION,
-      'raw/lz4',
+      'raw/br',
     ],
     ['no readable response', { responseEncodings: [] }, status.FAILED_PRECONDITION, 'responses'],
     ['payload digests', { digestPerMillion: 5 }, status.FAILED_PRECONDITION, 'digest'],
@@ -210,6 +211,61 @@ describe('InferStream', () => {
     expect(scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 5, sampleCount: 2 });
   });
 
+  it('leaves the payload of a compressed query whole, and gives its credit back by shares', () => {
+    const scene = opened({ encodings: [{ form: 'raw', compression: 'lz4' }] });
+    const empty = new Uint8Array(0);
+    const samples = [1, 2, 3].map((id) => partSample(id, { payload: empty, encoding: 0 }));
+    const queryPayload = Uint8Array.from({ length: 11 }, (_, i) => i);
+    scene.part(samples, { queryPayload, queryEncoding: 0, querySampleBytes: [2, 0, 300] });
+    expect(scene.queue.map((sample) => [...(sample.pieces[0] ?? [])])).toEqual(
+      Array(3).fill([...queryPayload]),
+    );
+    expect(scene.queue.map((sample) => sample.slice)).toEqual([
+      { begin: 0, end: 2, total: 302 },
+      { begin: 2, end: 2, total: 302 },
+      { begin: 2, end: 302, total: 302 },
+    ]);
+    expect(scene.queue.map((sample) => sample.bytes)).toEqual([3, 4, 4]);
+    expect(scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 11, sampleCount: 3 });
+  });
+
+  it('refuses a compressed query that says it holds more than a part may', () => {
+    const scene = opened({ encodings: [{ form: 'raw', compression: 'lz4' }] });
+    scene.part([partSample(1, { payload: new Uint8Array(0), encoding: 0 })], {
+      queryPayload: Uint8Array.of(1, 2, 3),
+      queryEncoding: 0,
+      querySampleBytes: [1_001],
+    });
+    expect(scene.ends[0]?.details).toContain('1001 bytes as a whole; 1000 are taken at most');
+  });
+
+  it('refuses a whole query of so many samples that decompressing it for them would be an attack', () => {
+    const scene = opened({ encodings: [{ form: 'raw', compression: 'lz4' }] });
+    const samples = Array.from({ length: 129 }, (_, id) =>
+      partSample(id, { payload: new Uint8Array(0), encoding: 0 }),
+    );
+    scene.part(samples, {
+      queryPayload: Uint8Array.of(1, 2, 3),
+      queryEncoding: 0,
+      querySampleBytes: samples.map(() => 1),
+    });
+    expect(scene.ends[0]?.details).toContain('with 129 samples; 128 are taken at most');
+  });
+
+  it('takes every compression that it offers, and tells which encoding a sample has', () => {
+    const scene = opened({
+      encodings: [
+        { form: 'raw', compression: 'lz4' },
+        { form: 'raw', compression: '' },
+        { form: 'jpeg', compression: 'lz4' },
+      ],
+    });
+    scene.part([partSample(1, { encoding: 0 }), partSample(2, { encoding: 1 })]);
+    expect(scene.queue.map((sample) => sample.form)).toEqual([2, 1]);
+    scene.part([partSample(3, { encoding: 2 })], { query: 1 });
+    expect(scene.ends[0]?.details).toContain('encoding 2, which Opened did not accept');
+  });
+
   it('fails a whole sample above the limit and lives on', () => {
     const scene = opened();
     scene.part([partSample(1, { payload: new Uint8Array(401) }), partSample(2)]);
@@ -221,7 +277,7 @@ describe('InferStream', () => {
   });
 
   it('ends the stream of a peer that sends more than it was granted', () => {
-    const scene = opened(SCENE_LIMITS.sampleBytesMax);
+    const scene = opened({}, SCENE_LIMITS.sampleBytesMax);
     scene.part([partSample(1, { payload: new Uint8Array(400) })]);
     scene.part([partSample(2, { payload: new Uint8Array(1) })]);
     expect(scene.ends[0]?.code).toBe(status.RESOURCE_EXHAUSTED);
@@ -229,7 +285,7 @@ describe('InferStream', () => {
   });
 
   it('returns credit when an answer was handed over, not before', () => {
-    const scene = opened(SCENE_LIMITS.sampleBytesMax);
+    const scene = opened({}, SCENE_LIMITS.sampleBytesMax);
     scene.part([partSample(1, { payload: new Uint8Array(400) })]);
     const before = scene.controls.length;
     scene.takesMore = false;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { benchmarkRules } from '../../../../shared/benchmarks/benchmark-rules.ts';
+import { codecNamed } from '../../../../shared/compression/codecs.ts';
 import type { OutputTensor, SutBenchmark } from '../../../../sut-node/benchmarks/sut-benchmark.ts';
-import { BatchRunner } from '../../../../sut-node/workers/batch-runner.ts';
+import { BatchRunner, type BatchRunnerOptions } from '../../../../sut-node/workers/batch-runner.ts';
 import type { ModelSession } from '../../../../sut-node/workers/ort-session.ts';
 import type { BatchMessage, DoneMessage } from '../../../../sut-node/workers/worker-messages.ts';
 
@@ -38,24 +39,38 @@ class SumSession implements ModelSession {
   }
 }
 
-function setUp(decodeCount = 1) {
+function setUp(decodeCount = 1, options: Partial<BatchRunnerOptions> = {}) {
   const session = new SumSession();
   const runner = new BatchRunner({
     benchmark: SUM_BENCHMARK,
     session,
     batchSizeMax: 4,
-    forms: ['jpeg', 'raw'],
+    encodings: [
+      { form: 'jpeg', compression: 'identity' },
+      { form: 'raw', compression: 'identity' },
+      { form: 'raw', compression: 'lz4' },
+      { form: 'raw', compression: 'gzip' },
+    ],
+    sampleBytesMax: 20,
+    queryBytesMax: 40,
+    responseCompression: 'identity',
     decodeCount,
+    ...options,
   });
   return { session, runner };
 }
 
-function batchMessage(...payloads: number[][]): BatchMessage {
+function batchMessage(...payloads: (readonly number[] | Uint8Array)[]): BatchMessage {
   let end = 0;
+  let begin = 0;
   return {
     kind: 'batch',
     // Longer than the payloads: buffers are used again.
-    payloads: Uint8Array.from([...payloads.flat(), 99, 99]).buffer,
+    payloads: Uint8Array.from([...payloads.flatMap((bytes) => [...bytes]), 99, 99]).buffer,
+    begins: Float64Array.from(payloads, (payload) => {
+      begin += payload.length;
+      return begin - payload.length;
+    }),
     ends: Float64Array.from(payloads, (payload) => {
       end += payload.length;
       return end;
@@ -110,6 +125,72 @@ describe('BatchRunner', () => {
     const done = await runner.run(batchMessage([1, 2]));
     const { beganAtNs, preprocessNs, computeNs, postprocessNs, endedAtNs } = done;
     expect(beganAtNs + preprocessNs + computeNs + postprocessNs).toBe(endedAtNs);
+  });
+
+  it.each([
+    ['lz4', 2],
+    ['gzip', 3],
+  ])('takes samples out of %s, and fails only those that are broken', async (name, form) => {
+    const { runner } = setUp();
+    const { compress } = codecNamed(name);
+    const good = compress(Uint8Array.of(3, 4));
+    const bomb = compress(new Uint8Array(1_000_000));
+    const batch = batchMessage(good, good.subarray(1), bomb, good);
+    const done = await runner.run({ ...batch, forms: new Uint8Array(4).fill(form) });
+    expect(responsesOf(done)).toEqual([[7], [], [], [7]]);
+    expect(done.badSamples.map(({ row }) => row)).toEqual([1, 2]);
+    expect(done.badSamples[1]?.text).toBe(
+      `a payload that should be ${name} holds more than 20 bytes, which is the most that is taken here`,
+    );
+  });
+
+  it('cuts the samples of a query out of what its payload holds', async () => {
+    const { runner } = setUp();
+    const whole = codecNamed('lz4').compress(Uint8Array.of(1, 2, 3, 4, 5, 6));
+    const batch = batchMessage([9, 9], whole);
+    const done = await runner.run({
+      ...batch,
+      begins: Float64Array.of(0, 2, 2, 2),
+      ends: Float64Array.of(2, 2 + whole.length, 2 + whole.length, 2 + whole.length),
+      forms: Uint8Array.of(1, 2, 2, 2),
+      slices: [
+        undefined,
+        { begin: 0, end: 2, total: 6 },
+        { begin: 2, end: 4, total: 6 },
+        { begin: 4, end: 6, total: 7 },
+      ],
+    });
+    expect(responsesOf(done)).toEqual([[18], [3], [7], []]);
+    expect(done.badSamples).toEqual([
+      { row: 3, text: 'the payload of the query holds 6 bytes; its samples have 7' },
+    ]);
+  });
+
+  it('bounds what a query holds that is compressed as a whole', async () => {
+    const { runner } = setUp();
+    const whole = codecNamed('lz4').compress(new Uint8Array(41));
+    const done = await runner.run({
+      ...batchMessage(whole),
+      begins: Float64Array.of(0, 0),
+      ends: Float64Array.of(whole.length, whole.length),
+      forms: Uint8Array.of(2, 2),
+      slices: [
+        { begin: 0, end: 2, total: 41 },
+        { begin: 2, end: 41, total: 41 },
+      ],
+    });
+    expect(done.badSamples.map(({ row }) => row)).toEqual([0, 1]);
+    for (const { text } of done.badSamples) expect(text).toContain('more than 40 bytes');
+  });
+
+  it('compresses every response with the codec of the node', async () => {
+    const { runner } = setUp(1, { responseCompression: 'lz4' });
+    const done = await runner.run(batchMessage([1, 2], [3, 4]));
+    const responses = responsesOf(done).map((bytes) => Uint8Array.from(bytes));
+    expect(responses.map((bytes) => [...codecNamed('lz4').decompress(bytes, 9)])).toEqual([
+      [3],
+      [7],
+    ]);
   });
 
   it('warms up with one sample and with a full batch', async () => {

@@ -63,7 +63,16 @@ function setUp(workerCount: number) {
   const seen = { done: [] as Batch[], lost: [] as Batch[], room: 0, fatal: [] as MlperfError[] };
   const pool = new WorkerPool({
     workerCount,
-    start: { benchmark: 'digits', modelFile: 'm', threads: 1, batchSizeMax: 4, forms: ['raw'] },
+    start: {
+      benchmark: 'digits',
+      modelFile: 'm',
+      threads: 1,
+      batchSizeMax: 4,
+      encodings: [{ form: 'raw', compression: 'identity' }],
+      sampleBytesMax: 1_000,
+      queryBytesMax: 1_000,
+      responseCompression: 'identity',
+    },
     spawn: (_name, _start, events) => {
       const thread = new FakeThread(events);
       threads.push(thread);
@@ -99,6 +108,27 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 // Goal: every batch comes back, done or lost, and workers that end are replaced, but not for ever.
 // Method: fake threads that load, complete and end on command.
 describe('WorkerPool', () => {
+  it('carries the payload of a query once for the samples that lie in it', async () => {
+    const { pool, threads, start } = setUp(1);
+    await start();
+    const whole = Uint8Array.of(7, 8, 9);
+    const slices = [
+      { begin: 0, end: 10, total: 30 },
+      { begin: 10, end: 30, total: 30 },
+    ];
+    const samples = [
+      waitingSample(1),
+      ...slices.map((slice, i) => waitingSample(2 + i, { pieces: [whole], bytes: 1 + i, slice })),
+      waitingSample(4),
+    ];
+    pool.run({ samples, takenAtNs: 0 });
+    const message = threads[0]?.batches.at(-1) as BatchMessage;
+    expect([...message.begins]).toEqual([0, 1, 1, 4]);
+    expect([...message.ends]).toEqual([1, 4, 4, 5]);
+    expect([...new Uint8Array(message.payloads, 0, 5)]).toEqual([1, 7, 8, 9, 4]);
+    expect(message.slices).toEqual([undefined, ...slices, undefined]);
+  });
+
   it('loads one worker first, then all, and has room when all ran the model', async () => {
     const { pool, threads, seen } = setUp(2);
     const loaded = pool.load();

@@ -1,0 +1,151 @@
+import { ROUNDS, type Round } from './rounds.ts';
+
+/** What a rule allows for the samples that the sample library prepares. */
+export type RequestForm = 'none' | 'lossless' | 'original';
+
+/** What the rules say about compression for one benchmark, in some rounds. */
+export interface CompressionRule {
+  /** Key of the benchmark, as in mlperf.conf; `-interactive` and `-edge` forms of it are meant too. */
+  readonly benchmark: string;
+  /** Rounds in which this row holds. */
+  readonly rounds: readonly Round[];
+  /** Ways in which samples may travel; exactly one of them, never two in one run. */
+  readonly requests: readonly RequestForm[];
+  /** True where the SUT may compress its responses, and the QDL decompresses them, timed. */
+  readonly losslessResponses: boolean;
+  /** True where queries may be compressed as a whole in Server; elsewhere each sample is, alone. */
+  readonly perQueryInServer: boolean;
+  /** The rule's own words. */
+  readonly text: string;
+}
+
+const NETWORK_ROUNDS = ROUNDS.filter((round) => round !== 'v0.5');
+const V41: readonly Round[] = ['v4.1'];
+const V50_ON: readonly Round[] = ['v5.0', 'v5.1', 'v6.0', 'v6.1'];
+const V51_ON: readonly Round[] = ['v5.1', 'v6.0', 'v6.1'];
+const V60_ON: readonly Round[] = ['v6.0', 'v6.1'];
+const BEFORE_V51: readonly Round[] = ['v4.1', 'v5.0'];
+const BEFORE_V60: readonly Round[] = ['v4.1', 'v5.0', 'v5.1'];
+
+const TOKENS =
+  'Input is either Token IDs, Input Masks and Input Lengths or just the Token IDs (the other tensors are ' +
+  'generated at the SUT in a timed operation).';
+const NOT_ALLOWED = 'No compression allowed.';
+const OPTIONS = 'Allow one of the following compression options for pre-processing: ';
+const NONE_OR_LOSSLESS = '1) No compression 2) Lossless compression';
+const DLRM =
+  `QDL sends query (Batch of samples). ${OPTIONS}${NONE_OR_LOSSLESS} Allow any lossless compression that ` +
+  'will be suitable for production use. In Server mode allow per-Query compression.';
+
+/** A row without compression, which is most of them. */
+function none(benchmark: string, rounds: readonly Round[], text: string): CompressionRule {
+  const requests = ['none'] as const;
+  return { benchmark, rounds, requests, losslessResponses: false, perQueryInServer: false, text };
+}
+
+function dlrm(benchmark: string, rounds: readonly Round[]): CompressionRule {
+  const requests = ['none', 'lossless'] as const;
+  return {
+    ...{ benchmark, rounds, requests, text: DLRM },
+    ...{ losslessResponses: false, perQueryInServer: true },
+  };
+}
+
+/**
+ * Rule: inference_rules, Network division, benchmarks and QSL preprocessing: table "QSL side
+ * PreProcessing" of each round. Round v0.5 has no Network division; what its benchmarks take as input is
+ * the rule there. A benchmark that has no row in a round's table is not part of the division in that round.
+ */
+export const COMPRESSION_RULES: readonly CompressionRule[] = [
+  {
+    benchmark: 'resnet50',
+    rounds: NETWORK_ROUNDS,
+    requests: ['none', 'lossless', 'original'],
+    losslessResponses: false,
+    perQueryInServer: false,
+    text: `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG)`,
+  },
+  {
+    benchmark: 'retinanet',
+    rounds: NETWORK_ROUNDS,
+    requests: ['none', 'lossless', 'original'],
+    losslessResponses: false,
+    perQueryInServer: false,
+    text:
+      `${OPTIONS}${NONE_OR_LOSSLESS} 3) The original compression of the dataset (For the Coco dataset ` +
+      'JPEG, for Open Images JPEG)',
+  },
+  {
+    benchmark: '3d-unet',
+    rounds: NETWORK_ROUNDS,
+    requests: ['none', 'lossless'],
+    losslessResponses: true,
+    perQueryInServer: false,
+    text:
+      `Allow one of the following compression options: ${NONE_OR_LOSSLESS} This rule applies both for the ` +
+      'QSL pre-processing and for post-processing function allowed in QDL for this benchmark results.',
+  },
+  {
+    benchmark: 'bert',
+    rounds: NETWORK_ROUNDS,
+    requests: ['none', 'lossless'],
+    losslessResponses: false,
+    perQueryInServer: false,
+    text:
+      'Input is either Token IDs, Input Masks and Segment IDs or just the Token IDs (generating the other ' +
+      `tensors at the SUT in a timed operation). ${NONE_OR_LOSSLESS}`,
+  },
+  none('gptj', BEFORE_V51, `${TOKENS} ${NOT_ALLOWED}`),
+  // The row of v4.1 names no option at all; the rounds after it say the same in words.
+  none('llama2-70b', V41, TOKENS),
+  none('llama2-70b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  none('llama3_1-405b', V50_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  none('llama3_1-8b', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  none('mixtral-8x7b', NETWORK_ROUNDS, `${TOKENS} ${NOT_ALLOWED}`),
+  none('deepseek-r1', V51_ON, `${TOKENS} ${NOT_ALLOWED}`),
+  dlrm('dlrm-v2', BEFORE_V60),
+  dlrm('dlrm-v3', V60_ON),
+  none('stable-diffusion-xl', BEFORE_V60, NOT_ALLOWED),
+  none('wan-2.2-t2v-a14b', V60_ON, NOT_ALLOWED),
+  none('qwen3-vl-235b-a22b', V60_ON, NOT_ALLOWED),
+  none('rgat', V50_ON, NOT_ALLOWED),
+  ...['resnet50', 'mobilenet', 'ssd-mobilenet', 'ssd-resnet34', 'gnmt'].map((benchmark) =>
+    none(
+      benchmark,
+      ['v0.5'],
+      'All imaging benchmarks take uncropped uncompressed bitmap as inputs, NMT takes text.',
+    ),
+  ),
+  {
+    // No benchmark of MLPerf: this project lets its example follow ResNet50's row in every round, and adds
+    // lossless responses as 3D-UNet has them, so that every way can be tried.
+    benchmark: 'digits',
+    rounds: ROUNDS,
+    requests: ['none', 'lossless', 'original'],
+    losslessResponses: true,
+    perQueryInServer: false,
+    text:
+      "(this project's own benchmark, by the example of ResNet50 and 3D-UNet) Allow one of the following " +
+      `compression options: ${NONE_OR_LOSSLESS} 3) The original compression of the dataset (JPEG); ` +
+      'lossless compression of responses',
+  },
+];
+
+/** Rule: the same section, below the table. */
+export function perSampleRule(round: Round): string {
+  const model = V60_ON.includes(round) ? 'DLRMv3' : 'DLRMv2';
+  return `Only per-Sample compression is allowed, except for ${model} Server mode where per-Query compression is allowed.`;
+}
+
+/** Rule: inference_rules, Network division, QDL constraints. */
+export const RESPONSE_RULE =
+  'If an SUT compresses its output, the QDL must decompress the output. Decompression is a timed operation.';
+
+/** Suffixes of keys whose benchmark has the same input as the one without it. */
+const VARIANT = /-(interactive|edge|99|99\.9)$/;
+
+/** The row of a benchmark in a round; undefined where the round's table has none. */
+export function compressionRule(benchmark: string, round: Round): CompressionRule | undefined {
+  const plain = benchmark.replace(VARIANT, '');
+  return COMPRESSION_RULES.find((rule) => rule.benchmark === plain && rule.rounds.includes(round));
+}
