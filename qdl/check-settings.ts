@@ -7,7 +7,7 @@ import type { DispatchSettings } from './dispatch-settings.ts';
  */
 export function checkDispatchSettings(settings: DispatchSettings): void {
   const { nodes, weights, policy, onNodeLoss, division } = settings;
-  const { connectionsPerNode, streamsPerNode } = settings;
+  const { connectionsPerNode, streamsPerNode, channelThreads } = settings;
   if (onNodeLoss === 'continue' && division === 'network') {
     throw invalid(
       'with --on-node-loss continue the SUT would become another one during the run, which the Network ' +
@@ -24,6 +24,12 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   }
   if (policy === 'weighted' && weights.length === 0) {
     throw invalid('--policy weighted needs --weights, one number per SUT node');
+  }
+  if (channelThreads > streamsPerNode * nodes.length) {
+    throw invalid(
+      `--channel-threads ${channelThreads} is more than there are streams (${streamsPerNode * nodes.length}): ` +
+        'some would do nothing; add --streams',
+    );
   }
   if (connectionsPerNode > streamsPerNode) {
     throw invalid(

@@ -36,6 +36,8 @@ export interface DispatchSettings {
   readonly streamsPerNode: number;
   /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
   readonly connectionsPerNode: number;
+  /** Threads on which the streams' gRPC work is done; 0: LoadGen's own. */
+  readonly channelThreads: number;
   /** How a node is chosen for a query. */
   readonly policy: DispatchPolicy;
   /** Share of each node, in the order of `nodes`; empty: all the same. */
@@ -83,6 +85,7 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     division: 'network',
     streamsPerNode: 1,
     connectionsPerNode: 1,
+    channelThreads: 0,
     policy: 'least-outstanding',
     weights: [],
     nodeOutstandingMax: Number.POSITIVE_INFINITY,

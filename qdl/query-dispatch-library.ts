@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { Open } from '../proto/gen/mlperf/network/v1/Open.ts';
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
@@ -8,6 +9,7 @@ import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
 import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type ChannelPlace, type OpenTransport, SutChannel } from './channel/sut-channel.ts';
+import { TransportThreads } from './channel/threads/transport-threads.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { askNetworkName, type NetworkName } from './network-name.ts';
@@ -44,6 +46,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   readonly #payloads: SamplePayloads;
   readonly #connections: GrpcConnections;
   #channels: readonly SutChannel[] = [];
+  #threads: TransportThreads | undefined;
   #dispatcher: Dispatcher | undefined;
   #sink: ResponseSink | undefined;
   #isStarted = false;
@@ -87,8 +90,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     const ledgers = this.nodes.map((node) => node.ledger);
     const dispatcher = new Dispatcher({ payloads: this.#payloads, sink, onNodeLoss, ledgers });
     this.#dispatcher = dispatcher;
-    const openTransport: OpenTransport = ({ address, connection }, events) =>
-      new GrpcTransport(this.#connections.to(address, connection), this.#payloads, events);
+    const openTransport = this.#openTransport();
     this.#channels = this.#places().map(
       (place) => new SutChannel(place, openTransport, this.#open(place.streamOfNode), dispatcher),
     );
@@ -119,7 +121,21 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
     if (isComplete) await this.#compareLedgers();
     this.#connections.close();
+    await this.#threads?.stop();
     for (const node of this.nodes) node.control.close();
+  }
+
+  /** Where the gRPC work of the streams is done. */
+  #openTransport(): OpenTransport {
+    if (this.#settings.channelThreads === 0) {
+      return ({ address, connection }, events) =>
+        new GrpcTransport(this.#connections.to(address, connection), this.#payloads, events);
+    }
+    const { shared } = this.#payloads;
+    assert(shared !== undefined, 'channel threads need payloads in shared memory');
+    const threads = new TransportThreads(this.#settings, shared);
+    this.#threads = threads;
+    return (place, events) => threads.open(place, events);
   }
 
   /** The streams of the run: neighbours belong to different nodes, so that turns go round the nodes first. */

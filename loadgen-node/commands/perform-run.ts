@@ -63,6 +63,7 @@ export async function performRun(
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
+    isShared: plan.dispatch.channelThreads > 0,
   });
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {

@@ -120,8 +120,8 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     lines.push(row('Dispatch lag', lag));
   }
   if (transportWait !== null) {
-    const wait = `${percentiles(transportWait)}   (taken by the transport - issued: credit, socket)`;
-    lines.push(row('Transport wait', wait));
+    const wait = `${percentiles(transportWait)}   (taken by the transport - issued: waiting for credit or socket)`;
+    lines.push(row('Send wait', wait));
   }
   const { lostSamples, completedSamples } = performance.counts;
   if (lostSamples > 0) {

@@ -9,6 +9,7 @@ import type {
   SamplePayloads,
 } from '../../shared/domain/query-sample-library.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { SharedSlabs } from './shared-slabs.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
 const READS_AT_ONCE = 8;
@@ -19,6 +20,8 @@ export interface SampleStoreOptions {
   readonly performanceSampleCount: number;
   /** `query`: queries of one sample are prepared as a whole as well; the default is `sample`. */
   readonly compressionScope?: CompressionScope;
+  /** True: payloads lie in memory that transports on other threads can read. */
+  readonly isShared?: boolean;
 }
 
 /**
@@ -33,6 +36,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly encoding: PayloadEncoding;
   /** A query of one sample is known when its sample is: what is stored for that is the query's payload. */
   readonly preparedQueryPayload: SamplePayloads['preparedQueryPayload'];
+  readonly shared: SharedSlabs | undefined;
   readonly #dataSet: DataSet;
   readonly #codec: Codec;
   readonly #payloads: (Uint8Array | undefined)[];
@@ -41,6 +45,9 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   /** @throws MlperfError `ERR_NOT_INSTALLED` where this Node lacks the compression. */
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
     const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
+    const isWhole = compressionScope === 'query';
+    this.shared =
+      options.isShared === true ? new SharedSlabs(dataSet.totalSampleCount, isWhole) : undefined;
     this.name = dataSet.name;
     this.totalSampleCount = dataSet.totalSampleCount;
     this.performanceSampleCount = Math.min(performanceSampleCount, dataSet.totalSampleCount);
@@ -48,7 +55,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     this.#dataSet = dataSet;
     this.#codec = codecNamed(encoding.compression);
     this.#payloads = new Array<undefined>(dataSet.totalSampleCount).fill(undefined);
-    if (compressionScope === 'sample') return;
+    if (!isWhole) return;
     this.preparedQueryPayload = (sampleIndex) => {
       const prepared = this.#prepared[sampleIndex];
       assert(prepared !== undefined);
@@ -70,6 +77,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
 
   unloadSamplesFromRam(sampleIndices: Uint32Array): Promise<void> {
     for (const index of sampleIndices) {
+      if (this.#payloads[index] !== undefined) this.shared?.release();
       this.#payloads[index] = undefined;
       this.#prepared[index] = undefined;
     }
@@ -86,7 +94,8 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const bytes = await this.#dataSet.readPayload(index, this.encoding.form);
     // A list may name a sample twice (MultiStream pads its sets).
     if (this.#payloads[index] !== undefined) return;
-    const payload = this.#codec.compress(bytes);
+    const compressed = this.#codec.compress(bytes);
+    const payload = this.shared?.hold(index, compressed, bytes.length) ?? compressed;
     this.#payloads[index] = payload;
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };

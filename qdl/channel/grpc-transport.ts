@@ -4,12 +4,14 @@ import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import { FramedBytes, passFramedBytes } from './framed-bytes.ts';
 import { framesSize, writeFrames } from './part-frames.ts';
-import type { OutgoingPart, PartTransport, TransportEvents } from './part-transport.ts';
+import {
+  type OutgoingPart,
+  type PartTransport,
+  type TransportEvents,
+  WAITING_BYTES_MAX,
+} from './part-transport.ts';
 import { SendBuffers } from './send-buffers.ts';
 import { wholeQueryPart } from './whole-query.ts';
-
-/** Bytes that wait for the socket before the transport says that it has no room: a part or two. */
-const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -90,7 +92,7 @@ export class GrpcTransport implements PartTransport {
     this.#isFlushPlanned = false;
     while (!this.#isEnded && this.#writesInFlight < WRITES_IN_FLIGHT_MAX) {
       if (this.#firstPart < this.#parts.length) this.#writeParts();
-      else if (this.#controls.length > 0) this.#write(this.#controls.shift() as Buffer, () => {});
+      else if (this.#controls.length > 0) this.#write(this.#controls.shift() as Buffer, 0);
       else break;
     }
     this.#endIfWritten();
@@ -114,10 +116,7 @@ export class GrpcTransport implements PartTransport {
     const buffer = this.#buffers.take(framesSize(wireParts));
     const framed = new FramedBytes(buffer.subarray(0, writeFrames(wireParts, buffer)));
     // grpc-js asks a message for its length and to copy itself, nothing else.
-    this.#write(framed as unknown as Buffer, () => {
-      this.#buffers.giveBack(buffer);
-      this.#waitingBytes -= bytes;
-    });
+    this.#write(framed as unknown as Buffer, bytes, buffer);
   }
 
   #toWire(part: OutgoingPart): WirePart {
@@ -132,15 +131,16 @@ export class GrpcTransport implements PartTransport {
     return { query, querySampleCount, samples };
   }
 
-  /** @param onWritten The socket has the bytes. */
-  #write(message: Buffer, onWritten: () => void): void {
+  /** @param buffer To be used again once the socket has its bytes. */
+  #write(message: Buffer, bytes: number, buffer?: Buffer): void {
     this.#writesInFlight += 1;
     const callback = (): void => {
       this.#writesInFlight -= 1;
-      const hadRoom = this.hasRoom;
-      onWritten();
+      this.#waitingBytes -= bytes;
+      if (buffer !== undefined) this.#buffers.giveBack(buffer);
+      // The socket is fed first.
       this.#flush();
-      if (!hadRoom && this.hasRoom && !this.#isEnded) this.#events.onRoom();
+      if (bytes > 0 && !this.#isEnded) this.#events.onWritten(bytes);
     };
     this.#call.sendMessageWithContext({ callback }, message);
   }

@@ -1,3 +1,6 @@
+/** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
+export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
+
 /** A sample, or a piece of one, as numbers: the transport takes the bytes from the sample library. */
 export interface OutgoingSample {
   /** Opaque id on the wire. */
@@ -32,8 +35,8 @@ export interface StreamEnd {
 export interface TransportEvents {
   /** A message of the node. The bytes are the receiver's. */
   onMessage(bytes: Buffer): void;
-  /** {@link PartTransport.hasRoom} is true again. */
-  onRoom(): void;
+  /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
+  onWritten(bytes: number): void;
   /** The stream is over; called once, nothing comes after it. */
   onEnd(end: StreamEnd): void;
 }

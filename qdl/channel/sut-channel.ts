@@ -174,7 +174,7 @@ export class SutChannel implements TransportEvents {
     if (this.#state === 'open') this.#state = 'retired';
   }
 
-  onRoom(): void {
+  onWritten(): void {
     this.#events.onRoom();
   }
 

@@ -1,0 +1,89 @@
+import { Client, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FramedBytes, passFramedBytes } from '../../qdl/channel/framed-bytes.ts';
+import { framesSize, writeFrames } from '../../qdl/channel/part-frames.ts';
+import { encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
+import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
+import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';
+
+// Goal: the two places where the wire reaches into grpc-js fit the grpc-js that is installed: a release
+// that looks otherwise is found here, not by a benchmark. Method: a real call in one process.
+
+const MIB = 1024 * 1024;
+let server: Server;
+let client: Client;
+const received: (Buffer | MessagePieces)[] = [];
+let isInPieces: boolean | undefined;
+
+beforeEach(async () => {
+  received.length = 0;
+  server = new Server({ 'grpc.max_receive_message_length': 8 * MIB });
+  const never = (): void => {};
+  server.addService(SUT_SERVICE, {
+    ...{ Name: never, Describe: never, Ready: never, Ledger: never },
+    Infer: (stream) => {
+      isInPieces = receiveInPieces(stream, 8 * MIB);
+      stream.on('data', (message: Buffer | MessagePieces) => {
+        received.push(message);
+        stream.write(Buffer.from([received.length]));
+      });
+      stream.on('end', () => stream.end());
+    },
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+});
+
+afterEach(() => {
+  client.close();
+  server.forceShutdown();
+});
+
+function part(bytes: number, query: number): WirePart {
+  const payload = new Uint8Array(bytes).fill(query + 1);
+  return {
+    query,
+    querySampleCount: 1,
+    samples: [{ id: query, payload, encoding: 0, offset: 0, total: 0 }],
+  };
+}
+
+it('fit the installed grpc-js: frames pass uncopied, large messages arrive in pieces', async () => {
+  const parts = [part(10, 0), part(200_000, 1), part(3 * MIB, 2)];
+  let passes: boolean | undefined;
+  const call = client
+    .getChannel()
+    .createCall(INFER_METHOD.path, Number.POSITIVE_INFINITY, null, null, null);
+  const answered = new Promise<void>((resolve, reject) => {
+    call.start(new Metadata(), {
+      onReceiveMetadata: () => {
+        passes = passFramedBytes(call);
+        const buffer = Buffer.alloc(framesSize(parts));
+        writeFrames(parts, buffer);
+        call.sendMessageWithContext({}, new FramedBytes(buffer) as unknown as Buffer);
+      },
+      onReceiveMessage: (message: Buffer) => {
+        if (message[0] === 4) resolve();
+        call.startRead();
+      },
+      onReceiveStatus: ({ details }) => reject(new Error(details)),
+    });
+  });
+  call.startRead();
+  call.sendMessageWithContext({}, Buffer.from('hello'));
+  await answered;
+  call.cancelWithStatus(1, 'the test is over');
+  expect({ passes, isInPieces }).toEqual({ passes: true, isInPieces: true });
+  const messages = received.map((message) =>
+    message instanceof MessagePieces ? message : new MessagePieces([message], message.length),
+  );
+  expect(messages[0]?.join().toString()).toBe('hello');
+  expect(messages[3]?.pieces.length).toBeGreaterThan(1);
+  for (const [i, sent] of parts.entries()) {
+    expect(messages[i + 1]?.join().equals(encodePart(sent))).toBe(true);
+  }
+});
