@@ -13,6 +13,8 @@ import {
 export interface FakeBehaviour {
   readonly name?: string;
   readonly identity?: string;
+  /** Identity told in Opened, where it is another one than Name's; default: none. */
+  readonly openedIdentity?: string;
   readonly echoesNonce?: boolean;
   readonly benchmark?: string;
   readonly protocolVersion?: number;
@@ -177,6 +179,7 @@ export class FakeSutNode {
       encodeSutMessage({
         opened: {
           protocolVersion: 1,
+          nodeIdentity: this.#behaviour.openedIdentity ?? '',
           credit,
           encodings: [0],
           limits: { partBytesMax, sampleBytesMax },
