@@ -47,7 +47,7 @@ interface FrameMaker {
  * @returns False where nothing was changed.
  */
 export function passFramedBytes(call: object): boolean {
-  const maker = frameMakerOf(call);
+  const maker = frameFilterOf(call)?.sendCompression;
   const inner = maker?.writeMessage;
   if (maker === undefined || inner === undefined) return false;
   maker.writeMessage = (message, compress) =>
@@ -57,10 +57,28 @@ export function passFramedBytes(call: object): boolean {
   return true;
 }
 
-function frameMakerOf(call: object): FrameMaker | undefined {
+/** The filter of grpc-js's call that makes and reads frames. */
+interface FrameFilter {
+  sendCompression?: FrameMaker;
+  receiveCompression?: object;
+}
+
+/**
+ * True when the node announced that it compresses its messages by gRPC: rules leave compression to the
+ * sample library and the SUT's response. This side never does, so both directions must be handled alike.
+ * @param call After its metadata came; a grpc-js that looks otherwise counts as not compressing.
+ */
+export function isCompressedByGrpc(call: object): boolean {
+  const filter = frameFilterOf(call);
+  const { sendCompression: send, receiveCompression: receive } = filter ?? {};
+  return receive !== undefined && receive.constructor !== send?.constructor;
+}
+
+function frameFilterOf(call: object): FrameFilter | undefined {
   const { filterStack } = call as { filterStack?: { filters?: unknown } };
   const filters = filterStack?.filters;
   if (!Array.isArray(filters)) return undefined;
-  const makers = filters.map((filter: { sendCompression?: FrameMaker }) => filter.sendCompression);
-  return makers.find((maker) => typeof maker?.writeMessage === 'function');
+  return filters.find(
+    (filter: FrameFilter) => typeof filter.sendCompression?.writeMessage === 'function',
+  );
 }

@@ -2,7 +2,7 @@ import { type Channel, type Client, Metadata, type StatusObject, status } from '
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
-import { FramedBytes, passFramedBytes } from './framed-bytes.ts';
+import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
 import { framesSize, writeFrames } from './part-frames.ts';
 import {
   type OutgoingPart,
@@ -54,7 +54,7 @@ export class GrpcTransport implements PartTransport {
       .createCall(INFER_METHOD.path, Number.POSITIVE_INFINITY, null, null, null);
     this.#call.start(new Metadata(), {
       // The node has accepted the stream: from here on the call is complete inside grpc-js.
-      onReceiveMetadata: () => passFramedBytes(this.#call),
+      onReceiveMetadata: () => this.#onMetadata(),
       onReceiveMessage: (message: Buffer) => this.#onMessage(message),
       onReceiveStatus: (end) => this.#onStatus(end),
     });
@@ -151,6 +151,16 @@ export class GrpcTransport implements PartTransport {
     if (!this.#endsSending || !isWritten || this.#isEnded) return;
     this.#endsSending = false;
     this.#call.halfClose();
+  }
+
+  #onMetadata(): void {
+    if (isCompressedByGrpc(this.#call)) {
+      const details =
+        'it compresses messages by gRPC itself, which the rules leave to the sample library; switch that off there';
+      this.#call.cancelWithStatus(status.FAILED_PRECONDITION, details);
+      return;
+    }
+    passFramedBytes(this.#call);
   }
 
   #onMessage(message: Buffer): void {

@@ -1,7 +1,11 @@
+import { createServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { Client, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FramedBytes, passFramedBytes } from '../../qdl/channel/framed-bytes.ts';
+import { GrpcTransport } from '../../qdl/channel/grpc-transport.ts';
 import { framesSize, writeFrames } from '../../qdl/channel/part-frames.ts';
+import type { StreamEnd } from '../../qdl/channel/part-transport.ts';
 import { encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
 import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';
@@ -51,6 +55,29 @@ function part(bytes: number, query: number): WirePart {
     samples: [{ id: query, payload, encoding: 0, offset: 0, total: 0 }],
   };
 }
+
+it('finds a node that compresses messages by gRPC itself', async () => {
+  const node = createServer();
+  node.on('stream', (stream: ServerHttp2Stream) => {
+    const headers = { ':status': 200, 'content-type': 'application/grpc', 'grpc-encoding': 'gzip' };
+    stream.respond(headers);
+  });
+  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+  const { port } = node.address() as AddressInfo;
+  const other = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const end = await new Promise<StreamEnd>((resolve) => {
+    const payloads = {
+      encoding: { form: 'raw', compression: 'identity' },
+      payloadOf: () => new Uint8Array(0),
+    };
+    const never = (): void => {};
+    const events = { onMessage: never, onWritten: never, onEnd: resolve };
+    new GrpcTransport(other, payloads, events).sendControl(Buffer.from('open'));
+  });
+  expect(end).toMatchObject({ code: 9, details: /compresses messages by gRPC itself/ });
+  other.close();
+  node.close();
+});
 
 it('fit the installed grpc-js: frames pass uncopied, large messages arrive in pieces', async () => {
   const parts = [part(10, 0), part(200_000, 1), part(3 * MIB, 2)];
