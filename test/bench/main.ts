@@ -7,7 +7,7 @@ import { benchWire } from './wire/wire-bench.ts';
 
 const USAGE = `npm run bench -- engine [--count N] [--repeat N] [--largest N] [--seconds N] [--only rate,size,delay,simulated]
 npm run bench -- wire [--size BYTES,...] [--outstanding N,...] [--rounds N] [--seconds N] [--warm-up N] [--streams N]
-                      [--only longhaul,bare,c++,...] [--json FILE] [--profile FOLDER] [--sut-args "..."]
+                      [--only longhaul,bare,c++,...] [--json FILE] [--profile FOLDER] [--sut-args "..."] [--node-flags "..."]
 `;
 
 const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
@@ -44,6 +44,7 @@ const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
         json: { type: 'string' },
         profile: { type: 'string' },
         'sut-args': { type: 'string', default: '' },
+        'node-flags': { type: 'string', default: '' },
       },
     });
     await benchWire({
@@ -56,13 +57,14 @@ const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
       only: words(values.only),
       jsonFile: values.json,
       profileFolder: values.profile,
-      sutArgs: values['sut-args'].split(' ').filter((word) => word !== ''),
+      sutArgs: words(values['sut-args'], ' '),
+      nodeFlags: words(values['node-flags'], ' '),
     });
   },
 };
 
-function words(list: string): string[] {
-  return list.split(',').filter((word) => word !== '');
+function words(list: string, separator = ','): string[] {
+  return list.split(separator).filter((word) => word !== '');
 }
 
 const [verb = '', ...args] = process.argv.slice(2);

@@ -10,22 +10,21 @@ import type { ClientJob } from './measured.ts';
 
 /** No path is faster than this. */
 const QUERIES_PER_SECOND_MAX = 400_000;
-const SAMPLE_COUNT = 1024;
 const ENCODING = { form: 'raw', compression: 'identity' };
 
 const [kind, jobText] = process.argv.slice(2) as [string, string];
 const job = JSON.parse(jobText) as ClientJob;
 const dataSet = new NullDataSet({
   sampleBytes: job.sizeBytes,
-  sampleCount: SAMPLE_COUNT,
+  sampleCount: job.sampleCount,
   responseBytes: 4,
   metric: 'answered',
 });
 const store = new SampleStore(dataSet, {
   encoding: ENCODING,
-  performanceSampleCount: SAMPLE_COUNT,
+  performanceSampleCount: job.sampleCount,
 });
-await store.loadSamplesToRam(Uint32Array.from({ length: SAMPLE_COUNT }, (_, i) => i));
+await store.loadSamplesToRam(Uint32Array.from({ length: job.sampleCount }, (_, i) => i));
 const qdl = createQueryDispatchLibrary(
   {
     ...defaultDispatchSettings([job.address]),
@@ -40,7 +39,7 @@ if (sut === qdl) await qdl.connect();
 await sut.name();
 const loop = new ClosedLoop(sut, {
   outstanding: job.outstanding,
-  sampleCount: SAMPLE_COUNT,
+  sampleCount: job.sampleCount,
   warmUpNs: job.warmUpS * 1e9,
   measuredNs: job.seconds * 1e9,
   queriesMax: Math.ceil((job.warmUpS + job.seconds) * QUERIES_PER_SECOND_MAX),

@@ -24,6 +24,8 @@ export interface Contestant {
 export interface NodeOptions {
   /** Folder for CPU profiles; undefined: none are made. */
   readonly profileFolder: string | undefined;
+  /** Flags of Node for every process of ours. */
+  readonly nodeFlags: readonly string[];
   /** More arguments of `longhaul sut`. */
   readonly sutArgs: readonly string[];
 }
@@ -58,17 +60,20 @@ export function cppContestant(peer: PeerProgram, mode: 'unary' | 'bidi'): Contes
   return {
     name: `C++ ${mode}`,
     startServer: () => startCppServer(peer),
-    runClient: async ({ address, serverPid, sizeBytes, outstanding, warmUpS, seconds }) => {
+    runClient: async ({ address, serverPid, ...job }) => {
       const port = address.split(':').at(-1) as string;
-      const numbers = [serverPid, sizeBytes, outstanding, warmUpS, seconds].map(String);
-      return await runClient(peer.path, [mode, port, ...numbers], warmUpS + seconds);
+      const { sizeBytes, sampleCount, outstanding, warmUpS, seconds } = job;
+      const numbers = [serverPid, sizeBytes, sampleCount, outstanding, warmUpS, seconds];
+      const args = [mode, port, ...numbers.map(String)];
+      return await runClient(peer.path, args, warmUpS + seconds);
     },
   };
 }
 
-function profileFlags({ profileFolder }: NodeOptions, name: string): string[] {
-  if (profileFolder === undefined) return [];
+function flagsOf({ profileFolder, nodeFlags }: NodeOptions, name: string): string[] {
+  if (profileFolder === undefined) return [...nodeFlags];
   return [
+    ...nodeFlags,
     ...['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
     `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
   ];
@@ -80,8 +85,8 @@ async function runNodeClient(
   job: ClientJob,
 ): Promise<Measured> {
   const client = fileURLToPath(compiledModule('test/bench/wire/client.js'));
-  const profile = profileFlags(options, `${kind}-client-${job.sizeBytes}`);
-  const args = [...profile, client, kind, JSON.stringify(job)];
+  const flags = flagsOf(options, `${kind}-client-${job.sizeBytes}`);
+  const args = [...flags, client, kind, JSON.stringify(job)];
   return await runClient(process.execPath, args, job.warmUpS + job.seconds);
 }
 
@@ -100,7 +105,7 @@ async function startNodeServer(
   [module, ...args]: readonly string[],
 ): Promise<BenchServer> {
   const path = fileURLToPath(compiledModule(module as string));
-  const child = spawn(process.execPath, [...profileFlags(options, name), path, ...args], {
+  const child = spawn(process.execPath, [...flagsOf(options, name), path, ...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const address = await says(child, (resolve) => {

@@ -19,6 +19,8 @@ export interface ClientJob {
   readonly serverPid: number;
   /** Payload of one query in bytes. */
   readonly sizeBytes: number;
+  /** Samples in the library that queries take in turn. */
+  readonly sampleCount: number;
   readonly outstanding: number;
   readonly warmUpS: number;
   readonly seconds: number;

@@ -108,7 +108,8 @@ async function runCase(
       if (round % 2 === 1) order.reverse();
       for (const i of order) {
         const { address, pid: serverPid } = servers[i] as BenchServer;
-        const job = { address, serverPid, sizeBytes, outstanding, warmUpS, seconds, streams };
+        const where = { address, serverPid, sizeBytes, sampleCount: samplesOf(sizeBytes) };
+        const job = { ...where, outstanding, warmUpS, seconds, streams };
         results[i]?.push(await (contestants[i] as Contestant).runClient(job));
       }
     }
@@ -116,6 +117,11 @@ async function runCase(
     await Promise.all(servers.map((server) => server.stop()));
   }
   return results;
+}
+
+/** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */
+function samplesOf(sizeBytes: number): number {
+  return Math.max(1, Math.min(1024, Math.floor((64 * 1024 * 1024) / sizeBytes)));
 }
 
 function printCase(
