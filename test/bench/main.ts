@@ -6,7 +6,7 @@ import { benchWire } from './wire/wire-bench.ts';
 // `npm run bench -- VERB`: benchmarks report figures and never fail because of one.
 
 const USAGE = `npm run bench -- engine [--count N] [--repeat N] [--largest N] [--seconds N] [--only rate,size,delay,simulated]
-npm run bench -- wire [--size BYTES,...] [--outstanding N,...] [--rounds N] [--seconds N] [--warm-up N] [--streams N]
+npm run bench -- wire [--size BYTES,...] [--outstanding N,...] [--rounds N] [--seconds N] [--warm-up N] [--streams N] [--connections N]
                       [--only longhaul,bare,c++,...] [--json FILE] [--profile FOLDER] [--sut-args "..."] [--node-flags "..."]
 `;
 
@@ -40,6 +40,7 @@ const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
         seconds: { type: 'string', default: '2' },
         'warm-up': { type: 'string', default: '0.7' },
         streams: { type: 'string', default: '1' },
+        connections: { type: 'string', default: '1' },
         only: { type: 'string', default: '' },
         json: { type: 'string' },
         profile: { type: 'string' },
@@ -54,6 +55,7 @@ const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
       seconds: Number(values.seconds),
       warmUpS: Number(values['warm-up']),
       streams: Number(values.streams),
+      connections: Number(values.connections),
       only: words(values.only),
       jsonFile: values.json,
       profileFolder: values.profile,

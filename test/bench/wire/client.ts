@@ -31,6 +31,7 @@ const qdl = createQueryDispatchLibrary(
     benchmark: 'null',
     encoding: ENCODING,
     streamsPerNode: job.streams,
+    connectionsPerNode: job.connections,
   },
   store,
 );

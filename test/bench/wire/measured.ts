@@ -25,6 +25,7 @@ export interface ClientJob {
   readonly warmUpS: number;
   readonly seconds: number;
   readonly streams: number;
+  readonly connections: number;
 }
 
 /** Kernel ticks of CPU time in one second: fixed in Linux's user interface. */

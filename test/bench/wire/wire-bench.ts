@@ -26,6 +26,7 @@ export interface WireBenchOptions extends NodeOptions {
   readonly seconds: number;
   readonly warmUpS: number;
   readonly streams: number;
+  readonly connections: number;
   /** Names of contestants, or the beginnings of names; all if empty. */
   readonly only: readonly string[];
   /** File for all figures. */
@@ -96,7 +97,7 @@ function chooseContestants(options: WireBenchOptions): Contestant[] {
 
 async function runCase(
   contestants: readonly Contestant[],
-  { rounds, warmUpS, seconds, streams }: WireBenchOptions,
+  { rounds, warmUpS, seconds, streams, connections }: WireBenchOptions,
   { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
 ): Promise<Measured[][]> {
   const results: Measured[][] = contestants.map(() => []);
@@ -109,7 +110,7 @@ async function runCase(
       for (const i of order) {
         const { address, pid: serverPid } = servers[i] as BenchServer;
         const where = { address, serverPid, sizeBytes, sampleCount: samplesOf(sizeBytes) };
-        const job = { ...where, outstanding, warmUpS, seconds, streams };
+        const job = { ...where, outstanding, warmUpS, seconds, streams, connections };
         results[i]?.push(await (contestants[i] as Contestant).runClient(job));
       }
     }
