@@ -2,6 +2,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { benchLink } from './link/link-bench.ts';
 import type { NodeOptions } from './processes.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
@@ -61,6 +62,27 @@ const VERBS: Readonly<Record<string, Verb>> = {
       benchDelay({
         qps: numbers(value('qps')),
         sizeBytes: Number(value('size')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  link: {
+    flags: {
+      rate: '1000',
+      delay: '1,10',
+      size: '602112',
+      outstanding: '16',
+      rounds: '3',
+      seconds: '4',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchLink({
+        rateMbit: Number(value('rate')),
+        oneWayMs: numbers(value('delay')),
+        sizeBytes: Number(value('size')),
+        outstanding: Number(value('outstanding')),
         rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
         ...nodeOptions(value),

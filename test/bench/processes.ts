@@ -18,6 +18,8 @@ export interface NodeOptions {
   readonly nodeFlags: readonly string[];
   /** More arguments of `longhaul sut`. */
   readonly sutArgs: readonly string[];
+  /** Program and arguments that run a command elsewhere, for example in a network namespace. */
+  readonly prefix?: readonly string[];
 }
 
 /** A compiled module of this package as a program: its path below the root, and its arguments. */
@@ -48,7 +50,8 @@ export async function startNodeServer(
   options: NodeOptions,
   program: NodeProgram,
 ): Promise<BenchServer> {
-  const child = spawn(process.execPath, commandOf(options, program), {
+  const [path, ...args] = commandOf(options, program);
+  const child = spawn(path as string, args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const address = await says(child, (resolve) => {
@@ -72,7 +75,8 @@ export function runNode<T>(
   program: NodeProgram,
   seconds: number,
 ): Promise<T> {
-  return runProgram<T>(process.execPath, commandOf(options, program), seconds);
+  const [path, ...args] = commandOf(options, program);
+  return runProgram<T>(path as string, args, seconds);
 }
 
 /** The same for any program. @param seconds How long it is to take; much longer and it is ended. */
@@ -86,7 +90,8 @@ export async function runProgram<T>(
 }
 
 function commandOf(options: NodeOptions, { name, module, args }: NodeProgram): string[] {
-  return [...flagsOf(options, name), fileURLToPath(compiledModule(module)), ...args];
+  const command = [process.execPath, ...flagsOf(options, name)];
+  return [...(options.prefix ?? []), ...command, fileURLToPath(compiledModule(module)), ...args];
 }
 
 function flagsOf({ profileFolder, nodeFlags }: NodeOptions, name: string): string[] {

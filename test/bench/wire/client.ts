@@ -2,6 +2,7 @@ import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { BareSut } from './bare-sut.ts';
 import { ClosedLoop } from './closed-loop.ts';
 import type { ClientJob } from './measured.ts';
+import { TcpSut } from './tcp-sut.ts';
 
 // Goal: one measurement of a path that ends in LoadGen's recorder, in a fresh process. Started by
 // contestants.ts with the kind of path and the job as arguments; prints one line of JSON.
@@ -18,7 +19,9 @@ const qdl = nullQdl(job.address, store, {
   streamsPerNode: job.streams,
   connectionsPerNode: job.connections,
 });
-const sut = kind === 'bare' ? new BareSut(job.address, store) : qdl;
+const others = { bare: BareSut, tcp: TcpSut };
+const Other = others[kind as keyof typeof others];
+const sut = Other === undefined ? qdl : new Other(job.address, store);
 if (sut === qdl) await qdl.connect();
 await sut.name();
 const loop = new ClosedLoop(sut, {

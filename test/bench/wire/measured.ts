@@ -28,6 +28,11 @@ export interface ClientJob {
   readonly connections: number;
 }
 
+/** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */
+export function samplesOf(sizeBytes: number): number {
+  return Math.max(1, Math.min(1024, Math.floor((64 * 1024 * 1024) / sizeBytes)));
+}
+
 /** Kernel ticks of CPU time in one second: fixed in Linux's user interface. */
 const TICKS_PER_SECOND = 100;
 

@@ -8,7 +8,7 @@ import {
   cppContestant,
   longhaulContestant,
 } from './contestants.ts';
-import type { ClientJob, Measured } from './measured.ts';
+import { type ClientJob, type Measured, samplesOf } from './measured.ts';
 
 /*
  * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
@@ -107,11 +107,6 @@ async function runCase(
     await Promise.all(servers.map((server) => server.stop()));
   }
   return results;
-}
-
-/** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */
-function samplesOf(sizeBytes: number): number {
-  return Math.max(1, Math.min(1024, Math.floor((64 * 1024 * 1024) / sizeBytes)));
 }
 
 function printCase(
