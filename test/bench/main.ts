@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
 import { benchLink } from './link/link-bench.ts';
+import { benchMemory } from './memory/memory-bench.ts';
 import type { NodeOptions } from './processes.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
@@ -85,6 +86,15 @@ const VERBS: Readonly<Record<string, Verb>> = {
         outstanding: Number(value('outstanding')),
         rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  memory: {
+    flags: { count: '1000000', only: '', ...NODE_FLAGS },
+    run: (value) =>
+      benchMemory({
+        count: Number(value('count')),
+        only: words(value('only')),
         ...nodeOptions(value),
       }),
   },
