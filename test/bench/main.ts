@@ -1,80 +1,144 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { benchLink } from './link/link-bench.ts';
+import { benchMemory } from './memory/memory-bench.ts';
+import type { NodeOptions } from './processes.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
 // `npm run bench -- VERB`: benchmarks report figures and never fail because of one.
 
-const USAGE = `npm run bench -- engine [--count N] [--repeat N] [--largest N] [--seconds N] [--only rate,size,delay,simulated]
-npm run bench -- wire [--size BYTES,...] [--outstanding N,...] [--rounds N] [--seconds N] [--warm-up N] [--streams N]
-                      [--only longhaul,bare,c++,...] [--json FILE] [--profile FOLDER] [--sut-args "..."]
-`;
+/** A verb: its flags with the values that hold where nothing is said, and what it does. */
+interface Verb {
+  readonly flags: Readonly<Record<string, string>>;
+  readonly run: (value: (flag: string) => string) => Promise<void>;
+}
 
-const VERBS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
-  engine: async (args) => {
-    const { values } = parseArgs({
-      args,
-      options: {
-        count: { type: 'string', default: '200000' },
-        repeat: { type: 'string', default: '3' },
-        largest: { type: 'string', default: '1000000' },
-        seconds: { type: 'string', default: '2' },
-        only: { type: 'string', default: '' },
-      },
-    });
-    await benchEngine({
-      count: Number(values.count),
-      repeat: Number(values.repeat),
-      largest: Number(values.largest),
-      seconds: Number(values.seconds),
-      only: words(values.only),
-    });
+/** Flags of every verb that starts processes of longhaul. */
+const NODE_FLAGS = { profile: '', 'sut-args': '', 'node-flags': '' };
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  engine: {
+    flags: { count: '200000', repeat: '3', largest: '1000000', seconds: '2', only: '' },
+    run: (value) =>
+      benchEngine({
+        count: Number(value('count')),
+        repeat: Number(value('repeat')),
+        largest: Number(value('largest')),
+        seconds: Number(value('seconds')),
+        only: words(value('only')),
+      }),
   },
-  wire: async (args) => {
-    const { values } = parseArgs({
-      args,
-      options: {
-        size: { type: 'string', default: '16,4096,150528,602112' },
-        outstanding: { type: 'string', default: '16,256,1' },
-        rounds: { type: 'string', default: '3' },
-        seconds: { type: 'string', default: '2' },
-        'warm-up': { type: 'string', default: '0.7' },
-        streams: { type: 'string', default: '1' },
-        only: { type: 'string', default: '' },
-        json: { type: 'string' },
-        profile: { type: 'string' },
-        'sut-args': { type: 'string', default: '' },
-      },
-    });
-    await benchWire({
-      sizes: words(values.size).map(Number),
-      outstanding: words(values.outstanding).map(Number),
-      rounds: Number(values.rounds),
-      seconds: Number(values.seconds),
-      warmUpS: Number(values['warm-up']),
-      streams: Number(values.streams),
-      only: words(values.only),
-      jsonFile: values.json,
-      profileFolder: values.profile,
-      sutArgs: values['sut-args'].split(' ').filter((word) => word !== ''),
-    });
+  wire: {
+    flags: {
+      size: '16,4096,150528,602112',
+      outstanding: '16,256,1',
+      rounds: '3',
+      seconds: '2',
+      'warm-up': '0.7',
+      streams: '1',
+      connections: '1',
+      only: '',
+      json: '',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchWire({
+        sizes: numbers(value('size')),
+        outstanding: numbers(value('outstanding')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        warmUpS: Number(value('warm-up')),
+        streams: Number(value('streams')),
+        connections: Number(value('connections')),
+        only: words(value('only')),
+        jsonFile: value('json') || undefined,
+        ...nodeOptions(value),
+      }),
+  },
+  delay: {
+    flags: { qps: '100,1000,10000', size: '16', rounds: '3', seconds: '3', ...NODE_FLAGS },
+    run: (value) =>
+      benchDelay({
+        qps: numbers(value('qps')),
+        sizeBytes: Number(value('size')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  link: {
+    flags: {
+      rate: '1000',
+      delay: '1,10',
+      size: '602112',
+      outstanding: '16',
+      rounds: '3',
+      seconds: '4',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchLink({
+        rateMbit: Number(value('rate')),
+        oneWayMs: numbers(value('delay')),
+        sizeBytes: Number(value('size')),
+        outstanding: Number(value('outstanding')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  memory: {
+    flags: { count: '1000000', only: '', ...NODE_FLAGS },
+    run: (value) =>
+      benchMemory({
+        count: Number(value('count')),
+        only: words(value('only')),
+        ...nodeOptions(value),
+      }),
   },
 };
 
-function words(list: string): string[] {
-  return list.split(',').filter((word) => word !== '');
+function nodeOptions(value: (flag: string) => string): NodeOptions {
+  return {
+    profileFolder: value('profile') || undefined,
+    sutArgs: words(value('sut-args'), ' '),
+    nodeFlags: words(value('node-flags'), ' '),
+  };
 }
 
-const [verb = '', ...args] = process.argv.slice(2);
-const run = VERBS[verb];
-if (run === undefined) {
-  process.stderr.write(USAGE);
+function numbers(list: string): number[] {
+  return words(list).map(Number);
+}
+
+function words(list: string, separator = ','): string[] {
+  return list.split(separator).filter((word) => word !== '');
+}
+
+/** `npm run bench -- wire [--size 16,4096,150528,602112] ...`, one line per verb. */
+function usage(): string {
+  const lines = Object.entries(VERBS).map(([name, { flags }]) => {
+    const shown = Object.entries(flags).map(([flag, value]) => `[--${flag}=${value || '...'}]`);
+    return `npm run bench -- ${name} ${shown.join(' ')}\n`;
+  });
+  return lines.join('');
+}
+
+const [name = '', ...args] = process.argv.slice(2);
+const verb = VERBS[name];
+if (verb === undefined) {
+  process.stderr.write(usage());
   process.exitCode = 2;
 } else {
+  const options = Object.fromEntries(
+    Object.entries(verb.flags).map(([flag, value]) => [flag, { type: 'string', default: value }]),
+  ) as Record<string, { type: 'string'; default: string }>;
+  const { values } = parseArgs({ args, options });
   const processors = cpus();
   process.stdout.write(
     `${processors.length} x ${processors[0]?.model ?? 'unknown processor'}, Node ${process.version}, ` +
       `load ${loadavg()[0]?.toFixed(1)}\n\n`,
   );
-  await run(args);
+  await verb.run((flag) => String(values[flag]));
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { distFolder } from '../../shared/process/package-files.ts';
 
 const NEAR = 'longhaul-lg';
 const FAR = 'longhaul-sut';
@@ -93,7 +93,7 @@ function netemLink(oneWayMs: number, rateMbit: number): void {
 }
 
 function tapLink(oneWayMs: number, rateMbit: number): Promise<ChildProcess> {
-  const script = join(dirname(fileURLToPath(import.meta.url)), 'tap-link.py');
+  const script = join(distFolder(), '..', 'test', 'network', 'tap-link.py');
   const sides = [NEAR, NEAR_ADDRESS, FAR, '10.77.0.2'];
   const link = spawn('/usr/bin/python3', [script, ...sides, String(oneWayMs), String(rateMbit)], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,9 +1,9 @@
 // The C++ gRPC peer of `npm run bench -- wire`: what the whole path of longhaul is compared with.
 //
 //   peer server RESPONSE_BYTES                    prints its port, serves until stdin ends
-//   peer unary|bidi PORT SERVER_PID SIZE OUTSTANDING WARM_UP_S SECONDS
+//   peer unary|bidi PORT SERVER_PID SIZE SAMPLES OUTSTANDING WARM_UP_S SECONDS
 //
-// Both ends use one thread and one completion queue. The client keeps OUTSTANDING calls (unary) or messages of
+// Queries take SAMPLES payloads in turn, made before. Both ends use one thread and one completion queue. The client keeps OUTSTANDING calls (unary) or messages of
 // one stream (bidi) under way and prints one line of JSON.
 
 #include <grpcpp/grpcpp.h>
@@ -258,9 +258,12 @@ int serve(size_t response_bytes) {
 
 struct Job {
   std::shared_ptr<grpc::Channel> channel;
-  Payload request;
+  std::vector<Payload> requests;
   int outstanding;
   Window window;
+  size_t issued = 0;
+
+  const Payload& next_request() { return requests[issued++ % requests.size()]; }
 };
 
 struct UnaryCall {
@@ -279,7 +282,7 @@ int run_unary(Job& job) {
     call.reader.reset();
     call.context = std::make_unique<grpc::ClientContext>();
     call.issued_s = now_s();
-    call.reader = stub->AsyncUnary(call.context.get(), job.request, &queue);
+    call.reader = stub->AsyncUnary(call.context.get(), job.next_request(), &queue);
     call.reader->Finish(&call.response, &call.status, &call);
   };
   for (auto& call : calls) issue(call);
@@ -313,7 +316,7 @@ int run_bidi(Job& job) {
     is_writing = true;
     to_send -= 1;
     issued_s.push_back(now_s());
-    stream->Write(job.request, &written);
+    stream->Write(job.next_request(), &written);
   };
   void* tag = nullptr;
   bool ok = false;
@@ -342,7 +345,7 @@ int run_bidi(Job& job) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "server" && argc == 3) return serve(std::strtoul(argv[2], nullptr, 10));
-  if ((mode != "unary" && mode != "bidi") || argc != 8) {
+  if ((mode != "unary" && mode != "bidi") || argc != 9) {
     std::fprintf(stderr, "usage: see the head of peer.cc\n");
     return 2;
   }
@@ -350,8 +353,11 @@ int main(int argc, char** argv) {
   arguments.SetMaxReceiveMessageSize(-1);
   Job job{grpc::CreateCustomChannel(std::string("127.0.0.1:") + argv[2],
                                     grpc::InsecureChannelCredentials(), arguments),
-          Payload(), std::atoi(argv[5]), Window(std::atof(argv[6]), std::atof(argv[7]), argv[3])};
-  job.request.set_payload(std::string(std::strtoul(argv[4], nullptr, 10), 'x'));
+          std::vector<Payload>(std::strtoul(argv[5], nullptr, 10)), std::atoi(argv[6]),
+          Window(std::atof(argv[7]), std::atof(argv[8]), argv[3])};
+  for (auto& request : job.requests) {
+    request.set_payload(std::string(std::strtoul(argv[4], nullptr, 10), 'x'));
+  }
   const int code = mode == "unary" ? run_unary(job) : run_bidi(job);
   std::fflush(stdout);
   // Calls that are still under way are of no interest.

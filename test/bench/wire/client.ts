@@ -1,46 +1,32 @@
-import { NullDataSet } from '../../../loadgen-node/benchmarks/null/null-data-set.ts';
-import { SampleStore } from '../../../loadgen-node/qsl/sample-store.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { BareSut } from './bare-sut.ts';
 import { ClosedLoop } from './closed-loop.ts';
 import type { ClientJob } from './measured.ts';
+import { TcpSut } from './tcp-sut.ts';
 
 // Goal: one measurement of a path that ends in LoadGen's recorder, in a fresh process. Started by
 // contestants.ts with the kind of path and the job as arguments; prints one line of JSON.
 
 /** No path is faster than this. */
 const QUERIES_PER_SECOND_MAX = 400_000;
-const SAMPLE_COUNT = 1024;
-const ENCODING = { form: 'raw', compression: 'identity' };
 
 const [kind, jobText] = process.argv.slice(2) as [string, string];
 const job = JSON.parse(jobText) as ClientJob;
-const dataSet = new NullDataSet({
-  sampleBytes: job.sizeBytes,
-  sampleCount: SAMPLE_COUNT,
-  responseBytes: 4,
-  metric: 'answered',
+const { sampleCount } = job;
+const store = nullStore(job.sizeBytes, sampleCount);
+await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
+const qdl = nullQdl(job.address, store, {
+  streamsPerNode: job.streams,
+  connectionsPerNode: job.connections,
 });
-const store = new SampleStore(dataSet, {
-  encoding: ENCODING,
-  performanceSampleCount: SAMPLE_COUNT,
-});
-await store.loadSamplesToRam(Uint32Array.from({ length: SAMPLE_COUNT }, (_, i) => i));
-const qdl = createQueryDispatchLibrary(
-  {
-    ...defaultDispatchSettings([job.address]),
-    benchmark: 'null',
-    encoding: ENCODING,
-    streamsPerNode: job.streams,
-  },
-  store,
-);
-const sut = kind === 'bare' ? new BareSut(job.address, store) : qdl;
+const others = { bare: BareSut, tcp: TcpSut };
+const Other = others[kind as keyof typeof others];
+const sut = Other === undefined ? qdl : new Other(job.address, store);
 if (sut === qdl) await qdl.connect();
 await sut.name();
 const loop = new ClosedLoop(sut, {
   outstanding: job.outstanding,
-  sampleCount: SAMPLE_COUNT,
+  sampleCount,
   warmUpNs: job.warmUpS * 1e9,
   measuredNs: job.seconds * 1e9,
   queriesMax: Math.ceil((job.warmUpS + job.seconds) * QUERIES_PER_SECOND_MAX),
@@ -49,8 +35,5 @@ const loop = new ClosedLoop(sut, {
 await sut.start(loop);
 const measured = await loop.run();
 await sut.stop();
-if (sut === qdl) {
-  const { isCompared, differences } = qdl.ledgerReport;
-  if (!isCompared || differences.length > 0) throw new Error(`the ledgers: ${differences.join()}`);
-}
+if (sut === qdl) requireEqualLedgers(qdl);
 process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit());

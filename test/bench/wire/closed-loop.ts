@@ -15,11 +15,9 @@ export interface LoopOptions {
   readonly sampleCount: number;
   readonly warmUpNs: number;
   readonly measuredNs: number;
-  /** Most queries of the loop: memory of the recorder is taken for so many. */
+  /** Most queries of the loop, which ends it before its time: memory of the recorder is taken for so many. */
   readonly queriesMax: number;
   readonly serverPid: number;
-  /** Ends the loop after so many queries; default: by time only. */
-  readonly queryCount?: number;
 }
 
 /**
@@ -116,8 +114,7 @@ export class ClosedLoop implements ResponseSink {
   }
 
   #isEnd(atNs: number): boolean {
-    const { queryCount = this.#options.queriesMax } = this.#options;
-    return atNs >= this.#endNs || this.#recorder.issuedQueries >= queryCount;
+    return atNs >= this.#endNs || this.#recorder.issuedQueries >= this.#options.queriesMax;
   }
 
   #end(atNs: number): void {

@@ -19,10 +19,18 @@ export interface ClientJob {
   readonly serverPid: number;
   /** Payload of one query in bytes. */
   readonly sizeBytes: number;
+  /** Samples in the library that queries take in turn. */
+  readonly sampleCount: number;
   readonly outstanding: number;
   readonly warmUpS: number;
   readonly seconds: number;
   readonly streams: number;
+  readonly connections: number;
+}
+
+/** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */
+export function samplesOf(sizeBytes: number): number {
+  return Math.max(1, Math.min(1024, Math.floor((64 * 1024 * 1024) / sizeBytes)));
 }
 
 /** Kernel ticks of CPU time in one second: fixed in Linux's user interface. */
@@ -57,9 +65,4 @@ export class CpuMeter {
 /** The value below which the fraction of the sorted values lies. */
 export function percentile(sorted: Float64Array, fraction: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
-}
-
-/** The middle value; of an even number of values the upper one. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
+import { buildPeer } from '../cpp-programs.ts';
+import type { BenchServer, NodeOptions } from '../processes.ts';
+import { head, median, row } from '../report.ts';
 import {
-  type BenchServer,
   bareContestant,
   type Contestant,
   cppContestant,
   longhaulContestant,
-  type NodeOptions,
 } from './contestants.ts';
-import { buildPeer } from './cpp-peer.ts';
-import { type ClientJob, type Measured, median } from './measured.ts';
+import { type ClientJob, type Measured, samplesOf } from './measured.ts';
 
 /*
  * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
@@ -26,6 +26,7 @@ export interface WireBenchOptions extends NodeOptions {
   readonly seconds: number;
   readonly warmUpS: number;
   readonly streams: number;
+  readonly connections: number;
   /** Names of contestants, or the beginnings of names; all if empty. */
   readonly only: readonly string[];
   /** File for all figures. */
@@ -47,19 +48,8 @@ interface CaseResult {
 export async function benchWire(options: WireBenchOptions): Promise<void> {
   const contestants = chooseContestants(options);
   const results: CaseResult[] = [];
-  row(
-    'bytes',
-    'outstanding',
-    'path',
-    'queries/s',
-    `of ${BASE}`,
-    'same by CPU',
-    'client µs',
-    'server µs',
-    'p50 µs',
-    'p99 µs',
-  );
-  row('---:', '---:', '---', '---:', '---:', '---:', '---:', '---:', '---:', '---:');
+  const columns = ['queries/s', `of ${BASE}`, 'same by CPU', 'client µs', 'server µs'];
+  head(1, 'path', 'bytes', 'outstanding', ...columns, 'p50 µs', 'p99 µs');
   for (const sizeBytes of options.sizes) {
     for (const outstanding of options.outstanding) {
       const runs = await runCase(contestants, options, { sizeBytes, outstanding });
@@ -96,7 +86,7 @@ function chooseContestants(options: WireBenchOptions): Contestant[] {
 
 async function runCase(
   contestants: readonly Contestant[],
-  { rounds, warmUpS, seconds, streams }: WireBenchOptions,
+  { rounds, warmUpS, seconds, streams, connections }: WireBenchOptions,
   { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
 ): Promise<Measured[][]> {
   const results: Measured[][] = contestants.map(() => []);
@@ -108,7 +98,8 @@ async function runCase(
       if (round % 2 === 1) order.reverse();
       for (const i of order) {
         const { address, pid: serverPid } = servers[i] as BenchServer;
-        const job = { address, serverPid, sizeBytes, outstanding, warmUpS, seconds, streams };
+        const where = { address, serverPid, sizeBytes, sampleCount: samplesOf(sizeBytes) };
+        const job = { ...where, outstanding, warmUpS, seconds, streams, connections };
         results[i]?.push(await (contestants[i] as Contestant).runClient(job));
       }
     }
@@ -126,9 +117,9 @@ function printCase(
   const ratios = (value: (run: Measured) => number): number[] =>
     base?.map((run, i) => value(rounds[i] as Measured) / value(run)) ?? [];
   row(
+    contestant,
     sizeBytes,
     outstanding,
-    contestant,
     of(rateOf).toFixed(0),
     shown(ratios(rateOf)),
     shown(ratios(rateByCpu)),
@@ -150,8 +141,4 @@ function rateByCpu({ queries, clientCpuUs, serverCpuUs }: Measured): number {
 
 function rateOf({ queries, seconds }: Measured): number {
   return queries / seconds;
-}
-
-function row(...cells: readonly (string | number)[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`);
 }

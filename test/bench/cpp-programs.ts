@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder } from '../../../shared/process/package-files.ts';
+import { distFolder } from '../../shared/process/package-files.ts';
 
 /** A program that was built. */
-export interface PeerProgram {
+export interface BuiltProgram {
   readonly path: string;
 }
 
@@ -15,12 +15,21 @@ const SOURCES: string = join(distFolder(), '..', 'test', 'bench', 'cpp');
  * Builds the C++ gRPC peer, once; later calls find it.
  * @returns Why not, where its tools or libraries are missing or it does not compile.
  */
-export function buildPeer(): PeerProgram | string {
+export function buildPeer(): BuiltProgram | string {
   const folder = join(distFolder(), 'bench-peer');
   return build('build-peer.sh', [folder], join(folder, 'peer'));
 }
 
-function build(script: string, args: readonly string[], path: string): PeerProgram | string {
+/**
+ * Builds the loop that sleeps until each due time, which needs a compiler alone.
+ * @returns As {@link buildPeer}.
+ */
+export function buildSleepLoop(): BuiltProgram | string {
+  const path = join(distFolder(), 'bench-sleep-loop');
+  return build('build-sleep-loop.sh', [path], path);
+}
+
+function build(script: string, args: readonly string[], path: string): BuiltProgram | string {
   mkdirSync(distFolder(), { recursive: true });
   try {
     execFileSync('sh', [join(SOURCES, script), ...args], { stdio: ['ignore', 'inherit', 'pipe'] });

@@ -1,0 +1,37 @@
+import { NullDataSet } from '../../loadgen-node/benchmarks/null/null-data-set.ts';
+import { SampleStore } from '../../loadgen-node/qsl/sample-store.ts';
+import {
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+} from '../../qdl/index.ts';
+
+const ENCODING = { form: 'raw', compression: 'identity' };
+
+/** A sample library of the benchmark null. */
+export function nullStore(sampleBytes: number, sampleCount: number): SampleStore {
+  const expected = { responseBytes: 4, metric: 'answered' };
+  const dataSet = new NullDataSet({ sampleBytes, sampleCount, ...expected });
+  return new SampleStore(dataSet, { encoding: ENCODING, performanceSampleCount: sampleCount });
+}
+
+/** The QDL as `longhaul run --benchmark null` makes it. */
+export function nullQdl(
+  address: string,
+  store: SampleStore,
+  settings: Partial<DispatchSettings> = {},
+): QueryDispatchLibrary {
+  const fixed = { benchmark: 'null', encoding: ENCODING };
+  return createQueryDispatchLibrary(
+    { ...defaultDispatchSettings([address]), ...fixed, ...settings },
+    store,
+  );
+}
+
+/** @throws Error when the two ends did not count the same. */
+export function requireEqualLedgers({ ledgerReport }: QueryDispatchLibrary): void {
+  const { isCompared, differences } = ledgerReport;
+  if (isCompared && differences.length === 0) return;
+  throw new Error(`the ledgers are ${isCompared ? differences.join('; ') : 'not compared'}`);
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { compiledModule } from '../../shared/process/package-files.ts';
+
+/** A server that listens, and its process. */
+export interface BenchServer {
+  readonly address: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** What Node processes are started with. */
+export interface NodeOptions {
+  /** Folder for CPU profiles; undefined: none are made. */
+  readonly profileFolder: string | undefined;
+  /** Flags of Node for every process of ours. */
+  readonly nodeFlags: readonly string[];
+  /** More arguments of `longhaul sut`. */
+  readonly sutArgs: readonly string[];
+  /** Program and arguments that run a command elsewhere, for example in a network namespace. */
+  readonly prefix?: readonly string[];
+}
+
+/** A compiled module of this package as a program: its path below the root, and its arguments. */
+export interface NodeProgram {
+  /** Name of its CPU profile. */
+  readonly name: string;
+  readonly module: string;
+  readonly args: readonly string[];
+}
+
+/** Longest wait for a server to listen, and for a client beyond its own time. */
+const GRACE_MS = 20_000;
+
+const execute = promisify(execFile);
+
+/** Starts a SUT node of the benchmark null on a free port of loopback. */
+export function startNullNode(
+  options: NodeOptions,
+  args: readonly string[] = [],
+): Promise<BenchServer> {
+  const verb = ['sut', '--benchmark', 'null', '--listen', '127.0.0.1:0', '--progress', 'hidden'];
+  const program = { name: 'sut', module: 'loadgen-node/main.js' };
+  return startNodeServer(options, { ...program, args: [...verb, ...options.sutArgs, ...args] });
+}
+
+/** Starts a program that tells its parent process where it listens. */
+export async function startNodeServer(
+  options: NodeOptions,
+  program: NodeProgram,
+): Promise<BenchServer> {
+  const [path, ...args] = commandOf(options, program);
+  const child = spawn(path as string, args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const address = await says(child, (resolve) => {
+    child.on('message', (message: { address: string }) => resolve(message.address));
+  });
+  return { address, pid: child.pid as number, stop: () => stop(child) };
+}
+
+/** Starts a program that prints its port. It may end when its stdin does. */
+export async function startServer(path: string, args: readonly string[]): Promise<BenchServer> {
+  const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const port = await says(child, (resolve) => {
+    child.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
+  });
+  return { address: `127.0.0.1:${port}`, pid: child.pid as number, stop: () => stop(child) };
+}
+
+/** Runs a program to its end and reads the line of JSON that it prints. */
+export function runNode<T>(
+  options: NodeOptions,
+  program: NodeProgram,
+  seconds: number,
+): Promise<T> {
+  const [path, ...args] = commandOf(options, program);
+  return runProgram<T>(path as string, args, seconds);
+}
+
+/** The same for any program. @param seconds How long it is to take; much longer and it is ended. */
+export async function runProgram<T>(
+  path: string,
+  args: readonly string[],
+  seconds: number,
+): Promise<T> {
+  const { stdout } = await execute(path, args, { timeout: seconds * 1e3 + GRACE_MS });
+  return JSON.parse(stdout) as T;
+}
+
+function commandOf(options: NodeOptions, { name, module, args }: NodeProgram): string[] {
+  const command = [process.execPath, ...flagsOf(options, name)];
+  return [...(options.prefix ?? []), ...command, fileURLToPath(compiledModule(module)), ...args];
+}
+
+function flagsOf({ profileFolder, nodeFlags }: NodeOptions, name: string): string[] {
+  if (profileFolder === undefined) return [...nodeFlags];
+  return [
+    ...nodeFlags,
+    ...['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+    `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
+  ];
+}
+
+/** What a server says when it listens. */
+function says(child: ChildProcess, listen: (resolve: (text: string) => void) => void) {
+  return new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`${child.spawnargs.join(' ')} does not listen`));
+    }, GRACE_MS);
+    child.once('exit', (code) => reject(new Error(`${child.spawnargs.join(' ')}: exit ${code}`)));
+    child.once('error', reject);
+    listen((text) => {
+      clearTimeout(timer);
+      resolve(text);
+    });
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  await ended;
+  clearTimeout(timer);
+}
