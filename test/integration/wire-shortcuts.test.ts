@@ -1,6 +1,13 @@
 import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Client, credentials, Metadata, Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+} from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FramedBytes, passFramedBytes } from '../../qdl/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../qdl/channel/grpc-transport.ts';
@@ -25,7 +32,7 @@ beforeEach(async () => {
   const never = (): void => {};
   server.addService(SUT_SERVICE, {
     ...{ Name: never, Describe: never, Ready: never, Ledger: never },
-    Infer: (stream) => {
+    Infer: (stream: ServerDuplexStream<Buffer, Buffer>) => {
       isInPieces = receiveInPieces(stream, 8 * MIB);
       stream.on('data', (message: Buffer | MessagePieces) => {
         received.push(message);
