@@ -4,7 +4,7 @@ import { PART, SAMPLE } from './part-tags.ts';
 import { PieceReader } from './piece-reader.ts';
 
 /** A sample whose payload lies in several pieces, as it came from the socket. */
-export class SplitSample implements PartSample {
+class SplitSample implements PartSample {
   readonly id: number;
   readonly encoding: number;
   readonly offset: number;
