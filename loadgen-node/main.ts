@@ -5,6 +5,7 @@ import type { SettingTable } from '../shared/config/setting.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
 import { reportError } from '../shared/process/report-error.ts';
+import { auditCommand } from './commands/audit.ts';
 import { compressionCommand } from './commands/compression.ts';
 import { confCommand } from './commands/conf.ts';
 import { configCommand } from './commands/config.ts';
@@ -60,6 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(await sutVerb(args.includes('sut'), setExitCode))
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
+    .addCommand(auditCommand(setExitCode))
     .addCommand(compressionCommand())
     .addCommand(settingsCommand())
     .addCommand(confCommand())

@@ -60,6 +60,8 @@ export interface DispatchSettings {
   /** Idle time after which a connection is pinged, and the time that the pong may take, in ms. */
   readonly keepaliveTimeMs: number;
   readonly keepaliveTimeoutMs: number;
+  /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
+  readonly digestPerMillion: number;
 }
 
 /** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
@@ -98,5 +100,6 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     readyTimeoutMs: READY_TIMEOUT_MS,
     keepaliveTimeMs: KEEPALIVE_TIME_MS,
     keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
+    digestPerMillion: 0,
   };
 }

@@ -44,6 +44,9 @@ export class Dispatcher implements ChannelEvents {
   #isBroken = false;
   #isStopped = false;
   readonly #lostNodes = new Set<number>();
+  /** What LoadGen has issued. */
+  issuedQueries = 0;
+  issuedSamples = 0;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
@@ -74,6 +77,8 @@ export class Dispatcher implements ChannelEvents {
 
   /** Takes a query. Hot path. */
   issue(query: Query): void {
+    this.issuedQueries += 1;
+    this.issuedSamples += query.sampleCount;
     this.#waiting.push(query);
     if (this.#isBroken) this.#giveUpWaiting();
     else this.#dispatch();
@@ -182,7 +187,9 @@ export class Dispatcher implements ChannelEvents {
     for (let i = 0; i < wholeCount; i += 1) {
       this.#parts.sink.handedOver(firstResponseId + i * stride, nowNs);
     }
-    this.#ledgerOf(channel).countPart(query, sampleCount, bytes);
+    const ledger = this.#ledgerOf(channel);
+    ledger.countPart(query, sampleCount, bytes);
+    ledger.addDigests(samples, this.#parts.payloads);
     channel.send({ query, querySampleCount, samples, bytes });
   }
 

@@ -1,8 +1,9 @@
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
+import type { NameCall } from '../shared/evidence/network-evidence.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
-import { askNetworkName, type NetworkName } from './network-name.ts';
+import { NetworkNames } from './network-name.ts';
+import { ControlClient } from './node/control-client.ts';
 import { QueryDispatchLibrary } from './query-dispatch-library.ts';
-import { SutNodeHandle } from './sut-node-handle.ts';
 
 export { checkDispatchSettings } from './check-settings.ts';
 export {
@@ -13,7 +14,6 @@ export {
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,
 } from './dispatch-settings.ts';
-export type { NetworkName } from './network-name.ts';
 export { resolveNodeAddresses } from './node-addresses.ts';
 export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
@@ -30,11 +30,13 @@ export function createQueryDispatchLibrary(
  * Asks the nodes for their names without a run.
  * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names.
  */
-export async function askNames(settings: DispatchSettings): Promise<NetworkName> {
-  const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+export async function askNames(settings: DispatchSettings): Promise<NameCall> {
+  const clients = settings.nodes.map((address) => new ControlClient(address, settings));
+  const names = new NetworkNames(clients, settings.division);
   try {
-    return await askNetworkName(nodes.map((node) => node.control));
+    await names.ask();
+    return (await names.calls())[0] as NameCall; // There was one call.
   } finally {
-    for (const node of nodes) node.control.close();
+    for (const client of clients) client.close();
   }
 }

@@ -1,40 +1,119 @@
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { messageOf } from '../shared/errors/to-mlperf-error.ts';
+import type { NameCall, NodeNameCall } from '../shared/evidence/network-evidence.ts';
+import type { Division } from './dispatch-settings.ts';
 import type { ControlClient, NodeName } from './node/control-client.ts';
+import { measureTcpConnect, type TcpConnect } from './node/tcp-connect.ts';
 
 /** Substring that the name must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
 const NETWORK_SUT = 'Network SUT';
 
-/** Name of the SUT as LoadGen logs it, and what each node said. */
+/** Longest wait for the TCP connect that is measured beside Name; Name itself never waits for it. */
+const TCP_CONNECT_TIMEOUT_MS = 1_000;
+
+/** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */
 export interface NetworkName {
   readonly name: string;
-  /** In the order of the settings. */
   readonly nodes: readonly NodeName[];
 }
 
+/** A call as it is kept: the TCP connects may still be under way. */
+interface KeptCall {
+  readonly call: Omit<NameCall, 'nodes'>;
+  readonly nodes: readonly Omit<NodeNameCall, keyof TcpTimes>[];
+  readonly connects: readonly Promise<TcpConnect>[];
+}
+
+type TcpTimes = Pick<NodeNameCall, 'tcpConnectNs' | 'remoteAddress'>;
+
 /**
- * Asks every node for its name, in parallel, and joins the answers in the order of the addresses.
+ * LoadGen's Name() over the network. Every call asks every node, in parallel; nothing is cached; the
+ * answers are joined in the order of the settings.
  * Rule: "The Name method must not return until the round trip is complete", "The QDL must query each
  * SUT Node for its name and aggregate the responses", "Each SUT Node must have a unique name".
- *
- * @throws MlperfError of the first node that does not answer; `ERR_SUT_NAME` for an empty or a
- *   repeated name, or one node behind two addresses.
  */
-export async function askNetworkName(clients: readonly ControlClient[]): Promise<NetworkName> {
-  const nodes = await Promise.all(clients.map((client) => client.name()));
-  refuseEqual(
-    nodes,
-    (node) => node.name,
-    (a, b) =>
-      `the SUT nodes ${a.address} and ${b.address} have the same name "${a.name}"; ` +
-      'each node needs a name of its own (longhaul sut --node NAME)',
-  );
-  refuseEqual(
-    nodes,
-    (node) => node.identity,
-    (a, b) =>
-      `the addresses ${a.address} and ${b.address} lead to one SUT node, "${a.name}"; name each node once`,
-  );
-  return { name: `${NETWORK_SUT}: ${nodes.map((node) => node.name).join(', ')}`, nodes };
+export class NetworkNames {
+  readonly #clients: readonly ControlClient[];
+  readonly #division: Division;
+  readonly #kept: KeptCall[] = [];
+  #last: NetworkName | undefined;
+
+  /** @param division In the open division a repeated name or node is allowed; the audit marks it. */
+  constructor(clients: readonly ControlClient[], division: Division) {
+    this.#clients = clients;
+    this.#division = division;
+  }
+
+  /** What the last call that succeeded returned. */
+  get last(): NetworkName | undefined {
+    return this.#last;
+  }
+
+  /**
+   * Asks all nodes.
+   * @throws MlperfError of the first node, in the order of the settings, that does not answer;
+   *   `ERR_SUT_NAME` for an empty or a repeated name, or one node behind two addresses.
+   */
+  async ask(): Promise<string> {
+    const begin = performance.now();
+    const asked = this.#clients.map((client) => client.name());
+    const connects = this.#clients.map(({ address }) =>
+      measureTcpConnect(address, TCP_CONNECT_TIMEOUT_MS),
+    );
+    const answers = await Promise.allSettled(asked);
+    const durationNs = Math.round((performance.now() - begin) * 1e6);
+    const nodes = answers.map((answer, i) => nodeCallOf(this.#clients[i]?.address ?? '', answer));
+    const keep = (name: string | null, failure: string | null): void => {
+      this.#kept.push({ call: { name, failure, durationNs }, nodes, connects });
+    };
+    try {
+      const named = answers.map(nameOf);
+      const name = joinNames(named, this.#division);
+      this.#last = { name, nodes: named };
+      keep(name, null);
+      return name;
+    } catch (error) {
+      keep(null, messageOf(error));
+      throw error;
+    }
+  }
+
+  /** All calls so far, once the TCP connects beside them have ended: within a second. Never rejects. */
+  calls(): Promise<NameCall[]> {
+    return Promise.all(
+      this.#kept.map(async ({ call, nodes, connects }) => {
+        const ended = await Promise.all(connects);
+        return {
+          ...call,
+          nodes: nodes.map((node, i) => ({
+            ...node,
+            tcpConnectNs: ended[i]?.connectNs ?? null,
+            remoteAddress: ended[i]?.remoteAddress ?? null,
+          })),
+        };
+      }),
+    );
+  }
+}
+
+/** @throws MlperfError `ERR_SUT_NAME` */
+function joinNames(nodes: readonly NodeName[], division: Division): string {
+  if (division === 'network') {
+    refuseEqual(
+      nodes,
+      (node) => node.identity,
+      (a, b) =>
+        `the addresses ${a.address} and ${b.address} lead to one SUT node, "${a.name}"; name each node once`,
+    );
+    refuseEqual(
+      nodes,
+      (node) => node.name,
+      (a, b) =>
+        `the SUT nodes ${a.address} and ${b.address} have the same name "${a.name}"; ` +
+        'each node needs a name of its own (longhaul sut --node NAME)',
+    );
+  }
+  return `${NETWORK_SUT}: ${nodes.map((node) => node.name).join(', ')}`;
 }
 
 function refuseEqual(
@@ -51,4 +130,21 @@ function refuseEqual(
       throw new MlperfError('ERR_SUT_NAME', message(first, node));
     seen.set(key, node);
   }
+}
+
+function nameOf(answer: PromiseSettledResult<NodeName>): NodeName {
+  if (answer.status === 'rejected') throw answer.reason;
+  return answer.value;
+}
+
+function nodeCallOf(
+  address: string,
+  answer: PromiseSettledResult<NodeName>,
+): KeptCall['nodes'][number] {
+  if (answer.status === 'rejected') {
+    const failure = messageOf(answer.reason);
+    return { address, name: null, identity: null, roundTripNs: null, failure };
+  }
+  const { name, identity, roundTripNs } = answer.value;
+  return { address, name, identity, roundTripNs, failure: null };
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { Open } from '../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../proto/gen/mlperf/network/v1/Opened.ts';
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SystemUnderTest } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
-import { messageOf } from '../shared/errors/to-mlperf-error.ts';
-import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
+import type { NetworkEvidence } from '../shared/evidence/network-evidence.ts';
+import { settingsAsText } from '../shared/evidence/settings-text.ts';
 import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type ChannelPlace, type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { askNetworkName, type NetworkName } from './network-name.ts';
-import { compareLedgers } from './node/run-ledger.ts';
+import { NetworkNames } from './network-name.ts';
 import { partLimits, requireOneNode } from './opened-channels.ts';
 import { ResponseDecoder } from './response-decoder.ts';
 import { createRouter } from './router/create-router.ts';
@@ -50,7 +50,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   #dispatcher: Dispatcher | undefined;
   #sink: ResponseSink | undefined;
   #isStarted = false;
-  #lastName: NetworkName | undefined;
+  readonly #names: NetworkNames;
   #ledgerReport: LedgerReport = { isCompared: false, differences: [] };
 
   /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
@@ -59,11 +59,27 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#payloads = payloads;
     this.#connections = new GrpcConnections(settings);
     this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+    this.#names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+    );
   }
 
-  /** What the nodes answered to the last {@link name}. */
-  get lastName(): NetworkName | undefined {
-    return this.#lastName;
+  /** All that is known of the run over the network; resolves within a second, never rejects. */
+  async evidence(): Promise<NetworkEvidence> {
+    const { division, encoding, receiveWindowBytes } = this.#settings;
+    return {
+      runId: this.runId,
+      division,
+      encoding,
+      settings: settingsAsText(this.#settings),
+      receiveWindowBytes,
+      issuedQueries: this.#dispatcher?.issuedQueries ?? 0,
+      issuedSamples: this.#dispatcher?.issuedSamples ?? 0,
+      isComplete: this.#ledgerReport.isCompared,
+      nameCalls: await this.#names.calls(),
+      nodes: this.nodes.map((node) => node.evidence()),
+    };
   }
 
   /** The comparison made by {@link stop}. */
@@ -79,9 +95,8 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
   }
 
-  async name(): Promise<string> {
-    this.#lastName = await askNetworkName(this.nodes.map((node) => node.control));
-    return this.#lastName.name;
+  name(): Promise<string> {
+    return this.#names.ask();
   }
 
   async start(sink: ResponseSink): Promise<void> {
@@ -92,13 +107,16 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     this.#dispatcher = dispatcher;
     const openTransport = this.#openTransport();
     this.#channels = this.#places().map(
-      (place) => new SutChannel(place, openTransport, this.#open(place.streamOfNode), dispatcher),
+      (place) => new SutChannel(place, openTransport, this.#open(place), dispatcher),
     );
     const opened = await Promise.all(
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
     );
-    for (const channel of this.#channels) channel.requireCredit();
-    requireOneNode(this.#channels, opened, this.#settings.division, this.#lastName);
+    this.#channels.forEach((channel, i) => {
+      this.nodes[channel.place.nodeIndex]?.addOpened(opened[i] as Opened__Output); // One per channel.
+      channel.requireCredit();
+    });
+    requireOneNode(this.#channels, opened, this.#settings.division, this.#names.last);
     dispatcher.begin({
       channels: this.#channels,
       router: createRouter(policy, this.#channels),
@@ -163,16 +181,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   async #compareLedgers(): Promise<void> {
     const lost = this.#dispatcher?.lostNodes;
     const reached = this.nodes.filter((_, index) => lost?.has(index) !== true);
-    const lists = await Promise.all(
-      reached.map(async (node) => {
-        try {
-          const theirs = await node.control.ledger(this.runId);
-          return compareLedgers(node.address, node.ledger, theirs);
-        } catch (error) {
-          return [`SUT node ${node.address} did not tell its ledger: ${messageOf(error)}`];
-        }
-      }),
-    );
+    const lists = await Promise.all(reached.map((node) => node.compareLedgers(this.runId)));
     const differences = lists.flat();
     this.#ledgerReport = { isCompared: true, differences };
     if (differences.length === 0) return;
@@ -186,17 +195,18 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
   }
 
-  #open(streamOfNode: number): Open {
+  #open({ nodeIndex, streamOfNode }: ChannelPlace): Open {
+    const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
     const { benchmark, division, encoding, responseEncodings } = this.#settings;
     return {
-      protocolVersion: PROTOCOL_VERSION,
+      protocolVersion: node.protocolVersion,
       runId: this.runId,
       benchmark,
       division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
       encodings: [encoding],
       responseEncodings: [...responseEncodings],
-      features: [],
-      digestPerMillion: 0,
+      features: node.features,
+      digestPerMillion: node.digestPerMillion,
       streamIndex: streamOfNode,
       tokenLatencies: false,
     };

@@ -1,13 +1,21 @@
 import type { DescribeResponse__Output } from '../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { ModelDescription__Output } from '../proto/gen/mlperf/network/v1/ModelDescription.ts';
+import type { Opened__Output } from '../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { messageOf } from '../shared/errors/to-mlperf-error.ts';
+import type { NodeEvidence, NodeLedger } from '../shared/evidence/network-evidence.ts';
+import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../shared/evidence/payload-digest.ts';
 import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
+import { toDescription, toStream } from './evidence/from-wire.ts';
 import { ControlClient } from './node/control-client.ts';
-import { RunLedgerCounter } from './node/run-ledger.ts';
+import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
+
+/** Oldest version of the protocol that the QDL speaks. */
+const PROTOCOL_VERSION_MIN = 1;
 
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
@@ -18,7 +26,11 @@ export class SutNodeHandle {
   readonly control: ControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
   readonly #settings: DispatchSettings;
+  readonly #opened: Opened__Output[] = [];
   #description: DescribeResponse__Output | undefined;
+  #theirs: NodeLedger | undefined;
+  #ledgerMissing = 'it was not asked: the node was lost, or the run did not come to its end';
+  #differences: readonly string[] = [];
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
@@ -26,9 +38,33 @@ export class SutNodeHandle {
     this.control = new ControlClient(address, settings);
   }
 
-  /** What the node said of itself in {@link prepare}. */
+  /** What the node said of itself in {@link prepare}; undefined before, and where it has no Describe. */
   get description(): DescribeResponse__Output | undefined {
     return this.#description;
+  }
+
+  /** The node's model for the benchmark of this run, if it tells one. */
+  get model(): ModelDescription__Output | undefined {
+    const { benchmark } = this.#settings;
+    return this.#description?.models.find((model) => model.benchmark === benchmark);
+  }
+
+  /** Newest version of the protocol that both ends speak. After {@link prepare}. */
+  get protocolVersion(): number {
+    // A node that tells no range speaks the only version that there was when it was written.
+    const max = this.#description?.protocolVersionMax || PROTOCOL_VERSION_MIN;
+    return Math.min(PROTOCOL_VERSION, max);
+  }
+
+  /** Share of the samples that both ends digest, in millionths: none where the node offers no digests. */
+  get digestPerMillion(): number {
+    const isOffered = this.#description?.features.includes(PAYLOAD_DIGESTS_FEATURE) ?? false;
+    return isOffered ? this.#settings.digestPerMillion : 0;
+  }
+
+  /** Optional parts of the protocol that the run wants to use with this node. After {@link prepare}. */
+  get features(): string[] {
+    return this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : [];
   }
 
   /**
@@ -40,7 +76,8 @@ export class SutNodeHandle {
     const deadline = performance.now() + readyTimeoutMs;
     for (;;) {
       const answer = await this.control.ready(benchmark);
-      if (answer.ready) break;
+      // A node without Ready says at Open whether it takes the run.
+      if (answer === undefined || answer.ready) break;
       if (answer.state === 'NODE_STATE_FAILED' || performance.now() > deadline) {
         const why = answer.detail === '' ? answer.state : answer.detail;
         throw new MlperfError('ERR_SUT_NOT_READY', `SUT node ${this.address} is not ready: ${why}`);
@@ -49,33 +86,92 @@ export class SutNodeHandle {
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
     }
     this.#description = await this.control.describe();
-    this.#check(this.#description);
+    if (this.#description !== undefined) this.#check(this.#description);
+    this.ledger.digest = new PayloadDigestSum(this.digestPerMillion);
   }
 
-  /** The node's model for the benchmark of this run. */
-  get model(): ModelDescription__Output | undefined {
+  /**
+   * Keeps what the node chose for a stream.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` when it does not do what it was asked and offered.
+   */
+  addOpened(opened: Opened__Output): void {
+    this.#opened.push(opened);
+    if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
+      throw new MlperfError(
+        'ERR_WIRE_PROTOCOL',
+        `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
+          'run with --digest 0',
+      );
+    }
+  }
+
+  /**
+   * Asks the node for its ledger of the run and compares it. After the run.
+   * @returns Differences in words; empty when both ends agree, or the node keeps no ledger.
+   */
+  async compareLedgers(runId: string): Promise<readonly string[]> {
+    this.#differences = await this.#askLedger(runId);
+    return this.#differences;
+  }
+
+  /** All that is known of the node, as plain values. */
+  evidence(): NodeEvidence {
     const { benchmark } = this.#settings;
-    return this.#description?.models.find((model) => model.benchmark === benchmark);
+    return {
+      address: this.address,
+      description:
+        this.#description === undefined ? null : toDescription(this.#description, benchmark),
+      streams: this.#opened.map(toStream),
+      digestPerMillion: this.digestPerMillion,
+      ours: this.ledger.toCounts(),
+      theirs: this.#theirs ?? null,
+      ledgerMissing: this.#theirs === undefined ? this.#ledgerMissing : null,
+      differences: this.#differences,
+    };
+  }
+
+  async #askLedger(runId: string): Promise<string[]> {
+    try {
+      const answer = await this.control.ledger(runId);
+      if (answer === undefined) {
+        this.#ledgerMissing = 'the node keeps none: it does not implement Ledger';
+        return [];
+      }
+      const ours = this.ledger.toCounts();
+      if (!answer.known) {
+        this.#ledgerMissing = 'the node knows nothing of this run';
+        return ours.partCount === 0 ? [] : [`SUT node ${this.address} knows nothing of this run`];
+      }
+      this.#theirs = toNodeLedger(answer);
+      return compareLedgers(this.address, ours, this.#theirs, this.#settings.encoding);
+    } catch (error) {
+      this.#ledgerMissing = `the node did not tell it: ${messageOf(error)}`;
+      return [`SUT node ${this.address} did not tell its ledger: ${messageOf(error)}`];
+    }
   }
 
   #check(description: DescribeResponse__Output): void {
     const { benchmark, encoding } = this.#settings;
     const { protocolVersionMin: min, protocolVersionMax: max } = description;
-    if (PROTOCOL_VERSION < min || PROTOCOL_VERSION > max) {
+    if (max > 0 && (max < PROTOCOL_VERSION_MIN || min > PROTOCOL_VERSION)) {
       throw this.#refusal(
-        `speaks protocol versions ${min} to ${max}, this LoadGen node speaks ${PROTOCOL_VERSION}; ` +
+        `speaks protocol versions ${min} to ${max}, this LoadGen node speaks ${spokenVersions()}; ` +
           'install the same longhaul on both',
       );
     }
+    // What a node does not tell, Open shows.
+    if (description.models.length === 0) return;
     if (this.model === undefined) {
-      const served = description.models.map((model) => model.benchmark).join(', ') || 'nothing';
+      const served = description.models.map((model) => model.benchmark).join(', ');
       throw this.#refusal(`does not serve benchmark "${benchmark}"; it serves ${served}`);
     }
-    const takes = this.model.encodings.some(
-      (offer) => offer.form === encoding.form && offer.compression === encoding.compression,
+    const { encodings } = this.model;
+    const takes = encodings.some(
+      (offer) =>
+        offer.form === encoding.form && (offer.compression || 'identity') === encoding.compression,
     );
-    if (!takes) {
-      const offers = this.model.encodings.map((offer) => `${offer.form}/${offer.compression}`);
+    if (encodings.length > 0 && !takes) {
+      const offers = encodings.map((offer) => `${offer.form}/${offer.compression || 'identity'}`);
       throw this.#refusal(
         `does not take samples as ${encoding.form}/${encoding.compression}; it takes ${offers.join(', ')}`,
       );
@@ -85,4 +181,10 @@ export class SutNodeHandle {
   #refusal(what: string): MlperfError {
     return new MlperfError('ERR_SUT_REFUSED', `SUT node ${this.address} ${what}`);
   }
+}
+
+/** "1", or a range once there are several. */
+function spokenVersions(): string {
+  const [min, max]: number[] = [PROTOCOL_VERSION_MIN, PROTOCOL_VERSION];
+  return min === max ? `${max}` : `${min} to ${max}`;
 }

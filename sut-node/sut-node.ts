@@ -8,6 +8,7 @@ import type { Logger } from '../shared/process/logger.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
 import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
+import { DigestThread } from './digest/digest-thread.ts';
 import { createModel, type SutNodeParts } from './model/create-model.ts';
 import type { SutModel } from './model/sut-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
@@ -106,7 +107,8 @@ class ServingNode implements SutNode {
   readonly #limits: InferLimits;
   readonly #facts: NodeFacts;
   readonly #status = new NodeStatus();
-  readonly #ledgers = new RunLedgers();
+  readonly #digests = new DigestThread();
+  readonly #ledgers = new RunLedgers(this.#digests);
   readonly #streams: InferStreams;
   readonly #credits: CreditBook;
   readonly #batcher: DynamicBatcher;
@@ -229,7 +231,7 @@ class ServingNode implements SutNode {
   /** Ends everything at once. Nobody is waited for but threads and connections. */
   async close(): Promise<void> {
     this.#streams.abort(`SUT node ${this.name} was stopped`);
-    await Promise.all([this.#server?.close(), this.#model.stop()]);
+    await Promise.all([this.#server?.close(), this.#model.stop(), this.#digests.stop()]);
     this.#closed.resolve();
   }
 

@@ -1,60 +1,78 @@
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import { bootId } from '../../shared/process/host-facts.ts';
+import type { HostIdentity } from '../../shared/process/host-facts.ts';
+import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
+import type { NetworkAudit } from '../audit/network-audit.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
-import type { JudgedTest, Judgement } from '../engine/test-context.ts';
+import type { JudgedTest, Judgement, LoggedDetail } from '../engine/test-context.ts';
 import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
 import { divisionMarks } from './division-marks.ts';
+import { gatherFacts, type Phases } from './gather-facts.ts';
 import type { RunPlan } from './run-plan.ts';
 
+/** What a judge needs to know of a run. */
+export interface JudgeParts {
+  readonly plan: RunPlan;
+  readonly dataSet: DataSet;
+  readonly qdl: QueryDispatchLibrary;
+  readonly selfCheck: SelfCheck;
+  readonly host: HostIdentity;
+}
+
 /**
- * What LoadGen itself cannot judge: accuracy against the benchmark's target, and the marks that a result
- * must carry on the screen and in the logs. Nothing silences them.
+ * What LoadGen itself cannot judge: accuracy against the benchmark's target, the rules of the Network
+ * division, and the marks that a result must carry on the screen and in the logs. Nothing silences them.
  */
 export class RunJudge {
-  readonly #plan: RunPlan;
-  readonly #dataSet: DataSet;
-  readonly #qdl: QueryDispatchLibrary;
-  readonly #selfCheck: SelfCheck;
+  readonly #parts: JudgeParts;
+  #audit: NetworkAudit | undefined;
   /** Set by {@link judge} when every sample of an accuracy run was answered. */
   accuracy: AccuracyReport | undefined;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
 
-  constructor(parts: {
-    readonly plan: RunPlan;
-    readonly dataSet: DataSet;
-    readonly qdl: QueryDispatchLibrary;
-    readonly selfCheck: SelfCheck;
-  }) {
-    this.#plan = parts.plan;
-    this.#dataSet = parts.dataSet;
-    this.#qdl = parts.qdl;
-    this.#selfCheck = parts.selfCheck;
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
   }
 
   readonly judge = async (test: JudgedTest): Promise<Judgement> => {
+    const { plan, qdl, selfCheck, dataSet } = this.#parts;
+    const audit = await this.#compose(test);
+    this.#audit = audit;
     this.notes = [
-      ...marksOf(this.#plan, this.#qdl),
-      ...divisionMarks(this.#plan),
-      ...selfCheckMarks(this.#selfCheck),
-      ledgerNote(this.#qdl),
+      ...marksOf(plan, qdl),
+      ...divisionMarks(plan),
+      ...auditMarks(audit),
+      ...selfCheckMarks(selfCheck),
+      ledgerNote(audit),
     ];
+    const told = { notes: this.notes, details: detailsOf(audit) };
+    const broken = brokenRules(audit, plan.output);
     try {
-      this.accuracy = await scoreAccuracy(this.#dataSet, test);
+      this.accuracy = await scoreAccuracy(dataSet, test);
     } catch (error) {
       const text = `A response is no answer to this benchmark: ${messageOf(error)}.`;
       const needed = 'responses of the form that the benchmark knows';
       const problem = { rule: 'response-form', text, needed, seen: 'another form' };
-      return { problems: [problem], notes: this.notes };
+      return { problems: [problem, ...broken], ...told };
     }
-    return { problems: this.#qualityProblems(), notes: this.notes };
+    return { problems: [...this.#qualityProblems(), ...broken], ...told };
   };
 
+  /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
+  async audit(): Promise<NetworkAudit> {
+    return this.#audit ?? (await this.#compose({ accuracy: null, performance: null }));
+  }
+
+  async #compose(phases: Phases): Promise<NetworkAudit> {
+    const { plan, qdl, host } = this.#parts;
+    return composeAudit(await gatherFacts(plan, qdl, host, phases));
+  }
+
   #qualityProblems(): Judgement['problems'] {
-    const { target, metric } = this.#plan.rules.quality;
+    const { target, metric } = this.#parts.plan.rules.quality;
     if (this.accuracy === undefined || this.accuracy.value >= target) return [];
     const seen = this.accuracy.value.toPrecision(5);
     const text = `The quality target is missed: ${metric} is ${seen}, needed is ${target} or more.`;
@@ -92,17 +110,35 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
   if (!isNetworkDivisionScenario(scenario)) {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
   }
-  const here = qdl.nodes.filter(isOnThisMachine).map((node) => node.address);
-  if (here.length > 0) {
-    marks.push(
-      `LoadGen and SUT are on one machine (${here.join(', ')}): not a topology of the Network division`,
-    );
-  }
   for (const node of qdl.nodes) {
     if (node.model?.isStandIn !== true) continue;
     marks.push(`SUT node ${node.address} runs a model that is not known to be the benchmark's own`);
   }
   return marks;
+}
+
+/** Rules that the marks of the plan name in other words. */
+const MARKED_ELSEWHERE: readonly string[] = [
+  'datacenter-scenario',
+  'network-division',
+  'compression-allowed',
+];
+
+/** Topology is marked always; a rule that the open division allows to be broken is marked there. */
+function auditMarks(audit: NetworkAudit): string[] {
+  return brokenFindings(audit)
+    .filter(({ kind }) => kind === 'topology' || audit.run.division === 'open')
+    .filter(({ id }) => !MARKED_ELSEWHERE.includes(id))
+    .map(({ why }) => why.replace(/\.$/, ''));
+}
+
+/** In the Network division a broken rule makes a run INVALID. */
+function brokenRules({ run, rules }: NetworkAudit, output: string): Judgement['problems'] {
+  const broken = rules.filter(({ kind, verdict }) => kind === 'rule' && verdict === 'broken');
+  if (broken.length === 0 || run.division === 'open') return [];
+  const seen = broken.map(({ id }) => id).join(', ');
+  const text = `The run breaks rules of the Network division (${seen}): see "longhaul audit network ${output}".`;
+  return [{ rule: 'network-rules', text, needed: 'no broken rule', seen }];
 }
 
 function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
@@ -112,23 +148,41 @@ function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   ];
 }
 
-/** By the identity of the machine's start; where the system tells none, by a loopback address. */
-function isOnThisMachine(node: QueryDispatchLibrary['nodes'][number]): boolean {
-  const ours = bootId();
-  if (ours !== '' && node.description?.host?.bootId === ours) return true;
-  return /^(127\.|localhost:|\[::1\]:)/.test(node.address);
-}
-
-function ledgerNote(qdl: QueryDispatchLibrary): string {
-  const { isCompared, differences } = qdl.ledgerReport;
-  if (!isCompared) {
+function ledgerNote({ run, nodes }: NetworkAudit): string {
+  if (!run.isComplete) {
     return 'the counts of the two ends were not compared, because the run did not come to its end';
   }
-  const sum = (field: 'queryCount' | 'sampleCount' | 'payloadBytes'): number =>
-    qdl.nodes.reduce((total, node) => total + node.ledger[field], 0);
+  const differences = nodes.flatMap((node) => node.differences);
   if (differences.length > 0) return `the two ends counted differently: ${differences.join('; ')}`;
+  const silent = nodes.filter(({ theirs }) => theirs === null).map(({ address }) => address);
+  if (silent.length > 0)
+    return `no ledger of ${silent.join(', ')}: what arrived there is not known`;
+  const sum = (field: 'sampleCount' | 'payloadBytes' | 'digestedSampleCount'): number =>
+    nodes.reduce((total, { ours }) => total + ours[field], 0);
   return (
-    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes: ` +
-    'evidence from both ends, not a proof against a SUT node that lies'
+    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes, with the ` +
+    `same digests of ${sum('digestedSampleCount')} samples: evidence from both ends, not a proof against ` +
+    'a SUT node that lies'
   );
+}
+
+/** What the detail log tells beside LoadGen's own lines. */
+function detailsOf({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
+  const details: LoggedDetail[] = [
+    { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },
+  ];
+  for (const [i, { nodes }] of nameCalls.entries()) {
+    for (const node of nodes) {
+      const value = {
+        call: String(i + 1),
+        address: node.address,
+        name: node.name ?? '',
+        round_trip_ns: String(node.roundTripNs ?? ''),
+        tcp_connect_ns: String(node.tcpConnectNs ?? ''),
+        failure: node.failure ?? '',
+      };
+      details.push({ key: 'longhaul_name_round_trip', value });
+    }
+  }
+  return details;
 }

@@ -20,9 +20,7 @@ export function nameCommand(): Command {
     .action(async () => {
       const { values } = settingsOf(command, undefined, NAME_SETTINGS);
       const addresses = await resolveNodeAddresses(values.sut);
-      const begin = performance.now();
-      const network = await askNames(defaultDispatchSettings(addresses));
-      const durationNs = (performance.now() - begin) * 1e6;
-      process.stdout.write(`${nameLines(network.name, durationNs, network).join('\n')}\n`);
+      const call = await askNames(defaultDispatchSettings(addresses));
+      process.stdout.write(`${nameLines([call]).join('\n')}\n`);
     });
 }

@@ -4,15 +4,19 @@ import {
   askNames,
   checkDispatchSettings,
   createQueryDispatchLibrary,
-  type NetworkName,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+import type { NameCall } from '../../shared/evidence/network-evidence.ts';
+import { thisHost } from '../../shared/process/host-facts.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
+import { removeAudit, writeAudit } from '../audit/audit-file.ts';
 import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { startTest } from '../engine/start-test.ts';
+import type { TestParts } from '../engine/test-context.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
+import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import type { Interruption } from './interruption.ts';
@@ -27,7 +31,8 @@ export interface RunReport {
   readonly plan: RunPlan;
   readonly dataSetName: string;
   readonly totalSampleCount: number;
-  readonly name: NetworkName | undefined;
+  /** All calls of LoadGen's Name(). */
+  readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
   readonly accuracy: AccuracyReport | undefined;
   /** What a reader of the result has to know; the same as in the logs. */
@@ -64,13 +69,14 @@ export async function performRun(
     performanceSampleCount: plan.rules.performanceSampleCount,
     compressionScope: plan.compression.scope,
     isShared: plan.dispatch.channelThreads > 0,
+    digests: plan.dispatch.digestPerMillion > 0 ? new SampleDigests() : undefined,
   });
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {
     terminal.line(`replacing the logs of an earlier run in ${plan.output}`);
   }
   const selfCheck = checkSelf();
-  const judge = new RunJudge({ plan, dataSet, qdl, selfCheck });
+  const judge = new RunJudge({ plan, dataSet, qdl, selfCheck, host: thisHost });
   try {
     const onWait = (address: string, what: string): void =>
       terminal.status(`waiting for SUT node ${address}`, what);
@@ -79,7 +85,7 @@ export async function performRun(
     await qdl.stop(); // Later on the engine sees to that.
     throw error;
   }
-  const outcome = await startTest({
+  const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,
     settings: plan.settings,
@@ -98,15 +104,34 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
+  const { nameCalls } = await judge.audit();
   return {
     plan,
     dataSetName: dataSet.name,
     totalSampleCount: dataSet.totalSampleCount,
-    name: qdl.lastName,
+    nameCalls,
     outcome,
     accuracy: judge.accuracy,
     notes: judge.notes,
   };
+}
+
+/** Runs the test and writes its audit, with what is known also when it breaks off. */
+async function withAudit(output: string, judge: RunJudge, parts: TestParts): Promise<TestOutcome> {
+  removeAudit(output);
+  let outcome: TestOutcome;
+  try {
+    outcome = await startTest(parts);
+  } catch (error) {
+    try {
+      writeAudit(output, await judge.audit());
+    } catch {
+      // The folder cannot be written: what ended the test says so, or weighs more.
+    }
+    throw error;
+  }
+  writeAudit(output, await judge.audit());
+  return outcome;
 }
 
 /** True when the run is VALID by longhaul's rules. */

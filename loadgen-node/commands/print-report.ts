@@ -1,5 +1,5 @@
-import type { NetworkName } from '../../qdl/index.ts';
 import { formatNs } from '../../shared/config/duration.ts';
+import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics } from '../results/performance-summary.ts';
 import { adviceOn } from './advice.ts';
@@ -11,7 +11,7 @@ const LABEL_WIDTH = 14;
 export function printReport(report: RunReport): string {
   const { outcome, plan } = report;
   const lines = [
-    ...nameLines(outcome.sutName, outcome.sutNameDurationNs, report.name),
+    ...nameLines(report.nameCalls),
     row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
     row(
       'Samples',
@@ -43,19 +43,28 @@ function searchLines({ peakTargetQps, performance }: TestOutcome): string[] {
   return lines;
 }
 
-/** Name of the SUT, how long LoadGen's Name() took, and each node's own round trip. */
-export function nameLines(
-  name: string,
-  durationNs: number,
-  network: NetworkName | undefined,
-): string[] {
-  const nodes = network?.nodes ?? [];
+/** Name of the SUT, how long LoadGen's Name() took, and each node's own round trips. */
+export function nameLines(calls: readonly NameCall[]): string[] {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const durations = calls.map(({ durationNs }) => formatNs(durationNs));
   return [
-    row('SUT', `${name}   (Name took ${formatNs(durationNs)})`),
-    ...nodes.map((node) =>
-      row('', `${node.name} at ${node.address}, round trip ${formatNs(node.roundTripNs)}`),
-    ),
+    row('SUT', `${first.name}   (Name took ${durations.join(', after the run ')})`),
+    ...first.nodes.map((node) => row('', nodeNameLine(node, calls))),
   ];
+}
+
+/** A node that did not answer has no round trip; the verdict tells why. */
+function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[]): string {
+  const answers = calls.flatMap(({ nodes }) => nodes.filter((node) => node.address === address));
+  const times = (pick: (node: NodeNameCall) => number | null): string =>
+    answers
+      .map(pick)
+      .map((ns) => (ns === null ? 'none' : formatNs(ns)))
+      .join(' and ');
+  const roundTrips = times(({ roundTripNs }) => roundTripNs);
+  const connects = times(({ tcpConnectNs }) => tcpConnectNs);
+  return `${name} at ${address}: round trip ${roundTrips}, plain TCP connect ${connects}`;
 }
 
 function accuracyLines(report: RunReport): string[] {

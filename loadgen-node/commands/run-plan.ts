@@ -10,6 +10,7 @@ import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { PER_MILLION } from '../../shared/evidence/payload-digest.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import type { SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
@@ -81,6 +82,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
       encoding,
       responseEncodings: responseEncodings(compression),
       division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
+      digestPerMillion: Math.round((values.digest * PER_MILLION) / 100),
     },
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),

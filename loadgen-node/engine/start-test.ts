@@ -199,10 +199,15 @@ class TestRun {
   async #judge(): Promise<readonly string[]> {
     const { parts, logs } = this.#context;
     logs.endAccuracy();
-    const test = { accuracy: this.#accuracy, accuracyLogPath: logs.paths.accuracy };
+    const test = {
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      accuracyLogPath: logs.paths.accuracy,
+    };
     const judgement = await parts.judge?.(test);
     // No errors of the test: the verdict names them.
     this.#problems.push(...(judgement?.problems ?? []));
+    for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
     return judgement?.notes ?? [];
   }
 

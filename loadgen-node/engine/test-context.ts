@@ -11,7 +11,7 @@ import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
 import type { EngineResponseSink } from './response-sink.ts';
-import type { AccuracyOutcome, RunProgress } from './test-outcome.ts';
+import type { AccuracyOutcome, PerformanceOutcome, RunProgress } from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
@@ -60,6 +60,7 @@ export interface TestParts {
 /** What is known when the SUT has been stopped and the accuracy log is whole. */
 export interface JudgedTest {
   readonly accuracy: AccuracyOutcome | null;
+  readonly performance: PerformanceOutcome | null;
   readonly accuracyLogPath: string;
 }
 
@@ -69,6 +70,15 @@ export interface Judgement {
   readonly problems: readonly SutProblem[];
   /** What a reader of the logs has to know; whole sentences. */
   readonly notes: readonly string[];
+  /** Lines for the detail log, under keys of the caller's own. */
+  readonly details: readonly LoggedDetail[];
+}
+
+/** A line of the detail log that LoadGen does not know. */
+export interface LoggedDetail {
+  /** Begins with `longhaul_`. */
+  readonly key: string;
+  readonly value: Readonly<Record<string, string>>;
 }
 
 /** What the phases of one test share. */

@@ -9,6 +9,7 @@ import type {
   SamplePayloads,
 } from '../../shared/domain/query-sample-library.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { SampleDigests } from './sample-digests.ts';
 import { SharedSlabs } from './shared-slabs.ts';
 
 /** Files read at the same time: enough to hide the latency of a disk, few enough to stay in memory. */
@@ -22,6 +23,8 @@ export interface SampleStoreOptions {
   readonly compressionScope?: CompressionScope;
   /** True: payloads lie in memory that transports on other threads can read. */
   readonly isShared?: boolean;
+  /** Gets every payload that is loaded; undefined where no digests are wanted. */
+  readonly digests?: SampleDigests | undefined;
 }
 
 /**
@@ -41,13 +44,18 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
   readonly #codec: Codec;
   readonly #payloads: (Uint8Array | undefined)[];
   readonly #prepared: (PreparedQueryPayload | undefined)[] = [];
+  readonly #digests: SampleDigests | undefined;
+  /** Undefined where no digests are wanted. */
+  readonly digestOf?: (sampleIndex: number) => Uint32Array;
 
   /** @throws MlperfError `ERR_NOT_INSTALLED` where this Node lacks the compression. */
   constructor(dataSet: DataSet, options: SampleStoreOptions) {
-    const { encoding, performanceSampleCount, compressionScope = 'sample' } = options;
+    const { encoding, performanceSampleCount, compressionScope = 'sample', digests } = options;
     const isWhole = compressionScope === 'query';
     this.shared =
       options.isShared === true ? new SharedSlabs(dataSet.totalSampleCount, isWhole) : undefined;
+    this.#digests = digests;
+    if (digests !== undefined) this.digestOf = (index) => digests.digestOf(index);
     this.name = dataSet.name;
     this.totalSampleCount = dataSet.totalSampleCount;
     this.performanceSampleCount = Math.min(performanceSampleCount, dataSet.totalSampleCount);
@@ -80,6 +88,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
       if (this.#payloads[index] !== undefined) this.shared?.release();
       this.#payloads[index] = undefined;
       this.#prepared[index] = undefined;
+      this.#digests?.remove(index);
     }
     return Promise.resolve();
   }
@@ -97,6 +106,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const compressed = this.#codec.compress(bytes);
     const payload = this.shared?.hold(index, compressed, bytes.length) ?? compressed;
     this.#payloads[index] = payload;
+    this.#digests?.add(index, payload);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
   }

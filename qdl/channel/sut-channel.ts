@@ -223,7 +223,8 @@ export class SutChannel implements TransportEvents {
       this.#events.onRoom();
     } else if (message.draining) {
       this.#events.onDraining(this, message.draining.reason);
-    } else {
+    } else if (message.message !== undefined) {
+      // A message that this version does not know is news for a later one.
       throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
     }
   }

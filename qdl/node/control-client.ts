@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
-import type { ServiceError } from '@grpc/grpc-js';
+import { type ServiceError, status } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
 import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
+import { errorCodeOf, grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
 import { connectionCredentials, connectionOptions } from './grpc-options.ts';
@@ -79,20 +79,23 @@ export class ControlClient {
     };
   }
 
-  describe(): Promise<DescribeResponse__Output> {
-    return this.#call('Describe', (deadline, callback) => {
+  /** What the node says of itself; undefined when it has no such method. */
+  describe(): Promise<DescribeResponse__Output | undefined> {
+    return this.#callOptional('Describe', (deadline, callback) => {
       this.#client.Describe({}, { deadline }, callback);
     });
   }
 
-  ready(benchmark: string): Promise<ReadyResponse__Output> {
-    return this.#call('Ready', (deadline, callback) => {
+  /** Whether a run may start; undefined when the node has no such method. */
+  ready(benchmark: string): Promise<ReadyResponse__Output | undefined> {
+    return this.#callOptional('Ready', (deadline, callback) => {
       this.#client.Ready({ benchmark, model: '' }, { deadline }, callback);
     });
   }
 
-  ledger(runId: string): Promise<LedgerResponse__Output> {
-    return this.#call('Ledger', (deadline, callback) => {
+  /** What the node counted in a run; undefined when it has no such method. */
+  ledger(runId: string): Promise<LedgerResponse__Output | undefined> {
+    return this.#callOptional('Ledger', (deadline, callback) => {
       this.#client.Ledger({ runId }, { deadline }, callback);
     });
   }
@@ -109,6 +112,20 @@ export class ControlClient {
         else reject(this.#describeFailure(method, error));
       });
     });
+  }
+
+  /** A node of other make need not implement everything: undefined where it does not. */
+  async #callOptional<R>(
+    method: string,
+    start: (deadline: Date, callback: Callback<R>) => void,
+  ): Promise<R | undefined> {
+    try {
+      return await this.#call(method, start);
+    } catch (error) {
+      const cause = error instanceof MlperfError ? error.cause : undefined;
+      if (errorCodeOf(cause) === status.UNIMPLEMENTED) return undefined;
+      throw error;
+    }
   }
 
   #describeFailure(method: string, error: ServiceError | null): MlperfError {

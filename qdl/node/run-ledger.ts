@@ -1,18 +1,11 @@
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type { PayloadEncoding, SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { LedgerCounts, NodeLedger } from '../../shared/evidence/network-evidence.ts';
+import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
+import type { OutgoingSample } from '../channel/part-transport.ts';
 
-/** What the QDL sent to one node in a run and got back. */
-export interface RunLedger {
-  readonly queryCount: number;
-  readonly partCount: number;
-  readonly sampleCount: number;
-  readonly payloadBytes: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  readonly responseBytes: number;
-}
-
-/** The QDL's count for one node. Hot path: numbers only. */
-export class RunLedgerCounter implements RunLedger {
+/** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
+export class RunLedgerCounter {
   queryCount = 0;
   partCount = 0;
   sampleCount = 0;
@@ -20,6 +13,8 @@ export class RunLedgerCounter implements RunLedger {
   completedCount = 0;
   failedCount = 0;
   responseBytes = 0;
+  /** Digests of the payloads that were sent; replaced before the run by one that both ends agreed on. */
+  digest: PayloadDigestSum = new PayloadDigestSum(0);
   /** Parts of a query leave one after another, so the last query number is all that is needed. */
   #lastQuery = -1;
 
@@ -32,6 +27,51 @@ export class RunLedgerCounter implements RunLedger {
     this.sampleCount += wholeSamples;
     this.payloadBytes += bytes;
   }
+
+  /** Adds the digests of the samples of which nothing is left to be sent. */
+  addDigests(samples: readonly OutgoingSample[], payloads: SamplePayloads): void {
+    const { digest } = this;
+    const { digestOf } = payloads;
+    if (digest.perMillion === 0 || digestOf === undefined) return;
+    for (const { id, sampleIndex, end, total } of samples) {
+      if (total === 0 || end === total) digest.add(id, digestOf(sampleIndex));
+    }
+  }
+
+  /** The counts as they are now. */
+  toCounts(): LedgerCounts {
+    return {
+      queryCount: this.queryCount,
+      partCount: this.partCount,
+      sampleCount: this.sampleCount,
+      payloadBytes: this.payloadBytes,
+      completedCount: this.completedCount,
+      failedCount: this.failedCount,
+      responseBytes: this.responseBytes,
+      digestedSampleCount: this.digest.count,
+      payloadDigest: this.digest.toBytes().toString('hex'),
+    };
+  }
+}
+
+/** A node's ledger as plain values. */
+export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
+  return {
+    queryCount: ledger.queryCount,
+    partCount: ledger.partCount,
+    sampleCount: ledger.sampleCount,
+    payloadBytes: ledger.payloadBytes,
+    completedCount: ledger.completedCount,
+    failedCount: ledger.failedCount,
+    responseBytes: ledger.responseBytes,
+    digestedSampleCount: ledger.digestedSampleCount,
+    payloadDigest: Buffer.from(ledger.payloadDigest).toString('hex'),
+    encodings: ledger.encodings.map(({ form, compression }) => ({
+      form,
+      compression: compression || 'identity',
+    })),
+    streamCount: ledger.streamCount,
+  };
 }
 
 const FIELDS = [
@@ -42,19 +82,32 @@ const FIELDS = [
   ['completedCount', 'completed samples'],
   ['failedCount', 'failed samples'],
   ['responseBytes', 'response bytes'],
-] as const satisfies readonly (readonly [keyof RunLedger & keyof LedgerResponse__Output, string])[];
+  ['digestedSampleCount', 'digested samples'],
+  ['payloadDigest', 'payload digest'],
+] as const satisfies readonly (readonly [keyof LedgerCounts, string])[];
 
-/** Differences between the two ends' counts in words; empty when they agree. */
+/**
+ * Differences between the two ends' counts in words; empty when they agree.
+ * @param encoding How every sample of the run was sent; a node that saw another one counted something else.
+ */
 export function compareLedgers(
   node: string,
-  ours: RunLedger,
-  theirs: LedgerResponse__Output,
+  ours: LedgerCounts,
+  theirs: NodeLedger,
+  encoding: PayloadEncoding,
 ): string[] {
-  if (!theirs.known) {
-    return ours.partCount === 0 ? [] : [`SUT node ${node} knows nothing of this run`];
-  }
-  return FIELDS.filter(([field]) => ours[field] !== theirs[field]).map(
+  const differences = FIELDS.filter(([field]) => ours[field] !== theirs[field]).map(
     ([field, words]) =>
       `${words}: the LoadGen node counted ${ours[field]}, SUT node ${node} ${theirs[field]}`,
   );
+  const others = theirs.encodings.filter(
+    ({ form, compression }) => form !== encoding.form || compression !== encoding.compression,
+  );
+  for (const { form, compression } of others) {
+    differences.push(
+      `encodings: the LoadGen node sent ${encoding.form}/${encoding.compression}, ` +
+        `SUT node ${node} saw ${form}/${compression}`,
+    );
+  }
+  return differences;
 }

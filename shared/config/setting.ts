@@ -136,6 +136,13 @@ export function percentile(help: string, options: Options<number> = {}): Setting
   return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
 }
 
+/** A percentage from 0 to 100, both included. */
+export function share(help: string, options: Options<number> = {}): Setting<number> {
+  const message = 'must be a percentage from 0 to 100';
+  const schema = z.number(message).min(0, message).max(100, message);
+  return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
+}
+
 /** A length of time such as `10s` or `15ms`; the program gets ns. */
 export function duration(help: string, options: Options<string> = {}): Setting<number> {
   const schema = z

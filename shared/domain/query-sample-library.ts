@@ -24,6 +24,11 @@ export interface SamplePayloads {
    * @throws AssertionError when the sample is not loaded: the engine issued what it never loaded.
    */
   payloadOf(sampleIndex: number): Uint8Array;
+  /**
+   * SHA-256 of {@link payloadOf}, as words (shared/evidence/payload-digest.ts); made when the sample was
+   * loaded. Absent in a library that was not asked for digests.
+   */
+  readonly digestOf?: (sampleIndex: number) => Uint32Array;
   /** Encoding of every payload of this library, as it is announced on the wire. */
   readonly encoding: PayloadEncoding;
   /**

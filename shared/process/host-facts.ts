@@ -1,11 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { cpus, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
+import type { HostEvidence } from '../evidence/network-evidence.ts';
+
+/**
+ * Tells which machine this is. An interface, because a test has one machine only; no option of a user
+ * changes it.
+ */
+export type HostIdentity = () => HostEvidence;
+
+/** This machine. */
+export const thisHost: HostIdentity = () => {
+  const processors = cpus();
+  return {
+    hostname: hostname(),
+    bootId: bootId(),
+    operatingSystem: `${type()} ${release()}`,
+    cpuModel: processors[0]?.model ?? 'unknown',
+    cpuCount: processors.length,
+    memoryBytes: totalmem(),
+    addresses: hostAddresses(),
+  };
+};
 
 /**
  * Identity of this start of the machine, or an empty string where the system tells none (only Linux
  * does). Equal on both ends of a connection: one machine.
  */
-export function bootId(): string {
+function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {
@@ -15,7 +36,7 @@ export function bootId(): string {
 }
 
 /** Addresses of this machine, loopback left out. */
-export function hostAddresses(): string[] {
+function hostAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter((entry) => !entry.internal)

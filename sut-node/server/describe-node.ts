@@ -1,14 +1,14 @@
-import { cpus, hostname, release, totalmem, type } from 'node:os';
 import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
-import type { HostFacts } from '../../proto/gen/mlperf/network/v1/HostFacts.ts';
 import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
-import { bootId, hostAddresses } from '../../shared/process/host-facts.ts';
+import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
+import { NODE_FEATURES } from './node-features.ts';
 import type { NodeOffer } from './open-negotiation.ts';
 
 /** The model that a node has loaded. */
@@ -34,6 +34,7 @@ export function describeNode(
   model: LoadedModel | undefined,
   limits: NodeLimits,
 ): DescribeResponse {
+  const host = thisHost();
   return {
     name: facts.name,
     nodeIdentity: facts.identity,
@@ -42,10 +43,10 @@ export function describeNode(
     components: componentVersions(),
     protocolVersionMin: PROTOCOL_VERSION,
     protocolVersionMax: PROTOCOL_VERSION,
-    features: [],
+    features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
     settings: settingsByName(facts.settings),
-    host: describeHost(),
+    host: { ...host, addresses: [...host.addresses] },
     limits,
   };
 }
@@ -66,19 +67,5 @@ function describeModel({ offer, isStandIn }: NodeFacts, model: LoadedModel): Mod
 /** Every setting by its name, as text. */
 function settingsByName(settings: SutSettings): Record<string, string> {
   const { listen, ...others } = settings;
-  const entries = Object.entries(others).map(([name, value]) => [name, String(value ?? '')]);
-  return Object.fromEntries([['listen', `${listen.host}:${listen.port}`], ...entries]);
-}
-
-function describeHost(): HostFacts {
-  const processors = cpus();
-  return {
-    hostname: hostname(),
-    bootId: bootId(),
-    operatingSystem: `${type()} ${release()}`,
-    cpuModel: processors[0]?.model ?? 'unknown',
-    cpuCount: processors.length,
-    memoryBytes: totalmem(),
-    addresses: hostAddresses(),
-  };
+  return { listen: `${listen.host}:${listen.port}`, ...settingsAsText(others) };
 }

@@ -13,6 +13,7 @@ import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
 import type { CreditBook, StreamCredit } from './credit-book.ts';
 import { MessagePieces } from './message-pieces.ts';
+import { agreedFeatures } from './node-features.ts';
 import type { InferLimits } from './node-limits.ts';
 import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
 import { cutAnswers, writeResponses } from './response-writer.ts';
@@ -182,11 +183,12 @@ export class InferStream implements SampleOwner {
   #open(open: Open__Output): void {
     const services = this.#services;
     const agreement = negotiateOpen(open, services.offer);
+    services.ledgers.check(open);
     const credit = services.credits.open(() => this.#tellCredit());
     if (credit === undefined)
       throw resourceExhausted('the node has as many open streams as it takes');
     const ledger = services.ledgers.open(agreement.runId);
-    ledger.openStream();
+    ledger.openStream(open.digestPerMillion);
     ledger.addEncodings(agreement.encodings.map((index) => ({ ...open.encodings[index] })));
     const intake = new SampleIntake(services.limits, agreement, ledger);
     this.#run = { agreement, ledger, credit, intake };
@@ -200,7 +202,7 @@ export class InferStream implements SampleOwner {
           model: services.offer.model,
           encodings: [...agreement.encodings],
           responseEncodings: [agreement.responseEncoding],
-          features: [],
+          features: agreedFeatures(open.features),
           limits: services.wireLimits(),
           credit: { samples: credit.grantedSamples, bytes: credit.grantedBytes },
         },
@@ -234,9 +236,15 @@ export class InferStream implements SampleOwner {
       throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
     }
     run.ledger.countPart(part.query, payload);
+    const { queryPayload } = part;
     for (const sample of samples) {
       const whole = run.intake.take(sample);
-      if (whole !== undefined) this.#accept(run, whole, arrivedAtNs);
+      if (whole === undefined) continue;
+      if (queryPayload === undefined) run.ledger.digestPayload(whole.id, whole.pieces, whole.bytes);
+      this.#accept(run, whole, arrivedAtNs);
+    }
+    if (queryPayload !== undefined) {
+      run.ledger.digestPayload(samples[0]?.id ?? 0, [queryPayload], queryPayload.length);
     }
     this.#services.batcher.dispatch();
   }

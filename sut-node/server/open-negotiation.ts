@@ -86,11 +86,6 @@ function checkRun(open: Open__Output, offer: NodeOffer): void {
       `this node serves model "${offer.model}", the run asks for "${open.model}"`,
     );
   }
-  if (open.digestPerMillion > 0) {
-    throw failedPrecondition(
-      'this node makes no payload digests: Open.digest_per_million must be 0',
-    );
-  }
 }
 
 function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {

@@ -1,6 +1,15 @@
+import assert from 'node:assert';
 import type { Encoding } from '../../proto/gen/mlperf/network/v1/Encoding.ts';
 import type { LedgerResponse } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import {
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  PER_MILLION,
+} from '../../shared/evidence/payload-digest.ts';
+import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
 import { RecentIds } from './recent-ids.ts';
+import { invalidArgument } from './stream-end.ts';
 
 /** Runs that the node remembers. */
 const RUNS_MAX = 16;
@@ -26,16 +35,32 @@ export class RunLedger {
   #queries = new RecentIds(REMEMBERED_MIN);
   #sampleIds = new RecentIds(REMEMBERED_MIN);
   readonly #encodings = new Map<string, Encoding>();
+  readonly #digester: PayloadDigester;
+  #digest: PayloadDigestSum | undefined;
+  /** Digests that are being made. */
+  #digestsUnderWay = 0;
+  #isDigestLost = false;
+  #whenDigested: (() => void)[] = [];
 
-  constructor(runId: string) {
+  constructor(runId: string, digester: PayloadDigester = inlineDigester) {
     this.runId = runId;
+    this.#digester = digester;
   }
 
   get isOpen(): boolean {
     return this.#openStreams > 0;
   }
 
-  openStream(): void {
+  /** Share of the samples to digest, in millionths; undefined before the first stream. */
+  get digestPerMillion(): number | undefined {
+    return this.#digest?.perMillion;
+  }
+
+  /** @param digestPerMillion The same on all streams of the run: see {@link RunLedgers.check}. */
+  openStream(digestPerMillion: number): void {
+    this.#digest ??= new PayloadDigestSum(digestPerMillion);
+    assert.equal(this.#digest.perMillion, digestPerMillion);
+    if (digestPerMillion > 0) this.#digester.prepare();
     this.streamCount += 1;
     this.#openStreams += 1;
   }
@@ -62,13 +87,40 @@ export class RunLedger {
     return this.#sampleIds.add(id);
   }
 
+  /**
+   * Digests a payload that has arrived whole, if its id is one that is digested.
+   * @param id The sample's; of the payload of a whole query: that of the first sample in its part.
+   */
+  digestPayload(id: number, pieces: readonly Uint8Array[], bytes: number): void {
+    const sum = this.#digest;
+    if (sum === undefined || !sum.isChosen(id)) return;
+    this.#digestsUnderWay += 1;
+    this.#digester.digest(pieces, bytes, (digest) => {
+      if (digest === undefined) this.#isDigestLost = true;
+      else sum.add(id, digest);
+      this.#digestsUnderWay -= 1;
+      if (this.#digestsUnderWay > 0) return;
+      for (const resolve of this.#whenDigested.splice(0)) resolve();
+    });
+  }
+
   addEncodings(encodings: readonly Encoding[]): void {
     for (const encoding of encodings) {
       this.#encodings.set(`${encoding.form} ${encoding.compression}`, encoding);
     }
   }
 
-  toWire(): LedgerResponse {
+  /**
+   * The ledger once all digests are in it.
+   * @throws Error when digests were lost with their thread: a sum without them would look like a fault.
+   */
+  async toWire(): Promise<LedgerResponse> {
+    if (this.#digestsUnderWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenDigested.push(resolve);
+      });
+    }
+    if (this.#isDigestLost) throw new Error('the thread that makes payload digests has ended');
     return {
       runId: this.runId,
       known: true,
@@ -79,8 +131,8 @@ export class RunLedger {
       completedCount: this.completedCount,
       failedCount: this.failedCount,
       responseBytes: this.responseBytes,
-      payloadDigest: Buffer.alloc(0),
-      digestedSampleCount: 0,
+      payloadDigest: this.#digest?.toBytes() ?? Buffer.alloc(0),
+      digestedSampleCount: this.#digest?.count ?? 0,
       encodings: [...this.#encodings.values()],
       streamCount: this.streamCount,
     };
@@ -90,19 +142,45 @@ export class RunLedger {
 /** The ledgers of the last runs. */
 export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
+  readonly #digester: PayloadDigester;
+
+  /** @param digester Makes the payload digests of all runs. */
+  constructor(digester: PayloadDigester = inlineDigester) {
+    this.#digester = digester;
+  }
+
+  /**
+   * Checks what a stream wants to have digested, before anything is made for it.
+   * @throws StreamRefusal
+   */
+  check({ runId, digestPerMillion, features }: Open__Output): void {
+    const most = features.includes(PAYLOAD_DIGESTS_FEATURE) ? PER_MILLION : 0;
+    if (digestPerMillion > most) {
+      throw invalidArgument(
+        `Open.digest_per_million is ${digestPerMillion}; with these Open.features it may be ${most} at most`,
+      );
+    }
+    const known = this.#runs.get(runId)?.digestPerMillion ?? digestPerMillion;
+    if (known !== digestPerMillion) {
+      throw invalidArgument(
+        `Open.digest_per_million is ${digestPerMillion}, another stream of run ${runId} said ${known}`,
+      );
+    }
+  }
 
   /** The ledger of a run, made when it is new. */
   open(runId: string): RunLedger {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const ledger = new RunLedger(runId);
+    const ledger = new RunLedger(runId, this.#digester);
     this.#runs.set(runId, ledger);
     this.#forgetOldest();
     return ledger;
   }
 
-  toWire(runId: string): LedgerResponse {
-    return this.#runs.get(runId)?.toWire() ?? { runId, known: false };
+  /** @throws Error as {@link RunLedger.toWire}. */
+  async toWire(runId: string): Promise<LedgerResponse> {
+    return (await this.#runs.get(runId)?.toWire()) ?? { runId, known: false };
   }
 
   /** A run that still has a stream is never forgotten: there are fewer streams than would do harm. */

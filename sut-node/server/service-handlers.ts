@@ -1,5 +1,7 @@
+import { status as grpcStatus } from '@grpc/grpc-js';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
 import type { InferStreams } from './infer-handler.ts';
@@ -35,7 +37,10 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
       callback(null, readiness(node, call.request.benchmark, call.request.model));
     },
     Ledger: (call, callback) => {
-      callback(null, node.ledgers.toWire(call.request.runId));
+      node.ledgers.toWire(call.request.runId).then(
+        (ledger) => callback(null, ledger),
+        (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
+      );
     },
     Infer: (call) => {
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;

@@ -67,7 +67,16 @@ describe('Name of the QDL', () => {
     expect(await qdl.name()).toBe('Network SUT: b, a');
     await qdl.name();
     expect(list.map((node) => node.nameCount)).toEqual([2, 2]);
-    expect(qdl.lastName?.nodes.every((node) => node.roundTripNs > 0)).toBe(true);
+    const { nameCalls } = await qdl.evidence();
+    expect(nameCalls.map(({ nodes: asked }) => asked.map(({ name }) => name))).toEqual([
+      ['b', 'a'],
+      ['b', 'a'],
+    ]);
+    for (const node of nameCalls.flatMap((call) => call.nodes)) {
+      expect(node.roundTripNs).toBeGreaterThan(0);
+      expect(node.tcpConnectNs).toBeGreaterThan(0);
+      expect(node.remoteAddress).toBe('127.0.0.1');
+    }
     await qdl.stop();
   });
 

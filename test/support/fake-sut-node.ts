@@ -24,6 +24,9 @@ export interface FakeBehaviour {
   readonly sampleBytesMax?: number;
   /** Called for every part; answers by `complete`, `fail` or not at all. Default: completes all. */
   readonly onPart?: (node: FakeSutNode, part: WirePart) => void;
+  /** Optional parts of the protocol that Describe offers, and those that Opened confirms. */
+  readonly features?: readonly string[];
+  readonly openedFeatures?: readonly string[];
   /** Does not end the stream when the QDL says Close. */
   readonly ignoresClose?: boolean;
   readonly ledger?: (honest: LedgerResponse) => LedgerResponse;
@@ -133,6 +136,7 @@ export class FakeSutNode {
           nodeIdentity,
           protocolVersionMin: version,
           protocolVersionMax: version,
+          features: [...(this.#behaviour.features ?? [])],
           models: [
             { benchmark, model: 'fake', encodings: [{ form: 'raw', compression: 'identity' }] },
           ],
@@ -182,6 +186,7 @@ export class FakeSutNode {
           nodeIdentity: this.#behaviour.openedIdentity ?? '',
           credit,
           encodings: [0],
+          features: [...(this.#behaviour.openedFeatures ?? this.#behaviour.features ?? [])],
           limits: { partBytesMax, sampleBytesMax },
         },
       }),

@@ -44,7 +44,12 @@ describe('InferStream', () => {
       'raw/br',
     ],
     ['no readable response', { responseEncodings: [] }, status.FAILED_PRECONDITION, 'responses'],
-    ['payload digests', { digestPerMillion: 5 }, status.FAILED_PRECONDITION, 'digest'],
+    [
+      'payload digests without the feature',
+      { digestPerMillion: 5 },
+      status.INVALID_ARGUMENT,
+      'digest',
+    ],
   ])('refuses an Open with %s', (_case, fields, code, text) => {
     const scene = new InferStreamScene();
     scene.open(fields);
@@ -76,7 +81,7 @@ describe('InferStream', () => {
     expect(scene.ends.map((end) => end.code)).toEqual([status.INVALID_ARGUMENT]);
   });
 
-  it('answers samples, counts them and ends with OK after Close', () => {
+  it('answers samples, counts them and ends with OK after Close', async () => {
     const scene = opened();
     scene.part([partSample(1), partSample(2)]);
     scene.close();
@@ -84,7 +89,7 @@ describe('InferStream', () => {
     scene.answer();
     expect(scene.responses[0]?.completed.map((sample) => sample.id)).toEqual([1, 2]);
     expect(scene.ends.map((end) => end.code)).toEqual([status.OK]);
-    expect(scene.ledgers.toWire('run-1')).toMatchObject({
+    expect(await scene.ledgers.toWire('run-1')).toMatchObject({
       queryCount: 1,
       partCount: 1,
       sampleCount: 2,
@@ -167,7 +172,7 @@ describe('InferStream', () => {
     expect(scene.ends[0]?.details).toContain('sample id 7 was sent twice');
   });
 
-  it('puts a sample together that comes in pieces', () => {
+  it('puts a sample together that comes in pieces', async () => {
     const scene = opened();
     const payload = Uint8Array.from({ length: 9 }, (_, i) => i);
     for (const offset of [0, 4, 8]) {
@@ -177,7 +182,7 @@ describe('InferStream', () => {
     expect(scene.queue).toHaveLength(1);
     expect(Buffer.concat(scene.queue[0]?.pieces ?? [])).toEqual(Buffer.from(payload));
     expect(scene.queue[0]?.bytes).toBe(9);
-    expect(scene.ledgers.toWire('run-1')).toMatchObject({
+    expect(await scene.ledgers.toWire('run-1')).toMatchObject({
       queryCount: 1,
       partCount: 3,
       sampleCount: 1,
@@ -196,7 +201,7 @@ describe('InferStream', () => {
     expect(early.ends[0]?.details).toContain('amid the pieces of sample 5');
   });
 
-  it('cuts samples out of the payload of a whole query', () => {
+  it('cuts samples out of the payload of a whole query', async () => {
     const scene = opened();
     const empty = new Uint8Array(0);
     scene.part([partSample(1, { payload: empty }), partSample(2, { payload: empty })], {
@@ -208,10 +213,10 @@ describe('InferStream', () => {
       [1, 2],
       [3, 4, 5],
     ]);
-    expect(scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 5, sampleCount: 2 });
+    expect(await scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 5, sampleCount: 2 });
   });
 
-  it('leaves the payload of a compressed query whole, and gives its credit back by shares', () => {
+  it('leaves the payload of a compressed query whole, and gives its credit back by shares', async () => {
     const scene = opened({ encodings: [{ form: 'raw', compression: 'lz4' }] });
     const empty = new Uint8Array(0);
     const samples = [1, 2, 3].map((id) => partSample(id, { payload: empty, encoding: 0 }));
@@ -226,7 +231,7 @@ describe('InferStream', () => {
       { begin: 2, end: 302, total: 302 },
     ]);
     expect(scene.queue.map((sample) => sample.bytes)).toEqual([3, 4, 4]);
-    expect(scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 11, sampleCount: 3 });
+    expect(await scene.ledgers.toWire('run-1')).toMatchObject({ payloadBytes: 11, sampleCount: 3 });
   });
 
   it('refuses a compressed query that says it holds more than a part may', () => {
@@ -266,14 +271,17 @@ describe('InferStream', () => {
     expect(scene.ends[0]?.details).toContain('encoding 2, which Opened did not accept');
   });
 
-  it('fails a whole sample above the limit and lives on', () => {
+  it('fails a whole sample above the limit and lives on', async () => {
     const scene = opened();
     scene.part([partSample(1, { payload: new Uint8Array(401) }), partSample(2)]);
     scene.answer();
     const [refused, good] = scene.responses;
     expect(refused?.failed).toMatchObject([{ id: 1, code: FAILURE_CODES.limit }]);
     expect(good?.completed.map((sample) => sample.id)).toEqual([2]);
-    expect(scene.ledgers.toWire('run-1')).toMatchObject({ completedCount: 1, failedCount: 1 });
+    expect(await scene.ledgers.toWire('run-1')).toMatchObject({
+      completedCount: 1,
+      failedCount: 1,
+    });
   });
 
   it('ends the stream of a peer that sends more than it was granted', () => {

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type {
+  HostEvidence,
+  NameCall,
+  NodeDescription,
+  NodeEvidence,
+  NodeLimitsEvidence,
+} from '../../shared/evidence/network-evidence.ts';
+import { AUDIT_SCHEMA_VERSION, type NetworkAudit } from './network-audit.ts';
+
+const count = z.int().min(0);
+const settings = z.record(z.string(), z.string());
+const components = z.array(z.object({ name: z.string(), version: z.string() }));
+const encoding = z.object({ form: z.string(), compression: z.string() });
+
+const host: z.ZodType<HostEvidence> = z.object({
+  hostname: z.string(),
+  bootId: z.string(),
+  operatingSystem: z.string(),
+  cpuModel: z.string(),
+  cpuCount: count,
+  memoryBytes: count,
+  addresses: z.array(z.string()),
+});
+
+const limits: z.ZodType<NodeLimitsEvidence> = z.object({
+  messageBytesMax: count,
+  partBytesMax: count,
+  sampleBytesMax: count,
+  querySamplesMax: count,
+  streamWindowBytes: count,
+  connectionWindowBytes: count,
+});
+
+const counts = {
+  queryCount: count,
+  partCount: count,
+  sampleCount: count,
+  payloadBytes: count,
+  completedCount: count,
+  failedCount: count,
+  responseBytes: count,
+  digestedSampleCount: count,
+  payloadDigest: z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
+};
+
+const nameCall: z.ZodType<NameCall> = z.object({
+  name: z.string().nullable(),
+  failure: z.string().nullable(),
+  durationNs: count,
+  nodes: z.array(
+    z.object({
+      address: z.string(),
+      name: z.string().nullable(),
+      identity: z.string().nullable(),
+      roundTripNs: count.nullable(),
+      failure: z.string().nullable(),
+      tcpConnectNs: count.nullable(),
+      remoteAddress: z.string().nullable(),
+    }),
+  ),
+});
+
+const description: z.ZodType<NodeDescription> = z.object({
+  name: z.string(),
+  nodeIdentity: z.string(),
+  software: z.string(),
+  softwareVersion: z.string(),
+  components,
+  protocolVersionMin: count,
+  protocolVersionMax: count,
+  features: z.array(z.string()),
+  model: z.object({ name: z.string(), sha256: z.string(), isStandIn: z.boolean() }).nullable(),
+  settings,
+  host: host.nullable(),
+  limits: limits.nullable(),
+});
+
+const node: z.ZodType<NodeEvidence> = z.object({
+  address: z.string(),
+  description: description.nullable(),
+  streams: z.array(
+    z.object({
+      protocolVersion: count,
+      nodeName: z.string(),
+      nodeIdentity: z.string(),
+      model: z.string(),
+      features: z.array(z.string()),
+      limits: limits.nullable(),
+    }),
+  ),
+  digestPerMillion: count,
+  ours: z.object(counts),
+  theirs: z.object({ ...counts, encodings: z.array(encoding), streamCount: count }).nullable(),
+  ledgerMissing: z.string().nullable(),
+  differences: z.array(z.string()),
+});
+
+/** Form of `network_audit.json`. */
+export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
+  {
+    schemaVersion: z.literal(
+      AUDIT_SCHEMA_VERSION,
+      `must be ${AUDIT_SCHEMA_VERSION}: the file is of another version of longhaul, or no audit`,
+    ),
+    run: z.object({
+      runId: z.string(),
+      division: z.enum(['network', 'open']),
+      benchmark: z.string(),
+      isOfficialBenchmark: z.boolean(),
+      scenario: z.string(),
+      mode: z.string(),
+      encoding,
+      digestPerMillion: count,
+      isComplete: z.boolean(),
+      issuedQueries: count,
+      issuedSamples: count,
+      loadgen: z
+        .object({
+          issuedQueries: count,
+          issuedSamples: count,
+          completedSamples: count,
+          lostSamples: count,
+        })
+        .nullable(),
+    }),
+    loadgenNode: z.object({
+      software: z.string(),
+      softwareVersion: z.string(),
+      components,
+      host,
+      receiveWindowBytes: count,
+      settings,
+    }),
+    nameCalls: z.array(nameCall),
+    nodes: z.array(node),
+    rules: z.array(
+      z.object({
+        id: z.string(),
+        kind: z.enum(['rule', 'topology']),
+        rule: z.string(),
+        source: z.string(),
+        verdict: z.enum(['holds', 'broken', 'not-provable']),
+        why: z.string(),
+        evidence: z.array(z.string()),
+      }),
+    ),
+  },
+  'must be the audit of a run',
+);

@@ -1,0 +1,105 @@
+import { brokenFindings } from './compose-audit.ts';
+import type { AuditFinding, AuditVerdict, NetworkAudit } from './network-audit.ts';
+
+const LINE_WIDTH = 100;
+const LABEL_WIDTH = 14;
+
+const LABELS: Readonly<Record<AuditVerdict, string>> = {
+  holds: 'HOLDS',
+  broken: 'BROKEN',
+  'not-provable': 'NOT PROVABLE',
+};
+
+const WHAT_IT_SHOWS = [
+  'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
+    'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
+    'without changing its length is found among the digested samples only (--digest 100: all).',
+  'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
+    'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
+  'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
+    'that is for the submission and its review.',
+];
+
+/** The audit of a run in plain words, rule by rule, ending with a newline. */
+export function explainAudit(audit: NetworkAudit): string {
+  const { run, loadgenNode, nodes, rules } = audit;
+  const lines = [
+    `Run ${run.runId}`,
+    row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
+    row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
+    ...nodes.map(({ address, description, streams }) => {
+      const name = description?.name ?? streams[0]?.nodeName ?? 'name not told';
+      const host = description?.host?.hostname ?? 'host not told';
+      const software = description === null ? 'software not told' : versionOf(description);
+      return row('SUT node', `${name} at ${address} on ${host}, ${software}`);
+    }),
+    ...(run.isComplete ? [] : [row('', 'The run did not come to its end.')]),
+    '',
+    ...rules.flatMap(explainFinding),
+    ...summaryOf(audit),
+    '',
+    'What this evidence shows, and what it does not:',
+    ...WHAT_IT_SHOWS.flatMap((text) => wrap(text, 2, '- ')),
+  ];
+  return `${lines.map(printable).join('\n')}\n`;
+}
+
+function explainFinding({ verdict, kind, rule, source, why, evidence }: AuditFinding): string[] {
+  const label = kind === 'topology' ? `${LABELS[verdict]} *` : LABELS[verdict];
+  return [
+    ...wrap(rule, LABEL_WIDTH, label),
+    ...wrap(why, LABEL_WIDTH),
+    ...evidence.flatMap((line) => wrap(line, LABEL_WIDTH + 2, `${' '.repeat(LABEL_WIDTH)}- `)),
+    ...wrap(`(${source})`, LABEL_WIDTH),
+    '',
+  ];
+}
+
+function summaryOf(audit: NetworkAudit): string[] {
+  const count = (verdict: AuditVerdict): number =>
+    audit.rules.filter((one) => one.verdict === verdict).length;
+  const broken = brokenFindings(audit);
+  const names = broken.map(({ id, kind }) => (kind === 'topology' ? `${id} (topology)` : id));
+  const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
+  const text =
+    `${audit.rules.length} rules: ${count('holds')} hold, ${count('not-provable')} not provable by this ` +
+    `protocol, ${broken.length} broken${list}.`;
+  if (broken.length === 0) return [text];
+  const isTopologyOnly = broken.every(({ kind }) => kind === 'topology');
+  return [
+    text,
+    isTopologyOnly
+      ? 'The software kept the rules; the machines do not stand as the Network division asks (*).'
+      : 'This is not a result of the Network division.',
+  ];
+}
+
+function versionOf({ software, softwareVersion }: { software: string; softwareVersion: string }) {
+  return software === '' ? 'software not told' : `${software} ${softwareVersion}`;
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${text}`;
+}
+
+/** Breaks a text at blanks; the first line begins with `first`, all others with `indent` blanks. */
+function wrap(text: string, indent: number, first = ''): string[] {
+  const lines: string[] = [];
+  let line = first.padEnd(indent);
+  let isEmpty = true;
+  for (const word of text.split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > LINE_WIDTH) {
+      lines.push(line);
+      line = ' '.repeat(indent);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}
+
+/** Texts may come from a SUT node: a line of it must stay a line. */
+function printable(line: string): string {
+  return line.replaceAll(/\p{Cc}/gu, '\ufffd');
+}

@@ -1,0 +1,172 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import { broken, finding, holds, type Judged, notProvable, QDL_CONSTRAINTS } from './finding.ts';
+import type { AuditFacts, AuditFinding } from './network-audit.ts';
+
+/** Substring that the rules ask for. */
+const NETWORK_SUT = 'Network SUT';
+
+/**
+ * An answer that is this much sooner than a TCP connect to the same address, and less than half of it,
+ * is not believed: the noise of a busy machine is smaller.
+ */
+const CONNECT_NOISE_NS = 1e6;
+
+const NEVER_ASKED = 'The run broke off before LoadGen asked for the name.';
+
+/** The rules about Name(). */
+export function judgeName(facts: AuditFacts): AuditFinding[] {
+  const rules: [string, string, (facts: AuditFacts) => Judged][] = [
+    ['name-substring', `Name() contains "${NETWORK_SUT}".`, judgeSubstring],
+    ['name-every-node', 'Name() asks every SUT node, every time, and joins the answers.', judgeAll],
+    [
+      'name-round-trip',
+      'Name() makes at least one round trip over the network and does not return before it is complete.',
+      judgeRoundTrip,
+    ],
+    ['name-unique', 'Every SUT node has a name of its own.', judgeUnique],
+    [
+      'one-node-one-identity',
+      'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
+      judgeIdentity,
+    ],
+  ];
+  return rules.map(([id, rule, judge]) =>
+    finding(
+      { id, rule, source: QDL_CONSTRAINTS },
+      facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : judge(facts),
+    ),
+  );
+}
+
+function judgeSubstring({ nameCalls }: AuditFacts): Judged {
+  const evidence = nameCalls.map(({ name, failure }, i) =>
+    name === null ? `call ${i + 1}: failed, ${failure}` : `call ${i + 1}: "${name}"`,
+  );
+  const names = nameCalls.flatMap(({ name }) => (name === null ? [] : [name]));
+  if (names.length === 0) return notProvable('No call of Name() returned a name.', evidence);
+  const isIn = names.every((name) => name.includes(NETWORK_SUT));
+  return isIn
+    ? holds('Every name that was returned contains it.', evidence)
+    : broken('A name that was returned does not contain it.', evidence);
+}
+
+function judgeAll({ nameCalls, nodes }: AuditFacts): Judged {
+  const problems: string[] = [];
+  for (const [i, call] of nameCalls.entries()) {
+    for (const node of nodes) {
+      const answer = call.nodes.find(({ address }) => address === node.address);
+      if (answer === undefined) problems.push(`call ${i + 1}: ${node.address} was not asked`);
+      else if (answer.name === null) problems.push(`call ${i + 1}: ${answer.failure}`);
+      else if (call.name !== null && !call.name.includes(answer.name)) {
+        problems.push(`call ${i + 1}: "${answer.name}" is not in "${call.name}"`);
+      }
+    }
+  }
+  if (problems.length > 0) return broken('Not every node answered every call.', problems);
+  const calls = nameCalls.length === 1 ? 'the one call' : `each of the ${nameCalls.length} calls`;
+  return holds(`In ${calls} all ${nodes.length} node(s) answered for themselves.`);
+}
+
+/** An answer repeats the random number of its question, so it was made after the question was asked. */
+function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
+  const answered = nameCalls.flatMap((call, i) =>
+    call.nodes.flatMap((node) => (node.roundTripNs === null ? [] : [{ call: i + 1, node }])),
+  );
+  if (answered.length === 0) return notProvable('No node answered Name().');
+  const evidence = answered.map(({ call, node }) => `call ${call}: ${roundTripText(node)}`);
+  const tooFast = answered.filter(({ node }) => isTooFast(node, nameCalls));
+  if (tooFast.length > 0) {
+    return notProvable(
+      'An answer came much sooner than a plain TCP connect to the same address: something nearer may ' +
+        'have answered, or the connect was slow for reasons of its own.',
+      evidence,
+    );
+  }
+  return holds(
+    'Every answer repeats the random number of its question, and none came sooner than the network allows.',
+    evidence,
+  );
+}
+
+function roundTripText({ address, roundTripNs, tcpConnectNs }: NodeNameCall): string {
+  const connect = tcpConnectNs === null ? 'not measured' : formatNs(tcpConnectNs);
+  return `${address} round trip ${formatNs(roundTripNs ?? 0)}, plain TCP connect ${connect}`;
+}
+
+function isTooFast({ address, roundTripNs }: NodeNameCall, calls: readonly NameCall[]): boolean {
+  const connects = calls
+    .flatMap(({ nodes }) => nodes)
+    .flatMap((node) =>
+      node.address === address && node.tcpConnectNs !== null ? [node.tcpConnectNs] : [],
+    );
+  if (connects.length === 0 || roundTripNs === null) return false;
+  const fastest = Math.min(...connects);
+  return roundTripNs < fastest / 2 && fastest - roundTripNs > CONNECT_NOISE_NS;
+}
+
+function judgeUnique({ nameCalls }: AuditFacts): Judged {
+  const repeated = nameCalls.flatMap((call, i) =>
+    repeatedOf(call.nodes.flatMap(({ name }) => (name === null ? [] : [name]))).map(
+      (name) => `call ${i + 1}: "${name}"`,
+    ),
+  );
+  return repeated.length === 0
+    ? holds('No two nodes gave the same name.')
+    : broken('Several nodes gave the same name.', repeated);
+}
+
+function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
+  const identities = nodes.map(({ address }) => identitiesOf(address, nameCalls, nodes));
+  const problems: string[] = [];
+  for (const [i, known] of identities.entries()) {
+    if (known.size > 1) problems.push(`${nodes[i]?.address}: ${[...known].join(', then ')}`);
+  }
+  for (const shared of repeatedOf(identities.flatMap((known) => [...known]))) {
+    const addresses = nodes
+      .filter((_, i) => identities[i]?.has(shared))
+      .map((node) => node.address);
+    problems.push(`${addresses.join(' and ')}: both ${shared}`);
+  }
+  const renamed = nodes.filter(({ address }) => namesOf(address, nameCalls).size > 1);
+  for (const { address } of renamed) {
+    problems.push(`${address}: ${[...namesOf(address, nameCalls)].join(', then ')}`);
+  }
+  if (problems.length > 0) {
+    return broken('An address led to more than one node, or two addresses to one.', problems);
+  }
+  const silent = nodes.filter((_, i) => identities[i]?.size === 0);
+  if (silent.length > 0) {
+    const addresses = silent.map(({ address }) => address);
+    return notProvable('A node tells no identity; only its name tells it apart.', addresses);
+  }
+  return holds('Name, Describe and every stream of an address gave one and the same identity.');
+}
+
+/** Identities that an address gave in Name, Describe and Opened; empty ones are none. */
+function identitiesOf(
+  address: string,
+  calls: readonly NameCall[],
+  nodes: AuditFacts['nodes'],
+): Set<string> {
+  const node = nodes.find((one) => one.address === address);
+  const all = [
+    ...answersOf(address, calls).map(({ identity }) => identity),
+    node?.description?.nodeIdentity,
+    ...(node?.streams ?? []).map(({ nodeIdentity }) => nodeIdentity),
+  ];
+  return new Set(all.flatMap((identity) => (identity ? [identity] : [])));
+}
+
+function namesOf(address: string, calls: readonly NameCall[]): Set<string> {
+  const names = answersOf(address, calls).map(({ name }) => name);
+  return new Set(names.flatMap((name) => (name === null ? [] : [name])));
+}
+
+function answersOf(address: string, calls: readonly NameCall[]): NodeNameCall[] {
+  return calls.flatMap((call) => call.nodes.filter((node) => node.address === address));
+}
+
+function repeatedOf(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
+}

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { createCommand } from '../../shared/config/command-line.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { readAudit } from '../audit/audit-file.ts';
+import { brokenFindings } from '../audit/compose-audit.ts';
+import { explainAudit } from '../audit/explain-audit.ts';
+
+const EXAMPLE = `
+Example:
+  longhaul audit network results/first
+
+Exit codes: 0 no rule is broken, 3 a rule is broken (also when LoadGen and SUT are on one machine),
+2 the file is missing, damaged, or of another version.`;
+
+/** `longhaul audit`: what the evidence of a run says about the rules. */
+export function auditCommand(setExitCode: (code: number) => void): Command {
+  const network = createCommand(
+    'network',
+    'explain network_audit.json, rule by rule: what holds, what is broken, what cannot be shown',
+  )
+    .argument('<run-dir>', 'output folder of a run')
+    .addHelpText('after', EXAMPLE)
+    .action((folder: string) => {
+      const audit = readAudit(folder);
+      process.stdout.write(explainAudit(audit));
+      setExitCode(brokenFindings(audit).length === 0 ? EXIT.valid : EXIT.invalid);
+    });
+  return createCommand('audit', 'check a run against the rules of its division').addCommand(
+    network,
+  );
+}

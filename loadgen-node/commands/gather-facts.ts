@@ -1,0 +1,72 @@
+import type { QueryDispatchLibrary } from '../../qdl/index.ts';
+import { compressionBreaches } from '../../shared/benchmarks/check-compression.ts';
+import { compressionRule } from '../../shared/benchmarks/compression-rules.ts';
+import type { HostIdentity } from '../../shared/process/host-facts.ts';
+import { packageVersion } from '../../shared/process/package-files.ts';
+import type { AuditFacts, LoadgenCounts } from '../audit/network-audit.ts';
+import type { PhaseOutcome } from '../engine/test-outcome.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** The phases of a test; null for one that was not run, or not to a result. */
+export interface Phases {
+  readonly accuracy: PhaseOutcome | null;
+  readonly performance: PhaseOutcome | null;
+}
+
+/** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
+export async function gatherFacts(
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary,
+  host: HostIdentity,
+  phases: Phases,
+): Promise<AuditFacts> {
+  const evidence = await qdl.evidence();
+  const { form, compression } = plan.encoding;
+  return {
+    run: {
+      runId: evidence.runId,
+      division: evidence.division,
+      benchmark: plan.rules.key,
+      isOfficialBenchmark: plan.rules.isOfficial,
+      scenario: plan.settings.scenario,
+      mode: plan.settings.mode,
+      encoding: { form, compression },
+      digestPerMillion: plan.dispatch.digestPerMillion,
+      isComplete: evidence.isComplete,
+      issuedQueries: evidence.issuedQueries,
+      issuedSamples: evidence.issuedSamples,
+      loadgen: countsOf(plan, phases),
+    },
+    loadgenNode: {
+      software: 'longhaul',
+      softwareVersion: packageVersion(),
+      components: [{ name: 'node', version: process.versions.node }],
+      host: host(),
+      receiveWindowBytes: evidence.receiveWindowBytes,
+      settings: evidence.settings,
+    },
+    nameCalls: evidence.nameCalls,
+    nodes: evidence.nodes,
+    compression: {
+      breaches: compressionBreaches(plan.compression),
+      rule: compressionRule(plan.rules.key, plan.compression.round)?.text ?? null,
+    },
+  };
+}
+
+/** The search for the peak keeps the counts of one of its runs only. */
+function countsOf(plan: RunPlan, phases: Phases): LoadgenCounts | null {
+  if (plan.settings.mode === 'FindPeakPerformance') return null;
+  const known = [phases.accuracy, phases.performance].flatMap((phase) =>
+    phase === null ? [] : [phase.counts],
+  );
+  if (known.length === 0) return null;
+  const sum = (field: keyof LoadgenCounts): number =>
+    known.reduce((total, counts) => total + counts[field], 0);
+  return {
+    issuedQueries: sum('issuedQueries'),
+    issuedSamples: sum('issuedSamples'),
+    completedSamples: sum('completedSamples'),
+    lostSamples: sum('lostSamples'),
+  };
+}

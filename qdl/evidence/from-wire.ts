@@ -1,0 +1,69 @@
+import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { NodeLimits__Output } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import type {
+  NodeDescription,
+  NodeLimitsEvidence,
+  StreamEvidence,
+} from '../../shared/evidence/network-evidence.ts';
+
+/** What a node said of itself, as plain values. */
+export function toDescription(
+  description: DescribeResponse__Output,
+  benchmark: string,
+): NodeDescription {
+  const model = description.models.find((one) => one.benchmark === benchmark);
+  const { host } = description;
+  return {
+    name: description.name,
+    nodeIdentity: description.nodeIdentity,
+    software: description.software,
+    softwareVersion: description.softwareVersion,
+    components: description.components.map(({ name, version }) => ({ name, version })),
+    protocolVersionMin: description.protocolVersionMin,
+    protocolVersionMax: description.protocolVersionMax,
+    features: [...description.features],
+    model:
+      model === undefined
+        ? null
+        : { name: model.model, sha256: model.sha256, isStandIn: model.isStandIn },
+    settings: { ...description.settings },
+    host:
+      host === null
+        ? null
+        : {
+            hostname: host.hostname,
+            bootId: host.bootId,
+            operatingSystem: host.operatingSystem,
+            cpuModel: host.cpuModel,
+            cpuCount: host.cpuCount,
+            memoryBytes: host.memoryBytes,
+            addresses: [...host.addresses],
+          },
+    limits: toLimits(description.limits),
+  };
+}
+
+/** What a node chose for a stream, as plain values. */
+export function toStream(opened: Opened__Output): StreamEvidence {
+  return {
+    protocolVersion: opened.protocolVersion,
+    nodeName: opened.nodeName,
+    nodeIdentity: opened.nodeIdentity,
+    model: opened.model,
+    features: [...opened.features],
+    limits: toLimits(opened.limits),
+  };
+}
+
+function toLimits(limits: NodeLimits__Output | null): NodeLimitsEvidence | null {
+  if (limits === null) return null;
+  return {
+    messageBytesMax: limits.messageBytesMax,
+    partBytesMax: limits.partBytesMax,
+    sampleBytesMax: limits.sampleBytesMax,
+    querySamplesMax: limits.querySamplesMax,
+    streamWindowBytes: limits.streamWindowBytes,
+    connectionWindowBytes: limits.connectionWindowBytes,
+  };
+}

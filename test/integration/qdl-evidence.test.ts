@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LedgerResponse } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import {
+  askNames,
+  createQueryDispatchLibrary,
+  type DispatchSettings,
+  defaultDispatchSettings,
+} from '../../qdl/index.ts';
+import { measureTcpConnect } from '../../qdl/node/tcp-connect.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import {
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  sha256Words,
+} from '../../shared/evidence/payload-digest.ts';
+import { type FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
+import { RecordingSink } from '../support/recording-sink.ts';
+
+// Goal: both ends' evidence is compared, whatever way the samples took, and no wrong byte passes.
+// Method: real gRPC to nodes that keep what they get and make their ledger from that.
+
+const nodes: FakeSutNode[] = [];
+afterEach(() => {
+  for (const node of nodes.splice(0)) node.stop();
+});
+
+const ALL = 1_000_000;
+const DIGESTS = { features: [PAYLOAD_DIGESTS_FEATURE] };
+
+/** Sample i has 10 bytes of value i. */
+const payloadOf = (index: number): Uint8Array => new Uint8Array(10).fill(index);
+const payloads: SamplePayloads = {
+  encoding: { form: 'raw', compression: 'identity' },
+  payloadOf,
+  digestOf: (index) => sha256Words([payloadOf(index)]),
+};
+
+async function start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
+  const started = await Promise.all(behaviours.map((behaviour) => FakeSutNode.start(behaviour)));
+  nodes.push(...started);
+  return started;
+}
+
+function settingsFor(
+  list: readonly FakeSutNode[],
+  more: Partial<DispatchSettings> = {},
+): DispatchSettings {
+  const addresses = list.map((node) => node.address);
+  const defaults = { ...defaultDispatchSettings(addresses), benchmark: 'digits' };
+  return { ...defaults, callTimeoutMs: 2_000, digestPerMillion: ALL, ...more };
+}
+
+/** Sends samples 0 to `count` - 1, one per query, and ends the run. */
+async function run(
+  list: readonly FakeSutNode[],
+  count: number,
+  more: Partial<DispatchSettings> = {},
+) {
+  const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
+  const sink = new RecordingSink();
+  await qdl.connect();
+  await qdl.name();
+  await qdl.start(sink);
+  for (let id = 0; id < count; id += 1) {
+    const place = { sampleIndices: Uint32Array.of(id), sampleOffset: 0, sampleCount: 1 };
+    qdl.issueQuery({ id, firstResponseId: id, responseIdStride: 1, ...place });
+  }
+  await sink.answered(count);
+  await qdl.stop();
+  return { qdl, sink, evidence: await qdl.evidence() };
+}
+
+/** The digest of what a node received, its pieces put together. */
+function digestOf(
+  node: FakeSutNode,
+): Pick<LedgerResponse, 'payloadDigest' | 'digestedSampleCount'> {
+  const pieces = new Map<number, Uint8Array[]>();
+  for (const { id, payload } of node.parts.flatMap((part) => part.samples)) {
+    pieces.set(id, [...(pieces.get(id) ?? []), payload]);
+  }
+  const sum = new PayloadDigestSum(ALL);
+  for (const [id, list] of pieces) sum.add(id, sha256Words(list));
+  return { payloadDigest: sum.toBytes(), digestedSampleCount: sum.count };
+}
+
+/** A node that digests honestly what it got, and perhaps says something else. */
+function digesting(more: Partial<LedgerResponse> = {}, behaviour: FakeBehaviour = {}) {
+  const place: { node?: FakeSutNode } = {};
+  const ledger = (honest: LedgerResponse): LedgerResponse => ({
+    ...honest,
+    ...digestOf(place.node as FakeSutNode),
+    ...more,
+  });
+  return start({ ...DIGESTS, ledger, ...behaviour }).then(([node]) => {
+    place.node = node as FakeSutNode;
+    return place.node;
+  });
+}
+
+describe('payload digests', () => {
+  it.each<[string, Partial<DispatchSettings>]>([
+    ['one stream', {}],
+    ['three streams', { streamsPerNode: 3 }],
+    ['samples that go in pieces', { partBytesMax: 4 }],
+  ])('of both ends are equal with %s', async (_case, more) => {
+    const node = await digesting();
+    const { qdl, evidence } = await run([node], 20, more);
+    expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });
+    expect(evidence.nodes[0]?.ours).toMatchObject({ sampleCount: 20, digestedSampleCount: 20 });
+    expect(evidence.nodes[0]?.theirs?.payloadDigest).toBe(evidence.nodes[0]?.ours.payloadDigest);
+  });
+
+  it('that differ make the run INVALID, though every byte was counted', async () => {
+    const wrong = Buffer.alloc(32, 7);
+    const node = await digesting({ payloadDigest: wrong });
+    const { qdl, sink } = await run([node], 3);
+    expect(qdl.ledgerReport.differences).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^payload digest: the LoadGen node counted [0-9a-f]{64}, SUT node .* ${'07'.repeat(32)}$`,
+        ),
+      ),
+    ]);
+    expect(sink.faults[0]).toMatchObject({ code: 'ERR_RULE' });
+  });
+
+  it('are not asked of a node that offers none', async () => {
+    const [node] = (await start({})) as [FakeSutNode];
+    const { evidence, qdl } = await run([node], 3);
+    expect(evidence.nodes[0]).toMatchObject({
+      digestPerMillion: 0,
+      ours: { digestedSampleCount: 0, payloadDigest: '' },
+    });
+    expect(qdl.ledgerReport.differences).toEqual([]);
+  });
+
+  it('that a node offers and then does not use end the start of the run', async () => {
+    const list = await start({ ...DIGESTS, openedFeatures: [] });
+    await expect(run(list, 1)).rejects.toMatchObject({
+      code: 'ERR_WIRE_PROTOCOL',
+      message: expect.stringMatching(/offers payload-digests in Describe and does not use it/),
+    });
+  });
+});
+
+describe('a ledger', () => {
+  it('with an encoding that was not sent differs', async () => {
+    const node = await digesting({ encodings: [{ form: 'raw', compression: 'lz4' }] });
+    const { qdl } = await run([node], 1);
+    expect(qdl.ledgerReport.differences).toEqual([
+      `encodings: the LoadGen node sent raw/identity, SUT node ${node.address} saw raw/lz4`,
+    ]);
+  });
+
+  it('of a node that does not know the run differs, and the audit knows why', async () => {
+    const node = await digesting({ known: false });
+    const { qdl, evidence } = await run([node], 1);
+    expect(qdl.ledgerReport.differences).toEqual([
+      `SUT node ${node.address} knows nothing of this run`,
+    ]);
+    expect(evidence.nodes[0]).toMatchObject({
+      theirs: null,
+      ledgerMissing: 'the node knows nothing of this run',
+    });
+  });
+});
+
+describe('one node behind two addresses', () => {
+  const twins: FakeBehaviour[] = [
+    { name: 'x', identity: 'one' },
+    { name: 'x', identity: 'one' },
+  ];
+
+  it('is refused in the Network division', async () => {
+    const list = await start(...twins);
+    await expect(askNames(settingsFor(list))).rejects.toThrow(/lead to one SUT node, "x"/);
+  });
+
+  it('is allowed in the open division, and seen', async () => {
+    const list = await start(...twins);
+    const { evidence } = await run(list, 4, { division: 'open' });
+    expect(evidence.division).toBe('open');
+    expect(evidence.nameCalls[0]?.nodes.map(({ identity }) => identity)).toEqual(['one', 'one']);
+  });
+});
+
+describe('a plain TCP connect', () => {
+  it.each([
+    ['nobody listens', '127.0.0.1:1'],
+    ['the address is none', 'dns:///nowhere'],
+  ])('has no time where %s', async (_case, address) => {
+    expect(await measureTcpConnect(address, 1_000)).toEqual({
+      connectNs: null,
+      remoteAddress: null,
+    });
+  });
+
+  it('stops waiting in time', async () => {
+    const begin = performance.now();
+    // An address of a network that is reserved for documentation: no answer, or a refusal.
+    const { connectNs } = await measureTcpConnect('192.0.2.1:9', 100);
+    expect(connectNs).toBeNull();
+    expect(performance.now() - begin).toBeLessThan(2_000);
+  });
+});

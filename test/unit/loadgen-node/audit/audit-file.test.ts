@@ -1,0 +1,83 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readAudit, removeAudit, writeAudit } from '../../../../loadgen-node/audit/audit-file.ts';
+import { composeAudit } from '../../../../loadgen-node/audit/compose-audit.ts';
+import { explainAudit } from '../../../../loadgen-node/audit/explain-audit.ts';
+import { auditFacts, nodeEvidence } from '../../../support/audit-facts.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+// Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
+
+const audit = composeAudit(auditFacts([nodeEvidence('sut-a'), nodeEvidence('sut-b')]));
+
+describe('network_audit.json', () => {
+  it('is read as it was written', () => {
+    const folder = tempFolder();
+    writeAudit(folder, audit);
+    expect(readAudit(folder)).toEqual(audit);
+  });
+
+  it('of an earlier run is taken away, also where there is none', () => {
+    const folder = tempFolder();
+    writeAudit(folder, audit);
+    removeAudit(folder);
+    removeAudit(folder);
+    removeAudit(join(folder, 'not there'));
+    expect(() => readAudit(folder)).toThrow(
+      /cannot read .*network_audit\.json: there is no such file/,
+    );
+  });
+
+  it('that cannot be written is named', () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'network_audit.json'));
+    expect(() => writeAudit(folder, audit)).toThrow(
+      /cannot write .*network_audit\.json: it is a folder/,
+    );
+  });
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['is cut off', (text) => text.slice(0, 500), /is not JSON/],
+    [
+      'is of another version',
+      (text) => text.replace('"schemaVersion": 1', '"schemaVersion": 2'),
+      /schemaVersion: must be 1: the file is of another version/,
+    ],
+    ['is no audit', () => '[]', /must be the audit of a run/],
+    [
+      'has a count below 0',
+      (text) => text.replace('"issuedQueries": 200', '"issuedQueries": -1'),
+      /run\.issuedQueries/,
+    ],
+    ['lacks a field', (text) => text.replace('"division"', '"divisoin"'), /run\.division/],
+    [
+      'has a verdict that there is not',
+      (text) => text.replace('"verdict": "holds"', '"verdict": "fine"'),
+      /rules\.0\.verdict/,
+    ],
+  ])('that %s is refused with the place', (_case, damage, message) => {
+    const folder = tempFolder();
+    writeAudit(folder, audit);
+    const path = join(folder, 'network_audit.json');
+    writeFileSync(path, damage(readFileSync(path, 'utf8')));
+    expect(() => readAudit(folder)).toThrow(message);
+  });
+});
+
+describe('explainAudit', () => {
+  it('tells every rule with its verdict, in lines of 100 characters at most', () => {
+    const text = explainAudit(audit);
+    for (const { rule } of audit.rules) {
+      expect(text.replaceAll(/\s+/g, ' ')).toContain(rule);
+    }
+    expect(text).toMatch(/\n20 rules: 18 hold, 2 not provable by this protocol, 0 broken\.\n/);
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('keeps a text of a SUT node in its line', () => {
+    const node = { ...nodeEvidence('sut-a'), address: 'a:1\nHOLDS everything' };
+    const text = explainAudit({ ...audit, nodes: [node] });
+    expect(text.split('\n').filter((line) => line.startsWith('HOLDS everything'))).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { Open__Output } from '../../../../proto/gen/mlperf/network/v1/Open.ts';
+import {
+  PAYLOAD_DIGESTS_FEATURE,
+  PayloadDigestSum,
+  sha256Words,
+} from '../../../../shared/evidence/payload-digest.ts';
+import type { OnDigest, PayloadDigester } from '../../../../sut-node/digest/payload-digester.ts';
+import { RunLedgers } from '../../../../sut-node/server/run-ledger.ts';
+
+// Goal: a ledger holds the digests of all chosen payloads before anyone sees it.
+// Method: a digester whose answers the test gives.
+
+const ALL = 1_000_000;
+
+function scene(perMillion = ALL) {
+  const asked: OnDigest[] = [];
+  const digester: PayloadDigester = {
+    prepare: () => {},
+    digest: (_pieces, _bytes, onDigest) => asked.push(onDigest),
+  };
+  const ledgers = new RunLedgers(digester);
+  const ledger = ledgers.open('run');
+  ledger.openStream(perMillion);
+  return { asked, ledgers, ledger };
+}
+
+const payload = Buffer.from('payload');
+
+function openOf(fields: Partial<Open__Output>): Open__Output {
+  return { runId: 'run', digestPerMillion: 0, features: [], ...fields } as Open__Output;
+}
+
+describe('RunLedger', () => {
+  it('is told only when the digests that are under way are in it', async () => {
+    const { asked, ledgers, ledger } = scene();
+    ledger.digestPayload(7, [payload], payload.length);
+    ledger.digestPayload(8, [payload], payload.length);
+    let isTold = false;
+    const told = ledgers.toWire('run').then((wire) => {
+      isTold = true;
+      return wire;
+    });
+    asked[1]?.(sha256Words([payload]));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isTold).toBe(false);
+    asked[0]?.(sha256Words([payload]));
+    const expected = new PayloadDigestSum(ALL);
+    for (const id of [7, 8]) expected.add(id, sha256Words([payload]));
+    expect(await told).toMatchObject({
+      payloadDigest: expected.toBytes(),
+      digestedSampleCount: 2,
+    });
+  });
+
+  it('is not told when a digest was lost', async () => {
+    const { asked, ledgers, ledger } = scene();
+    ledger.digestPayload(7, [payload], payload.length);
+    asked[0]?.(undefined);
+    await expect(ledgers.toWire('run')).rejects.toThrow(/payload digests has ended/);
+  });
+
+  it('asks for no digest of a sample that is not chosen, and has none where none is wanted', async () => {
+    const { asked, ledgers, ledger } = scene(0);
+    ledger.digestPayload(7, [payload], payload.length);
+    expect(asked).toEqual([]);
+    const wire = await ledgers.toWire('run');
+    expect([wire.payloadDigest?.length, wire.digestedSampleCount]).toEqual([0, 0]);
+  });
+});
+
+describe('RunLedgers', () => {
+  const features = [PAYLOAD_DIGESTS_FEATURE];
+
+  it.each<[string, Partial<Open__Output>, RegExp]>([
+    ['digests without the feature', { digestPerMillion: 1 }, /may be 0 at most/],
+    ['more than all', { digestPerMillion: ALL + 1, features }, /may be 1000000 at most/],
+    [
+      'another share than an earlier stream',
+      { digestPerMillion: 5, features },
+      /another stream of run run said 1000000/,
+    ],
+  ])('refuse %s', (_case, fields, message) => {
+    const { ledgers } = scene();
+    expect(() => ledgers.check(openOf(fields))).toThrow(message);
+  });
+
+  it('take the share that an earlier stream had, and any share for a new run', () => {
+    const { ledgers } = scene();
+    ledgers.check(openOf({ digestPerMillion: ALL, features }));
+    ledgers.check(openOf({ runId: 'other', digestPerMillion: 5, features }));
+    ledgers.check(openOf({ runId: 'third' }));
+  });
+});
