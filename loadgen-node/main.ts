@@ -25,6 +25,7 @@ Examples:
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
   longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
   longhaul name --sut 10.0.0.2:50051
+  longhaul audit network results/first                what a run shows of the division's rules
 
 "longhaul VERB --help" shows the flags of a verb.`;
 

@@ -159,10 +159,11 @@ function ledgerNote({ run, nodes }: NetworkAudit): string {
     return `no ledger of ${silent.join(', ')}: what arrived there is not known`;
   const sum = (field: 'sampleCount' | 'payloadBytes' | 'digestedSampleCount'): number =>
     nodes.reduce((total, { ours }) => total + ours[field], 0);
+  const digested = sum('digestedSampleCount');
+  const digests = digested > 0 ? `, with the same digests of ${digested} samples` : '';
   return (
-    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes, with the ` +
-    `same digests of ${sum('digestedSampleCount')} samples: evidence from both ends, not a proof against ` +
-    'a SUT node that lies'
+    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
+    'evidence from both ends, not a proof against a SUT node that lies'
   );
 }
 

@@ -4,7 +4,7 @@ const SECRET_NAME = /token|secret|password|credential/i;
 /**
  * Settings by name, as text, for Describe and for the audit. Rule: inference_rules v4.1, Network division,
  * "SUT parameters and configuration must be uniquely and specifically named".
- * Objects become `name.field`; of secrets it is only told that they are set.
+ * Objects and lists of objects become `name.field`; of secrets it is only told that they are set.
  */
 export function settingsAsText(settings: object): Record<string, string> {
   const entries = Object.entries(settings).flatMap(([name, value]) => entriesOf(name, value));
@@ -13,7 +13,8 @@ export function settingsAsText(settings: object): Record<string, string> {
 
 function entriesOf(name: string, value: unknown): [string, string][] {
   if (SECRET_NAME.test(name)) return [[name, value === undefined ? '' : '(set)']];
-  if (Array.isArray(value)) return [[name, value.join(',')]];
+  const isList = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+  if (isList) return [[name, value.join(',')]];
   if (value instanceof Uint8Array) return [[name, `(${value.length} bytes)`]];
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).flatMap(([field, inner]) => entriesOf(`${name}.${field}`, inner));

@@ -19,14 +19,20 @@ function file(name: string, text: string): string {
 const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
 
 describe('help', () => {
-  it.each([[[]], [['run']], [['sut']], [['name']], [['config']], [['demo']], [['compression']]])(
-    'of longhaul %j shows an example',
-    async (verb) => {
-      const { code, stdout, stderr } = await longhaul([...verb, '--help']);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
-    },
-  );
+  it.each([
+    [[]],
+    [['run']],
+    [['sut']],
+    [['name']],
+    [['config']],
+    [['demo']],
+    [['compression']],
+    [['audit', 'network']],
+  ])('of longhaul %j shows an example', async (verb) => {
+    const { code, stdout, stderr } = await longhaul([...verb, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+  });
 });
 
 describe('wrong input', () => {

@@ -194,12 +194,4 @@ describe('a plain TCP connect', () => {
       remoteAddress: null,
     });
   });
-
-  it('stops waiting in time', async () => {
-    const begin = performance.now();
-    // An address of a network that is reserved for documentation: no answer, or a refusal.
-    const { connectNs } = await measureTcpConnect('192.0.2.1:9', 100);
-    expect(connectNs).toBeNull();
-    expect(performance.now() - begin).toBeLessThan(2_000);
-  });
 });

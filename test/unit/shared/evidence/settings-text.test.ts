@@ -8,6 +8,8 @@ it('tells every setting by name, and of a secret only that it is set', () => {
     streams: 4,
     model: undefined,
     encoding: { form: 'jpeg', compression: 'identity' },
+    answers: [{ form: 'raw' }],
+    weights: [],
     bearerToken: 'hunter2',
     tls: { ca: Buffer.from('certificate'), password: 'hunter2', clientToken: undefined },
   };
@@ -17,6 +19,8 @@ it('tells every setting by name, and of a secret only that it is set', () => {
     model: '',
     'encoding.form': 'jpeg',
     'encoding.compression': 'identity',
+    'answers.0.form': 'raw',
+    weights: '',
     bearerToken: '(set)',
     'tls.ca': '(11 bytes)',
     'tls.password': '(set)',
