@@ -74,6 +74,8 @@ export function failureWord(code: number): string {
 }
 
 const SUT_MESSAGE_RESPONSES = (3 << 3) | 2;
+/** Tags from here on belong to fields that this version of SutMessage does not have. */
+const SUT_MESSAGE_UNKNOWN = 5 << 3;
 const RESPONSES = {
   firstTokens: (1 << 3) | 2,
   completed: (2 << 3) | 2,
@@ -184,8 +186,13 @@ function writeCompleted(writer: ProtoWriter, sample: WireCompleted): void {
 export function decodeResponses(message: Uint8Array): WireResponses {
   const outer = new ProtoReader(message, 1);
   const reader = outer.message();
-  if (outer.position !== outer.end) {
-    throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+  while (outer.position < outer.end) {
+    const tag = outer.varint();
+    // Behind it there may be fields that this version does not know, but none of SutMessage's own.
+    if (tag < SUT_MESSAGE_UNKNOWN) {
+      throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+    }
+    outer.skip(tag % 8);
   }
   const firstTokens: WireFirstToken[] = [];
   const completed: WireCompleted[] = [];

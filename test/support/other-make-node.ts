@@ -48,7 +48,8 @@ function laterProtoFolder(): string {
       /(message (?:NameResponse|DescribeResponse|Opened|Responses|Completed) \{)/g,
       '$1 Later later = 99;',
     )
-    .replace('    Draining draining = 4;', '    Draining draining = 4; Later later = 15;');
+    .replace('    Draining draining = 4;', '    Draining draining = 4; Later later = 15;')
+    .replace('message SutMessage {', 'message SutMessage { Later beside = 16;');
   writeFileSync(join(folder, path), `${text}\nmessage Later { string text = 1; }\n`);
   return folder;
 }
@@ -124,7 +125,7 @@ export class OtherMakeNode {
           payload: Buffer.alloc(4),
           later: LATER,
         }));
-        stream.write({ responses: { completed, later: LATER } });
+        stream.write({ responses: { completed, later: LATER }, beside: LATER });
         if (isLater) stream.write({ later: LATER });
       }
       if (message.close !== undefined) stream.end();

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DataSet } from '../../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
+import { SampleDigests } from '../../../../loadgen-node/qsl/sample-digests.ts';
 import { SampleStore } from '../../../../loadgen-node/qsl/sample-store.ts';
 import { codecNamed } from '../../../../shared/compression/codecs.ts';
+import { sha256Words } from '../../../../shared/evidence/payload-digest.ts';
 
 // Goal: a payload is read and compressed once, when it is loaded, and goes out as it is kept.
 // Method: a data set that counts its reads.
@@ -53,6 +55,17 @@ describe('SampleStore', () => {
     await qsl.loadSamplesToRam(Uint32Array.of(3));
     expect(qsl.payloadOf(3)).toBe(payload);
     expect(new Set(dataSet.reads)).toEqual(new Set([3, 5]));
+  });
+
+  it('digests what it keeps, if it is asked to', async () => {
+    const options = { encoding: { form: 'raw', compression: 'lz4' }, performanceSampleCount: 4 };
+    const digests = new SampleDigests();
+    const qsl = new SampleStore(new CountingDataSet(), { ...options, digests });
+    await qsl.loadSamplesToRam(Uint32Array.of(3, 5));
+    expect(qsl.digestOf?.(5)).toEqual(sha256Words([qsl.payloadOf(5)]));
+    await qsl.unloadSamplesFromRam(Uint32Array.of(3, 5));
+    expect(() => qsl.digestOf?.(5)).toThrow();
+    expect(store('lz4').qsl.digestOf).toBeUndefined();
   });
 
   it('forgets what is unloaded', async () => {
