@@ -106,7 +106,7 @@ export class SampleStore implements QuerySampleLibrary, SamplePayloads {
     const compressed = this.#codec.compress(bytes);
     const payload = this.shared?.hold(index, compressed, bytes.length) ?? compressed;
     this.#payloads[index] = payload;
-    this.#digests?.add(index, payload);
+    this.#digests?.add(index, compressed);
     if (this.preparedQueryPayload === undefined) return;
     this.#prepared[index] = { payload, sampleBytes: [bytes.length] };
   }
