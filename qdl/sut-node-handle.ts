@@ -114,6 +114,17 @@ export class SutNodeHandle {
     return this.#differences;
   }
 
+  /** Identities that were given in Describe and on the streams: one, unless the address is shared. */
+  get identities(): ReadonlySet<string> {
+    const all = [this.#description, ...this.#opened].map((answer) => answer?.nodeIdentity ?? '');
+    return new Set(all.filter((identity) => identity !== ''));
+  }
+
+  /** Gives up the comparison of ledgers; the evidence tells why. */
+  skipLedger(why: string): void {
+    this.#ledgerMissing = `it was not compared: ${why}`;
+  }
+
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence {
     const { benchmark } = this.#settings;

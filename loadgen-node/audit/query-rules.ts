@@ -76,7 +76,8 @@ function missingLedgers(nodes: readonly NodeEvidence[]): string[] {
   return nodes.map(({ address, ledgerMissing }) => `${address}: ${ledgerMissing}`);
 }
 
-const NO_LEDGER = 'A SUT node keeps no ledger: what arrived there is known to it alone.';
+const NO_LEDGER =
+  'Of a SUT node there is no ledger to compare with: what arrived there is known to it alone.';
 
 function judgeBatching(facts: AuditFacts): Judged {
   const how = 'By construction a message has room for one query only';

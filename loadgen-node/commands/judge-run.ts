@@ -129,7 +129,10 @@ function auditMarks(audit: NetworkAudit): string[] {
   return brokenFindings(audit)
     .filter(({ kind }) => kind === 'topology' || audit.run.division === 'open')
     .filter(({ id }) => !MARKED_ELSEWHERE.includes(id))
-    .map(({ why }) => why.replace(/\.$/, ''));
+    .map(({ kind, why, evidence }) => {
+      const text = why.replace(/\.$/, '');
+      return kind === 'topology' ? text : `${text}: ${evidence.join('; ')}`;
+    });
 }
 
 /** In the Network division a broken rule makes a run INVALID. */
@@ -152,11 +155,14 @@ function ledgerNote({ run, nodes }: NetworkAudit): string {
   if (!run.isComplete) {
     return 'the counts of the two ends were not compared, because the run did not come to its end';
   }
-  const differences = nodes.flatMap((node) => node.differences);
-  if (differences.length > 0) return `the two ends counted differently: ${differences.join('; ')}`;
+  const differing = nodes.filter(({ differences }) => differences.length > 0);
+  if (differing.length > 0) {
+    const addresses = differing.map(({ address }) => address).join(', ');
+    return `the two ends counted differently (${addresses}): "longhaul audit network" tells what`;
+  }
   const silent = nodes.filter(({ theirs }) => theirs === null).map(({ address }) => address);
   if (silent.length > 0)
-    return `no ledger of ${silent.join(', ')}: what arrived there is not known`;
+    return `no ledger of ${silent.join(', ')} to compare with: what arrived there is not known`;
   const sum = (field: 'sampleCount' | 'payloadBytes' | 'digestedSampleCount'): number =>
     nodes.reduce((total, { ours }) => total + ours[field], 0);
   const digested = sum('digestedSampleCount');

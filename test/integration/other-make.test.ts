@@ -53,7 +53,9 @@ describe('a SUT node of other make', () => {
     const { code, stdout, audit, output } = await measure(node);
     expect(stdout).toMatch(/Result +VALID/);
     expect(code).toBe(0);
-    expect(stdout).toContain(`no ledger of ${node.address}: what arrived there is not known`);
+    expect(stdout).toContain(
+      `no ledger of ${node.address} to compare with: what arrived there is not known`,
+    );
     expect(node.open).toMatchObject({ protocolVersion: 1, digestPerMillion: 0 });
     expect(node.open?.['features'] ?? []).toEqual([]);
     expect(idsOf(audit, 'not-provable')).toEqual([
