@@ -91,6 +91,17 @@ describe('a SUT node of other make', () => {
     });
   });
 
+  it('that counted something else makes the run INVALID, and the audit names the rules', async () => {
+    const node = await start({ ledger: { known: true, sampleCount: 7, payloadBytes: 7 } });
+    const { code, stdout, audit, logs } = await measure(node);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/the two ends counted differently: .*samples: the LoadGen node counted/);
+    const broken = ['no-batching', 'payload-unchanged', 'all-queries-cross', 'all-responses-cross'];
+    expect(idsOf(audit, 'broken')).toEqual([...broken, 'separate-machines']);
+    expect(stdout).toContain(`breaks rules of the Network division (${broken.join(', ')})`);
+    expect(logs.value('longhaul_validity')).toBe('INVALID');
+  });
+
   it('that speaks later versions only is refused with both ranges', async () => {
     const describeOf = { protocolVersionMin: 2, protocolVersionMax: 3 };
     const node = await start({ describe: describeOf });

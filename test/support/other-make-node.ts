@@ -59,13 +59,14 @@ interface Parts {
   /** Name that is given for call `count`, from 1; undefined: the node dies. */
   readonly nameOf?: (count: number) => string | undefined;
   readonly describe?: Message;
+  readonly ledger?: Message;
   /** Speaks a later protocol, and uses everything that is new in it. */
   readonly isLater?: boolean;
 }
 
 /**
  * A SUT node as somebody else would write it, with nothing of longhaul but the .proto file: Name and
- * Infer, no identity, no Ready, no Ledger, Describe only where a test gives it.
+ * Infer, no identity, no Ready; Describe and Ledger only where a test gives them.
  */
 export class OtherMakeNode {
   readonly #server = new Server();
@@ -76,11 +77,15 @@ export class OtherMakeNode {
 
   static async start(parts: Parts = {}): Promise<OtherMakeNode> {
     const node = new OtherMakeNode();
-    const { describe, isLater = false } = parts;
+    const { describe, ledger, isLater = false } = parts;
     const infer: Infer = (stream) => node.#infer(stream, parts);
     const name: Unary = (call, callback) => node.#name(call, callback, parts);
     const tell: Unary = (_call, callback) => callback(null, describe);
-    const optional = describe === undefined ? {} : { Describe: tell };
+    const count: Unary = (_call, callback) => callback(null, ledger);
+    const optional = {
+      ...(describe === undefined ? {} : { Describe: tell }),
+      ...(ledger === undefined ? {} : { Ledger: count }),
+    };
     const methods = { Name: name, Infer: infer, ...optional };
     node.#server.addService(serviceOf(isLater ? laterProtoFolder() : PROTO_FOLDER), methods);
     const port = await new Promise<number>((resolve, reject) => {
