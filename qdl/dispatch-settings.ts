@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../shared/domain/query-sample-library.ts';
+import { type ClientSecurity, NO_SECURITY } from '../shared/security/client-security.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
@@ -60,6 +61,8 @@ export interface DispatchSettings {
   /** Idle time after which a connection is pinged, and the time that the pong may take, in ms. */
   readonly keepaliveTimeMs: number;
   readonly keepaliveTimeoutMs: number;
+  /** TLS and token of every connection. */
+  readonly security: ClientSecurity;
 }
 
 /** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
@@ -98,5 +101,6 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     readyTimeoutMs: READY_TIMEOUT_MS,
     keepaliveTimeMs: KEEPALIVE_TIME_MS,
     keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
+    security: NO_SECURITY,
   };
 }

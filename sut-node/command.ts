@@ -5,6 +5,7 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
+import { exposureWarning } from './server/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -33,6 +34,8 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
 async function serve(settings: SutSettings, logger: Logger, terminal: Terminal): Promise<number> {
+  const warning = exposureWarning(settings);
+  if (warning !== undefined) terminal.line(`longhaul: ${warning}`);
   const asked = askedToStop();
   const giveUp = new AbortController();
   const starting = startSutNode(settings, {

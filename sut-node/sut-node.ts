@@ -15,7 +15,7 @@ import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
-import { type InferLimits, inferLimits } from './server/node-limits.ts';
+import { type InferLimits, inferLimits, receiveBytesMax } from './server/node-limits.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -194,6 +194,8 @@ class ServingNode implements SutNode {
     });
     this.#server = await startSutServer(this.#settings, handlers, {
       onRefused: (error) => this.#fail(error),
+      onTlsFailure: (peer, why) =>
+        this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
     });
   }
 
@@ -257,6 +259,7 @@ class ServingNode implements SutNode {
     const windows = this.#bound.windows();
     return {
       ...this.#limits,
+      messageBytesMax: receiveBytesMax(this.#settings),
       streamWindowBytes: windows.stream,
       connectionWindowBytes: windows.connection,
     };

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { ServiceError } from '@grpc/grpc-js';
+import type { Metadata, ServiceError } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
@@ -7,9 +7,11 @@ import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/Re
 import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
+import type { ClientSecurity } from '../../shared/security/client-security.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { connectionCredentials, connectionOptions } from './grpc-options.ts';
+import { unreachableMessage } from './connection-errors.ts';
+import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
 
 /** A node's answer to Name and how long the round trip took. */
 export interface NodeName {
@@ -30,10 +32,14 @@ export class ControlClient {
   readonly address: string;
   readonly #client: SystemUnderTestClient;
   readonly #callTimeoutMs: number;
+  readonly #metadata: Metadata;
+  readonly #security: ClientSecurity;
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#callTimeoutMs = settings.callTimeoutMs;
+    this.#metadata = callMetadata(settings);
+    this.#security = settings.security;
     this.#client = new UnaryClient(
       address,
       connectionCredentials(settings),
@@ -50,7 +56,7 @@ export class ControlClient {
     const nonce = randomInt(1, 2 ** 47);
     const begin = performance.now();
     const response = await this.#call<NameResponse__Output>('Name', (deadline, callback) => {
-      this.#client.Name({ nonce }, { deadline }, callback);
+      this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
     });
     const roundTripNs = Math.round((performance.now() - begin) * 1e6);
     if (response.nonce !== nonce) {
@@ -81,19 +87,19 @@ export class ControlClient {
 
   describe(): Promise<DescribeResponse__Output> {
     return this.#call('Describe', (deadline, callback) => {
-      this.#client.Describe({}, { deadline }, callback);
+      this.#client.Describe({}, this.#metadata, { deadline }, callback);
     });
   }
 
   ready(benchmark: string): Promise<ReadyResponse__Output> {
     return this.#call('Ready', (deadline, callback) => {
-      this.#client.Ready({ benchmark, model: '' }, { deadline }, callback);
+      this.#client.Ready({ benchmark, model: '' }, this.#metadata, { deadline }, callback);
     });
   }
 
   ledger(runId: string): Promise<LedgerResponse__Output> {
     return this.#call('Ledger', (deadline, callback) => {
-      this.#client.Ledger({ runId }, { deadline }, callback);
+      this.#client.Ledger({ runId }, this.#metadata, { deadline }, callback);
     });
   }
 
@@ -116,28 +122,8 @@ export class ControlClient {
     if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
     return new MlperfError(
       'ERR_SUT_UNREACHABLE',
-      `no SUT node answers at ${this.address} (${unreachableReason(error)}); ` +
-        'start one there with "longhaul sut" or correct the address',
+      unreachableMessage(this.address, error?.details ?? '', this.#security),
       { cause: error },
     );
   }
-}
-
-/** What gRPC's text says in words that help, by a part of it. */
-const UNREACHABLE_REASONS: readonly (readonly [string, string])[] = [
-  ['ECONNREFUSED', 'connection refused'],
-  ['Name resolution failed', 'the host name cannot be resolved'],
-  ['ENOTFOUND', 'the host name cannot be resolved'],
-  ['EHOSTUNREACH', 'no route to the host'],
-  ['ENETUNREACH', 'no route to the network'],
-  ['ECONNRESET', 'the connection was reset'],
-  ['Protocol error', 'what listens there does not speak gRPC'],
-  ['Deadline exceeded', 'no answer in time'],
-];
-
-/** The cause inside gRPC's text, in a few words. */
-function unreachableReason(error: ServiceError | null): string {
-  const details = error?.details ?? '';
-  const known = UNREACHABLE_REASONS.find(([part]) => details.includes(part));
-  return known?.[1] ?? (details === '' ? 'no connection' : details);
 }

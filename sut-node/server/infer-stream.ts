@@ -13,7 +13,7 @@ import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
 import type { CreditBook, StreamCredit } from './credit-book.ts';
 import { MessagePieces } from './message-pieces.ts';
-import type { InferLimits } from './node-limits.ts';
+import { headBytesMax, type InferLimits } from './node-limits.ts';
 import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
 import { cutAnswers, writeResponses } from './response-writer.ts';
 import type { RunLedger, RunLedgers } from './run-ledger.ts';
@@ -363,9 +363,4 @@ function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
   } catch (error) {
     throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
-}
-
-/** Bytes of a part beside its payload: fixed fields, fields that a newer peer may add, and 64 per sample. */
-function headBytesMax(sampleCount: number): number {
-  return 4_096 + 64 * sampleCount;
 }
