@@ -8,7 +8,8 @@ import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
-import { FIRST_MESSAGE_BYTES_MAX } from './node-limits.ts';
+import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
+import type { StreamEnd } from './stream-end.ts';
 
 /** What a call must do before it costs the node anything. */
 export interface GateRules {
@@ -28,9 +29,9 @@ const HEAD_BYTES = 5;
  * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
  * the peer likes: 64 MiB in each of a hundred calls on each connection.
  *
- * A call goes on to grpc-js when it has the token. Its first message (a unary request, or Open) must be
- * small and whole in time, or the call is reset. From then on a unary call has its answer, and Infer is
- * bounded by credit; the gate has stopped looking.
+ * A call goes on to grpc-js when it has the token and does not use gRPC's own compression. Its first
+ * message (a unary request, or Open) must be small and whole in time, or the call is reset. From then on
+ * a unary call has its answer, and Infer is bounded by credit; the gate has stopped looking.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
@@ -38,12 +39,12 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
   server.on('stream', (stream, headers, flags) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
-    if (rules.token !== undefined && !rules.token.accepts(headers[AUTHORIZATION_KEY])) {
-      refuse(stream, headers[AUTHORIZATION_KEY] !== undefined);
+    const { socket } = stream.session ?? {};
+    const refusal = refusalOf(headers, rules.token);
+    if (refusal !== undefined || socket === undefined) {
+      refuse(stream, refusal);
       return;
     }
-    const { socket } = stream.session ?? {};
-    if (socket === undefined) return;
     stream.once('close', rules.guard.beginCall(socket));
     watchFirstMessage(stream, headers[':path'] === INFER_METHOD.path, rules.firstMessageMs);
     for (const listener of serve) listener.call(server, stream, headers, flags);
@@ -52,20 +53,46 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
   });
 }
 
-/** Answers UNAUTHENTICATED; what the call says is not read. */
-function refuse(stream: ServerHttp2Stream, hasToken: boolean): void {
-  const what = hasToken
-    ? 'the token is not the one of this node: give the file with the right one by --token-file'
-    : 'this node asks for a token: give it by --token-file';
-  stream.respond(
-    {
-      ':status': 200,
-      'content-type': 'application/grpc+proto',
-      'grpc-status': status.UNAUTHENTICATED,
-      'grpc-message': encodeURI(what),
-    },
-    { endStream: true },
-  );
+/** Why a call is not served, judged by its headers alone. */
+function refusalOf(
+  headers: IncomingHttpHeaders,
+  token: TokenCheck | undefined,
+): StreamEnd | undefined {
+  if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
+    const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
+    return { code: status.RESOURCE_EXHAUSTED, details };
+  }
+  const { [AUTHORIZATION_KEY]: authorization } = headers;
+  if (token !== undefined && !token.accepts(authorization)) {
+    const details =
+      authorization === undefined
+        ? 'this node asks for a token: give it by --token-file'
+        : 'the token is not the one of this node: give the file with the right one by --token-file';
+    return { code: status.UNAUTHENTICATED, details };
+  }
+  const encoding = headers['grpc-encoding'] ?? 'identity';
+  if (encoding === 'identity') return undefined;
+  const details =
+    "gRPC's own compression is off in this node: samples are compressed by the sample library or not at all";
+  return { code: status.UNIMPLEMENTED, details };
+}
+
+/** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
+function listBytes(headers: IncomingHttpHeaders): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    bytes += name.length + String(value).length + 32;
+  }
+  return bytes;
+}
+
+/** Answers with the status; what the call says is not read. */
+function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
+  if (end !== undefined && !stream.destroyed) {
+    const head = { ':status': 200, 'content-type': 'application/grpc+proto' };
+    const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
+    stream.respond({ ...head, ...trailers }, { endStream: true });
+  }
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
