@@ -24,15 +24,20 @@ export class TestCertificates {
   /** The same, out of time since yesterday. */
   readonly expired: CertificateFiles;
   readonly client: CertificateFiles;
+  /** A client's of the other authority. */
+  readonly stranger: CertificateFiles;
 
   constructor() {
     const ca = this.#authority('ca');
     this.ca = ca.cert;
-    this.otherCa = this.#authority('other').cert;
+    const other = this.#authority('other');
+    this.otherCa = other.cert;
     const names = 'DNS:localhost,DNS:sut.test,IP:127.0.0.1';
     this.node = this.#signed('node', ca, { names, days: 2 });
     this.expired = this.#signed('expired', ca, { names, days: -1 });
-    this.client = this.#signed('client', ca, { names: 'DNS:loadgen.test', days: 2 });
+    const client = { names: 'DNS:loadgen.test', days: 2 };
+    this.client = this.#signed('client', ca, client);
+    this.stranger = this.#signed('stranger', other, client);
   }
 
   /** A file with these contents. */
