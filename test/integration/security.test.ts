@@ -18,12 +18,14 @@ const cache = ['--cache-dir', testCacheFolder()];
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const RECEIVE_WINDOW_BYTES = 16 * 1024 * 1024;
 
+type NodeName = 'plain' | 'tls' | 'mutual';
+
 describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
   let files: TestCertificates;
   let tokenFile = '';
   let wrongTokenFile = '';
   let dataFolder = '';
-  const nodes: { [name in 'plain' | 'tls' | 'mutual']?: SutNodeProcess } = {};
+  const nodes: Partial<Record<NodeName, SutNodeProcess>> = {};
 
   beforeAll(async () => {
     files = new TestCertificates();
@@ -40,15 +42,16 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       ]),
     ];
     dataFolder = await smallDataSet(64);
-    [nodes.plain, nodes.tls, nodes.mutual] = await Promise.all(starting);
-    await nodes.mutual?.process.says(/is ready/);
+    const [plain, withTls, mutual] = await Promise.all(starting);
+    Object.assign(nodes, { plain, tls: withTls, mutual });
+    await mutual?.process.says(/is ready/);
   });
 
   afterAll(async () => {
     await Promise.all(Object.values(nodes).map((node) => node.stop()));
   });
 
-  const addressOf = (name: keyof typeof nodes): string => nodes[name]?.address ?? '';
+  const addressOf = (name: NodeName): string => nodes[name]?.address ?? '';
 
   function security(more: Partial<ClientSecurity> = {}): ClientSecurity {
     return { ...NO_SECURITY, tls: true, tlsCa: files.ca, tokenFile, ...more };
@@ -98,7 +101,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
     await qdl.stop();
   });
 
-  it.each<[string, keyof typeof nodes, () => Partial<ClientSecurity>, RegExp]>([
+  it.each<[string, NodeName, () => Partial<ClientSecurity>, RegExp]>([
     [
       'an authority that did not sign',
       'tls',
