@@ -27,11 +27,14 @@ export function createQueryDispatchLibrary(
 }
 
 /**
- * Asks the nodes for their names without a run.
+ * Asks the nodes for their names without a run. Nobody waits longer for it than for the nodes to be ready.
  * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names.
  */
 export async function askNames(settings: DispatchSettings): Promise<NetworkName> {
-  const nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+  const callTimeoutMs = Math.min(settings.callTimeoutMs, settings.readyTimeoutMs);
+  const nodes = settings.nodes.map(
+    (address) => new SutNodeHandle(address, { ...settings, callTimeoutMs }),
+  );
   try {
     return await askNetworkName(nodes.map((node) => node.control));
   } finally {

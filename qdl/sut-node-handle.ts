@@ -9,6 +9,9 @@ import { RunLedgerCounter } from './node/run-ledger.ts';
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
 
+/** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
+const READY_CALL_MS_MIN = 500;
+
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
 
@@ -39,7 +42,8 @@ export class SutNodeHandle {
     const { benchmark, readyTimeoutMs } = this.#settings;
     const deadline = performance.now() + readyTimeoutMs;
     for (;;) {
-      const answer = await this.control.ready(benchmark);
+      const leftMs = Math.max(deadline - performance.now(), READY_CALL_MS_MIN);
+      const answer = await this.control.ready(benchmark, leftMs);
       if (answer.ready) break;
       if (answer.state === 'NODE_STATE_FAILED' || performance.now() > deadline) {
         const why = answer.detail === '' ? answer.state : answer.detail;

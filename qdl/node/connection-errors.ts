@@ -96,6 +96,19 @@ export function unreachableMessage(
   return `no SUT node answers at ${address} (${cause}); ${remedy}`;
 }
 
+/** gRPC's words for the end of a connection that was in use, and what they mean. */
+const LOSSES: readonly Row[] = [
+  ['Connection dropped', 'no answer to a ping came within --keepalive-timeout'],
+  ['ECONNRESET', 'the connection was reset'],
+  ['EPIPE', 'the connection was closed'],
+  ['ETIMEDOUT', 'nothing came back over the connection'],
+];
+
+/** Why the connection of a stream ended, from gRPC's text. */
+export function lossReason(details: string): string {
+  return explanationIn(LOSSES, details, '')?.cause ?? details;
+}
+
 function tlsExplanation(details: string, security: ClientSecurity): Explanation | undefined {
   const names = /does not match certificate's altnames: (.*?)(?:\. Resolution note|$)/.exec(
     details,

@@ -26,6 +26,7 @@ export interface NodeName {
 const NAME_LENGTH_MAX = 256;
 
 type Callback<R> = (error: ServiceError | null, response?: R) => void;
+type StartCall<R> = (deadline: Date, callback: Callback<R>) => void;
 
 /** The unary calls to one SUT node, on a connection of their own. */
 export class ControlClient {
@@ -91,10 +92,12 @@ export class ControlClient {
     });
   }
 
-  ready(benchmark: string): Promise<ReadyResponse__Output> {
-    return this.#call('Ready', (deadline, callback) => {
+  /** @param timeoutMs Longest wait; the usual one where that is shorter. */
+  ready(benchmark: string, timeoutMs: number): Promise<ReadyResponse__Output> {
+    const start: StartCall<ReadyResponse__Output> = (deadline, callback) => {
       this.#client.Ready({ benchmark, model: '' }, this.#metadata, { deadline }, callback);
-    });
+    };
+    return this.#call('Ready', start, Math.min(timeoutMs, this.#callTimeoutMs));
   }
 
   ledger(runId: string): Promise<LedgerResponse__Output> {
@@ -108,9 +111,13 @@ export class ControlClient {
   }
 
   /** Makes one unary call with a deadline. */
-  #call<R>(method: string, start: (deadline: Date, callback: Callback<R>) => void): Promise<R> {
+  #call<R>(
+    method: string,
+    start: StartCall<R>,
+    timeoutMs: number = this.#callTimeoutMs,
+  ): Promise<R> {
     return new Promise<R>((resolve, reject) => {
-      start(new Date(Date.now() + this.#callTimeoutMs), (error, response) => {
+      start(new Date(Date.now() + timeoutMs), (error, response) => {
         if (response !== undefined && error === null) resolve(response);
         else reject(this.#describeFailure(method, error));
       });
