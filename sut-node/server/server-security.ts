@@ -54,7 +54,7 @@ export function exposureWarning(settings: SutSettings): string | undefined {
   const { listen, tlsCert, tokenFile } = settings;
   if (isLoopback(listen.host) || tlsCert !== undefined || tokenFile !== undefined) return undefined;
   return (
-    `warning: everybody who reaches ${listen.host}:${listen.port} can use this node and read its traffic; ` +
+    `everybody who reaches ${listen.host}:${listen.port} can use this node and read its traffic; ` +
     'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
     '--tls-client-ca FILE (docs/security.md)'
   );

@@ -38,6 +38,8 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       SutNodeProcess.start('tls', [...tls, '--token-file', tokenFile, ...cache]),
       SutNodeProcess.start('mutual', [
         ...[...tls, '--tls-client-ca', ca, '--token-file', tokenFile, '--log-level', 'debug'],
+        // Shorter than the run: a connection with calls outlives it.
+        ...['--handshake-timeout', '2s'],
         ...cache,
       ]),
     ];
@@ -67,7 +69,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
     const output = suiteFolder();
     const run = spawnLonghaul([
       ...['run', '--sut', addressOf('mutual'), '--benchmark', 'digits', '--data-dir', dataFolder],
-      ...['--mode', 'submission', '--min-duration', '1s', '--target-qps', '200'],
+      ...['--mode', 'submission', '--min-duration', '2s', '--target-qps', '200'],
       ...['--target-latency', '10s', '--target-latency-percentile', '90', '--output', output],
       ...cache,
       ...['--tls-ca', files.ca, '--tls-cert', files.client.cert, '--tls-key', files.client.key],
