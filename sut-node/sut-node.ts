@@ -15,7 +15,7 @@ import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
-import { type InferLimits, inferLimits, receiveBytesMax } from './server/node-limits.ts';
+import { type InferLimits, inferLimits } from './server/node-limits.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -259,7 +259,7 @@ class ServingNode implements SutNode {
     const windows = this.#bound.windows();
     return {
       ...this.#limits,
-      messageBytesMax: receiveBytesMax(this.#settings),
+      messageBytesMax: this.#limits.receiveBytesMax,
       streamWindowBytes: windows.stream,
       connectionWindowBytes: windows.connection,
     };

@@ -30,7 +30,10 @@ const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
 /** Limits that the node holds its peers to; told in Describe and Opened. */
 export interface InferLimits {
+  /** Largest message that goes out. */
   readonly messageBytesMax: number;
+  /** Largest message that comes in: what is told as message_bytes_max. */
+  readonly receiveBytesMax: number;
   readonly partBytesMax: number;
   readonly sampleBytesMax: number;
   readonly querySamplesMax: number;
@@ -68,6 +71,7 @@ export function inferLimits(
   const share = Math.floor(settings.queueBytesMax / STREAMS_MAX);
   return {
     messageBytesMax: settings.messageBytesMax,
+    receiveBytesMax: receiveBytesMax(settings),
     partBytesMax: partBytesMax(settings),
     sampleBytesMax: Math.min(settings.queueBytesMax, Math.max(share, 4 * inputBytes)),
     querySamplesMax: QUERY_SAMPLES_MAX,
