@@ -157,6 +157,19 @@ describe('a SUT node refuses', () => {
   });
 });
 
+describe('a SUT node does not keep more than the bytes', () => {
+  it('of a part that comes in frames of one byte each', async () => {
+    const before = peakBytes();
+    const client = hostile();
+    const body = Buffer.alloc(MIB);
+    body.set([0x12], 0);
+    await client.drip(INFER_PATH, Buffer.concat([OPEN, frame(Buffer.alloc(0), 4 * MIB)]), body);
+    expect(await ask(node.address, 'Name', { nonce: 1 })).toMatchObject({ name: 'sut-a' });
+    expect(client.openSocketCount).toBe(1);
+    expect(peakBytes() - before).toBeLessThan(60 * MIB);
+  });
+});
+
 describe('everything at once', () => {
   it('leaves a run beside it VALID and the memory of the node bounded', async () => {
     const before = peakBytes();

@@ -98,8 +98,66 @@ export class HostileClient {
     return { stream, outcome };
   }
 
+  /**
+   * A call on a connection of its own whose body comes as DATA frames of one byte each, behind a first
+   * frame: what no HTTP/2 library would write. Resolves when all was handed to the socket, or it is closed.
+   */
+  async drip(path: string, first: Uint8Array, body: Uint8Array): Promise<void> {
+    const socket = this.connect(
+      Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), http2Frame(4, 0, 0)]),
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    // The node's settings are in force, with its large windows, once they are acknowledged.
+    socket.write(http2Frame(4, 1, 0));
+    socket.write(http2Frame(1, 4, 1, headerBlock(path)));
+    socket.write(http2Frame(0, 0, 1, first));
+    const CHUNK = 4_096;
+    for (let from = 0; from < body.length && !socket.destroyed; from += CHUNK) {
+      const frames = Array.from(body.subarray(from, from + CHUNK), (byte) =>
+        http2Frame(0, 0, 1, Uint8Array.of(byte)),
+      );
+      if (socket.write(Buffer.concat(frames))) continue;
+      await new Promise<void>((resolve) => {
+        socket.once('drain', resolve);
+        socket.once('close', resolve);
+      });
+    }
+  }
+
   stop(): void {
     for (const session of this.#sessions) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
   }
+}
+
+/** An HTTP/2 frame (RFC 9113, section 4.1). */
+function http2Frame(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array = new Uint8Array(0),
+): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Headers of a call as HPACK literals that are not indexed (RFC 7541, section 6.2.2). */
+function headerBlock(path: string): Buffer {
+  const fields = [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':authority', 'sut'],
+    [':path', path],
+    ['content-type', 'application/grpc'],
+    ['te', 'trailers'],
+  ];
+  const text = (value: string): Buffer =>
+    Buffer.concat([Uint8Array.of(value.length), Buffer.from(value)]);
+  return Buffer.concat(
+    fields.flatMap(([name = '', value = '']) => [Uint8Array.of(0), text(name), text(value)]),
+  );
 }
