@@ -72,9 +72,12 @@ function refusalOf(
   }
   const encoding = headers['grpc-encoding'] ?? 'identity';
   if (encoding === 'identity') return undefined;
+  // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It keeps bombs out as
+  // well: grpc-js would expand such a message on the thread that serves everybody.
   const details =
-    "gRPC's own compression is off in this node: samples are compressed by the sample library or not at all";
-  return { code: status.UNIMPLEMENTED, details };
+    `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
+    'samples are compressed by the sample library, see Encoding.compression';
+  return { code: status.INVALID_ARGUMENT, details };
 }
 
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
