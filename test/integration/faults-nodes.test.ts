@@ -53,6 +53,16 @@ function at20(act: Act, then: Act = NOTHING): NonNullable<FakeBehaviour['onPart'
   };
 }
 
+/** Messages of a node that floods. */
+const FLOOD = 5_000;
+
+/** Answers, and then says a great deal that nobody asked for. */
+function flood(node: FakeSutNode, ids: readonly number[]): void {
+  node.complete(ids);
+  const payload = Buffer.alloc(4_096);
+  for (let i = 0; i < FLOOD; i += 1) node.complete([2 ** 40 + i], payload);
+}
+
 /** Keeps the answers of the first parts and gives them again when their slots are in use again. */
 function repeatsOldIds(): NonNullable<FakeBehaviour['onPart']> {
   const old: number[] = [];
@@ -125,6 +135,7 @@ describe('a run with a node that', () => {
     ],
     ['twice', at20((node, ids) => node.complete([...ids, ...ids]), ANSWER), 1],
     ['for ids whose slots were issued again', repeatsOldIds(), 10],
+    ['for thousands of ids that were never sent', at20(flood, ANSWER), FLOOD],
   ])('answers %s is INVALID though nothing is lost', async (_case, onPart, errorCount) => {
     const node = await start({ onPart });
     const begun = startLongRun({

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { askNames, createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
+import { HostileClient } from '../support/hostile-client.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
@@ -101,6 +102,16 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       connectionWindowBytes: RECEIVE_WINDOW_BYTES,
     });
     await qdl.stop();
+  });
+
+  it('closes connections that do not come through the handshake in time', async () => {
+    const enemy = new HostileClient(addressOf('mutual'));
+    enemy.connect();
+    // The head of a ClientHello, and no more.
+    enemy.connect(Buffer.from([22, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]));
+    await expect.poll(() => enemy.openSocketCount).toBe(2);
+    await expect.poll(() => enemy.openSocketCount, { timeout: 5_000 }).toBe(0);
+    enemy.stop();
   });
 
   it.each<[string, NodeName, () => Partial<ClientSecurity>, RegExp]>([
