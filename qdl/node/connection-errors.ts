@@ -98,7 +98,11 @@ export function unreachableMessage(
 
 /** gRPC's words for the end of a connection that was in use, and what they mean. */
 const LOSSES: readonly Row[] = [
-  ['Connection dropped', 'no answer to a ping came within --keepalive-timeout'],
+  // gRPC tells no more where the connection ended before the stream did.
+  [
+    'Connection dropped',
+    'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',
+  ],
   ['ECONNRESET', 'the connection was reset'],
   ['EPIPE', 'the connection was closed'],
   ['ETIMEDOUT', 'nothing came back over the connection'],
