@@ -1,4 +1,5 @@
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { checkClientSecurity } from '../shared/security/client-security.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 
 /**
@@ -7,7 +8,8 @@ import type { DispatchSettings } from './dispatch-settings.ts';
  */
 export function checkDispatchSettings(settings: DispatchSettings): void {
   const { nodes, weights, policy, onNodeLoss, division } = settings;
-  const { connectionsPerNode, streamsPerNode, channelThreads } = settings;
+  const { connectionsPerNode, streamsPerNode, channelThreads, security } = settings;
+  checkClientSecurity(security, nodes);
   if (onNodeLoss === 'continue' && division === 'network') {
     throw invalid(
       'with --on-node-loss continue the SUT would become another one during the run, which the Network ' +

@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../shared/domain/query-sample-library.ts';
+import { type ClientSecurity, NO_SECURITY } from '../shared/security/client-security.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
@@ -62,6 +63,8 @@ export interface DispatchSettings {
   readonly keepaliveTimeoutMs: number;
   /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
   readonly digestPerMillion: number;
+  /** TLS and token of every connection. */
+  readonly security: ClientSecurity;
 }
 
 /** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
@@ -101,5 +104,6 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     keepaliveTimeMs: KEEPALIVE_TIME_MS,
     keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
     digestPerMillion: 0,
+    security: NO_SECURITY,
   };
 }

@@ -27,11 +27,14 @@ export function createQueryDispatchLibrary(
 }
 
 /**
- * Asks the nodes for their names without a run.
+ * Asks the nodes for their names without a run. Nobody waits longer for it than for the nodes to be ready.
  * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names.
  */
 export async function askNames(settings: DispatchSettings): Promise<NameCall> {
-  const clients = settings.nodes.map((address) => new ControlClient(address, settings));
+  const callTimeoutMs = Math.min(settings.callTimeoutMs, settings.readyTimeoutMs);
+  const clients = settings.nodes.map(
+    (address) => new ControlClient(address, { ...settings, callTimeoutMs }),
+  );
   const names = new NetworkNames(clients, settings.division);
   try {
     await names.ask();

@@ -17,6 +17,9 @@ const READY_POLL_MS = 100;
 /** Oldest version of the protocol that the QDL speaks. */
 const PROTOCOL_VERSION_MIN = 1;
 
+/** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
+const READY_CALL_MS_MIN = 500;
+
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
 
@@ -75,7 +78,8 @@ export class SutNodeHandle {
     const { benchmark, readyTimeoutMs } = this.#settings;
     const deadline = performance.now() + readyTimeoutMs;
     for (;;) {
-      const answer = await this.control.ready(benchmark);
+      const leftMs = Math.max(deadline - performance.now(), READY_CALL_MS_MIN);
+      const answer = await this.control.ready(benchmark, leftMs);
       // A node without Ready says at Open whether it takes the run.
       if (answer === undefined || answer.ready) break;
       if (answer.state === 'NODE_STATE_FAILED' || performance.now() > deadline) {

@@ -5,6 +5,7 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
+import { exposureWarning } from './server/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -27,12 +28,27 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
       const logger = createLogger('longhaul-sut', values.logLevel);
       const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
-      setExitCode(await serve(toSutSettings(values), logger, terminal));
+      const warn = (text: string): void => {
+        // Where nobody looks at the terminal it goes to the log.
+        if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
+        else logger.warn({}, text);
+      };
+      setExitCode(await serve(toSutSettings(values), { logger, terminal, warn }));
     });
 }
 
+/** Where a node says what it does. */
+interface Outputs {
+  readonly logger: Logger;
+  readonly terminal: Terminal;
+  /** Tells something that a person should know, once. */
+  warn(text: string): void;
+}
+
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
-async function serve(settings: SutSettings, logger: Logger, terminal: Terminal): Promise<number> {
+async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs): Promise<number> {
+  const warning = exposureWarning(settings);
+  if (warning !== undefined) warn(warning);
   const asked = askedToStop();
   const giveUp = new AbortController();
   const starting = startSutNode(settings, {

@@ -196,6 +196,8 @@ class ServingNode implements SutNode {
     });
     this.#server = await startSutServer(this.#settings, handlers, {
       onRefused: (error) => this.#fail(error),
+      onTlsFailure: (peer, why) =>
+        this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
     });
   }
 
@@ -259,6 +261,7 @@ class ServingNode implements SutNode {
     const windows = this.#bound.windows();
     return {
       ...this.#limits,
+      messageBytesMax: this.#limits.receiveBytesMax,
       streamWindowBytes: windows.stream,
       connectionWindowBytes: windows.connection,
     };

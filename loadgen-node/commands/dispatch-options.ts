@@ -17,9 +17,10 @@ import {
   type SettingValues,
 } from '../../shared/config/setting.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
+import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
-export const DISPATCH_OPTIONS: {
+export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
   readonly sut: Setting<string[]>;
   readonly policy: Setting<DispatchPolicy>;
   readonly weights: Setting<number[] | undefined>;
@@ -63,6 +64,7 @@ export const DISPATCH_OPTIONS: {
   readyTimeout: positiveDuration('longest wait for SUT nodes that answer but are not ready yet', {
     fallback: '180s',
   }),
+  ...CONNECTION_OPTIONS,
 };
 
 /** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
@@ -80,5 +82,6 @@ export function toDispatchSettings(
     channelThreads: values.channelThreads,
     partBytesMax: values.partBytesMax,
     readyTimeoutMs: values.readyTimeout / 1e6,
+    ...toConnectionSettings(values),
   };
 }

@@ -1,11 +1,18 @@
 import type { Command } from 'commander';
-import { askNames, defaultDispatchSettings, resolveNodeAddresses } from '../../qdl/index.ts';
+import {
+  askNames,
+  checkDispatchSettings,
+  defaultDispatchSettings,
+  resolveNodeAddresses,
+} from '../../qdl/index.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
+import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 import { nameLines } from './print-report.ts';
 
-const NAME_SETTINGS: { readonly sut: Setting<string[]> } = {
+const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof CONNECTION_OPTIONS = {
   sut: addressList('addresses of the SUT nodes', { required: true }),
+  ...CONNECTION_OPTIONS,
 };
 
 const EXAMPLE = `
@@ -19,8 +26,12 @@ export function nameCommand(): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, NAME_SETTINGS);
-      const addresses = await resolveNodeAddresses(values.sut);
-      const call = await askNames(defaultDispatchSettings(addresses));
+      const settings = {
+        ...defaultDispatchSettings(await resolveNodeAddresses(values.sut)),
+        ...toConnectionSettings(values),
+      };
+      checkDispatchSettings(settings);
+      const call = await askNames(settings);
       process.stdout.write(`${nameLines([call]).join('\n')}\n`);
     });
 }

@@ -1,34 +1,46 @@
-import { Client } from '@grpc/grpc-js';
+import { Client, type Metadata } from '@grpc/grpc-js';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { connectionCredentials, connectionOptions } from '../node/grpc-options.ts';
+import { callMetadata, connectionCredentials, connectionOptions } from '../node/grpc-options.ts';
+
+/** One connection to a node. */
+export interface GrpcConnection {
+  readonly client: Client;
+  /** What every call on it carries; to be copied, since grpc-js adds to it. */
+  readonly metadata: Metadata;
+}
 
 /** The connections that carry Infer streams, by node and number. */
 export class GrpcConnections {
   readonly #settings: DispatchSettings;
-  readonly #clients = new Map<string, Client>();
+  readonly #connections = new Map<string, GrpcConnection>();
 
   constructor(settings: DispatchSettings) {
     this.#settings = settings;
   }
 
-  /** The connection of that number to a node, made when it is first asked for. */
-  to(address: string, number: number): Client {
+  /**
+   * The connection of that number to a node, made when it is first asked for.
+   * @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used.
+   */
+  to(address: string, number: number): GrpcConnection {
     const key = `${number} ${address}`;
-    let client = this.#clients.get(key);
-    if (client === undefined) {
-      client = new Client(
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      const settings = this.#settings;
+      const client = new Client(
         address,
-        connectionCredentials(this.#settings),
-        connectionOptions(this.#settings),
+        connectionCredentials(settings),
+        connectionOptions(settings),
       );
-      this.#clients.set(key, client);
+      connection = { client, metadata: callMetadata(settings) };
+      this.#connections.set(key, connection);
     }
-    return client;
+    return connection;
   }
 
   /** Closes all; streams that are still open end. */
   close(): void {
-    for (const client of this.#clients.values()) client.close();
-    this.#clients.clear();
+    for (const { client } of this.#connections.values()) client.close();
+    this.#connections.clear();
   }
 }

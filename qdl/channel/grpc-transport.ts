@@ -1,8 +1,9 @@
-import { type Channel, type Client, Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { type Channel, type StatusObject, status } from '@grpc/grpc-js';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
+import type { GrpcConnection } from './grpc-connections.ts';
 import { framesSize, writeFrames } from './part-frames.ts';
 import {
   type OutgoingPart,
@@ -45,14 +46,19 @@ export class GrpcTransport implements PartTransport {
   #endsSending = false;
   #isEnded = false;
 
-  /** @param client Connection that the stream shares with others or has for itself. */
-  constructor(client: Client, payloads: SamplePayloads, events: TransportEvents) {
+  /** @param connection Connection that the stream shares with others or has for itself. */
+  constructor(
+    { client, metadata }: GrpcConnection,
+    payloads: SamplePayloads,
+    events: TransportEvents,
+  ) {
     this.#payloads = payloads;
     this.#events = events;
     this.#call = client
       .getChannel()
       .createCall(INFER_METHOD.path, Number.POSITIVE_INFINITY, null, null, null);
-    this.#call.start(new Metadata(), {
+    // A copy: grpc-js adds to it.
+    this.#call.start(metadata.clone(), {
       // The node has accepted the stream: from here on the call is complete inside grpc-js.
       onReceiveMetadata: () => this.#onMetadata(),
       onReceiveMessage: (message: Buffer) => this.#onMessage(message),

@@ -4,12 +4,14 @@ import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
+import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import {
   decodeResponses,
   isResponses,
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
+import { lossReason } from '../node/connection-errors.ts';
 import type { NodeLoad } from '../router/node-load.ts';
 import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
 import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
@@ -214,6 +216,7 @@ export class SutChannel implements TransportEvents {
   #onControl(bytes: Buffer): void {
     const message = decodeSutMessage(bytes);
     if (message.opened && this.#state === 'opening') {
+      this.#requireVersion(message.opened.protocolVersion);
       this.#opened = message.opened;
       this.#state = 'open';
       this.#grant(message.opened.credit);
@@ -227,6 +230,14 @@ export class SutChannel implements TransportEvents {
       // A message that this version does not know is news for a later one.
       throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
     }
+  }
+
+  #requireVersion(version: number): void {
+    if (version === PROTOCOL_VERSION) return;
+    throw new MlperfError(
+      'ERR_WIRE_PROTOCOL',
+      `Opened is of protocol version ${version}, Open was of version ${PROTOCOL_VERSION}`,
+    );
   }
 
   /** Totals only grow: a smaller one is an overtaken message. */
@@ -248,7 +259,7 @@ export class SutChannel implements TransportEvents {
     if (end.code === status.OK) {
       return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);
     }
-    const error = grpcToMlperfError(end, what);
+    const error = grpcToMlperfError({ ...end, details: lossReason(end.details) }, what);
     const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
     return isLoss ? new MlperfError('ERR_SUT_LOST', error.message, { cause: end }) : error;
   }

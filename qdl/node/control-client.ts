@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type ServiceError, status } from '@grpc/grpc-js';
+import { type Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
@@ -7,9 +7,11 @@ import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/Re
 import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
+import type { ClientSecurity } from '../../shared/security/client-security.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { connectionCredentials, connectionOptions } from './grpc-options.ts';
+import { unreachableMessage } from './connection-errors.ts';
+import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
 
 /** A node's answer to Name and how long the round trip took. */
 export interface NodeName {
@@ -24,16 +26,21 @@ export interface NodeName {
 const NAME_LENGTH_MAX = 256;
 
 type Callback<R> = (error: ServiceError | null, response?: R) => void;
+type StartCall<R> = (deadline: Date, callback: Callback<R>) => void;
 
 /** The unary calls to one SUT node, on a connection of their own. */
 export class ControlClient {
   readonly address: string;
   readonly #client: SystemUnderTestClient;
   readonly #callTimeoutMs: number;
+  readonly #metadata: Metadata;
+  readonly #security: ClientSecurity;
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#callTimeoutMs = settings.callTimeoutMs;
+    this.#metadata = callMetadata(settings);
+    this.#security = settings.security;
     this.#client = new UnaryClient(
       address,
       connectionCredentials(settings),
@@ -50,7 +57,7 @@ export class ControlClient {
     const nonce = randomInt(1, 2 ** 47);
     const begin = performance.now();
     const response = await this.#call<NameResponse__Output>('Name', (deadline, callback) => {
-      this.#client.Name({ nonce }, { deadline }, callback);
+      this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
     });
     const roundTripNs = Math.round((performance.now() - begin) * 1e6);
     if (response.nonce !== nonce) {
@@ -82,21 +89,25 @@ export class ControlClient {
   /** What the node says of itself; undefined when it has no such method. */
   describe(): Promise<DescribeResponse__Output | undefined> {
     return this.#callOptional('Describe', (deadline, callback) => {
-      this.#client.Describe({}, { deadline }, callback);
+      this.#client.Describe({}, this.#metadata, { deadline }, callback);
     });
   }
 
-  /** Whether a run may start; undefined when the node has no such method. */
-  ready(benchmark: string): Promise<ReadyResponse__Output | undefined> {
-    return this.#callOptional('Ready', (deadline, callback) => {
-      this.#client.Ready({ benchmark, model: '' }, { deadline }, callback);
-    });
+  /**
+   * Whether a run may start; undefined when the node has no such method.
+   * @param timeoutMs Longest wait; the usual one where that is shorter.
+   */
+  ready(benchmark: string, timeoutMs: number): Promise<ReadyResponse__Output | undefined> {
+    const start: StartCall<ReadyResponse__Output> = (deadline, callback) => {
+      this.#client.Ready({ benchmark, model: '' }, this.#metadata, { deadline }, callback);
+    };
+    return this.#callOptional('Ready', start, Math.min(timeoutMs, this.#callTimeoutMs));
   }
 
   /** What the node counted in a run; undefined when it has no such method. */
   ledger(runId: string): Promise<LedgerResponse__Output | undefined> {
     return this.#callOptional('Ledger', (deadline, callback) => {
-      this.#client.Ledger({ runId }, { deadline }, callback);
+      this.#client.Ledger({ runId }, this.#metadata, { deadline }, callback);
     });
   }
 
@@ -105,9 +116,13 @@ export class ControlClient {
   }
 
   /** Makes one unary call with a deadline. */
-  #call<R>(method: string, start: (deadline: Date, callback: Callback<R>) => void): Promise<R> {
+  #call<R>(
+    method: string,
+    start: StartCall<R>,
+    timeoutMs: number = this.#callTimeoutMs,
+  ): Promise<R> {
     return new Promise<R>((resolve, reject) => {
-      start(new Date(Date.now() + this.#callTimeoutMs), (error, response) => {
+      start(new Date(Date.now() + timeoutMs), (error, response) => {
         if (response !== undefined && error === null) resolve(response);
         else reject(this.#describeFailure(method, error));
       });
@@ -117,10 +132,11 @@ export class ControlClient {
   /** A node of other make need not implement everything: undefined where it does not. */
   async #callOptional<R>(
     method: string,
-    start: (deadline: Date, callback: Callback<R>) => void,
+    start: StartCall<R>,
+    timeoutMs: number = this.#callTimeoutMs,
   ): Promise<R | undefined> {
     try {
-      return await this.#call(method, start);
+      return await this.#call(method, start, timeoutMs);
     } catch (error) {
       const cause = error instanceof MlperfError ? error.cause : undefined;
       if (errorCodeOf(cause) === status.UNIMPLEMENTED) return undefined;
@@ -133,28 +149,8 @@ export class ControlClient {
     if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
     return new MlperfError(
       'ERR_SUT_UNREACHABLE',
-      `no SUT node answers at ${this.address} (${unreachableReason(error)}); ` +
-        'start one there with "longhaul sut" or correct the address',
+      unreachableMessage(this.address, error?.details ?? '', this.#security),
       { cause: error },
     );
   }
-}
-
-/** What gRPC's text says in words that help, by a part of it. */
-const UNREACHABLE_REASONS: readonly (readonly [string, string])[] = [
-  ['ECONNREFUSED', 'connection refused'],
-  ['Name resolution failed', 'the host name cannot be resolved'],
-  ['ENOTFOUND', 'the host name cannot be resolved'],
-  ['EHOSTUNREACH', 'no route to the host'],
-  ['ENETUNREACH', 'no route to the network'],
-  ['ECONNRESET', 'the connection was reset'],
-  ['Protocol error', 'what listens there does not speak gRPC'],
-  ['Deadline exceeded', 'no answer in time'],
-];
-
-/** The cause inside gRPC's text, in a few words. */
-function unreachableReason(error: ServiceError | null): string {
-  const details = error?.details ?? '';
-  const known = UNREACHABLE_REASONS.find(([part]) => details.includes(part));
-  return known?.[1] ?? (details === '' ? 'no connection' : details);
 }

@@ -40,7 +40,7 @@ export class InferStreams {
     const stream = new InferStream(services, peer, (ended, end) => this.#remove(ended, end));
     this.#streams.add(stream);
     assert(this.#streams.size <= CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX);
-    receiveInPieces(call, services.limits.messageBytesMax);
+    receiveInPieces(call, services.limits.receiveBytesMax);
     call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
     call.on('end', () => stream.halfClosed());
     call.on('drain', () => stream.drained());

@@ -14,7 +14,7 @@ import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waitin
 import type { CreditBook, StreamCredit } from './credit-book.ts';
 import { MessagePieces } from './message-pieces.ts';
 import { agreedFeatures } from './node-features.ts';
-import type { InferLimits } from './node-limits.ts';
+import { headBytesMax, type InferLimits } from './node-limits.ts';
 import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
 import { cutAnswers, writeResponses } from './response-writer.ts';
 import type { RunLedger, RunLedgers } from './run-ledger.ts';
@@ -371,9 +371,4 @@ function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
   } catch (error) {
     throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
-}
-
-/** Bytes of a part beside its payload: fixed fields, fields that a newer peer may add, and 64 per sample. */
-function headBytesMax(sampleCount: number): number {
-  return 4_096 + 64 * sampleCount;
 }

@@ -4,6 +4,12 @@ const FRAME_HEAD_BYTES = 5;
 /** A message that takes less than this share of the chunk it came in is copied out of it. */
 const KEPT_SHARE_MIN = 0.25;
 
+/** Pieces that are looked at together: where they are small, they become one. */
+const PIECES_JOINED = 256;
+
+/** Mean length below which pieces are small: an object and a view take as much memory themselves. */
+const SMALL_PIECE_BYTES = 256;
+
 /**
  * A message as it came from the socket: views, one behind the other. What holds it holds not much more
  * memory than its length.
@@ -49,6 +55,8 @@ export class PieceDecoder {
   readonly #head: Buffer = Buffer.alloc(FRAME_HEAD_BYTES);
   #headBytes = 0;
   #pieces: Buffer[] = [];
+  /** Those of `#pieces` before it are not looked at again by {@link PieceDecoder.#joinSmall}. */
+  #joinedCount = 0;
   #length = 0;
   #missing = 0;
 
@@ -70,12 +78,25 @@ export class PieceDecoder {
       } else {
         const end = Math.min(chunk.length, position + this.#missing);
         this.#pieces.push(chunk.subarray(position, end));
+        this.#joinSmall();
         this.#missing -= end - position;
         position = end;
       }
       if (this.#missing === 0) messages.push(this.#finish());
     }
     return messages;
+  }
+
+  /** A peer that sends frames of one byte must not get a hundred bytes of memory for each. */
+  #joinSmall(): void {
+    if (this.#pieces.length < this.#joinedCount + PIECES_JOINED) return;
+    const latest = this.#pieces.slice(this.#joinedCount);
+    const bytes = latest.reduce((sum, piece) => sum + piece.length, 0);
+    if (bytes < SMALL_PIECE_BYTES * PIECES_JOINED) {
+      this.#pieces.length = this.#joinedCount;
+      this.#pieces.push(Buffer.concat(latest, bytes));
+    }
+    this.#joinedCount = this.#pieces.length;
   }
 
   /** Takes bytes of a message's head; returns how many. */
@@ -108,6 +129,7 @@ export class PieceDecoder {
     // A view would keep the whole chunk in memory for as long as the message waits.
     const pieces = isSmall ? [Buffer.concat(this.#pieces, this.#length)] : this.#pieces;
     this.#pieces = [];
+    this.#joinedCount = 0;
     this.#headBytes = 0;
     return new MessagePieces(pieces, this.#length);
   }

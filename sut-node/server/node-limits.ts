@@ -4,21 +4,58 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 /** Infer streams that are open at once, of all connections: their first grants are not queued for. */
 export const STREAMS_MAX = 32;
 
-/** Connections at once. A run takes two per LoadGen node. */
+/** Connections at once. A run takes one per stream and one more. */
 export const CONNECTIONS_MAX = 256;
 
+/** Connections of one address: more than the streams of a run, few enough that others find room. */
+export const CONNECTIONS_PER_ADDRESS_MAX = 64;
+
 /** Streams (calls) at once on one connection; announced to the peer, which queues the rest. */
-export const CALLS_PER_CONNECTION_MAX = 100;
+export const CALLS_PER_CONNECTION_MAX = 64;
+
+/** Largest first message of a call: Open with all its encodings, or a unary request. */
+export const FIRST_MESSAGE_BYTES_MAX: number = 16 * 1024;
+
+/** Largest header list of a call, as HTTP/2 counts it; a token and a dozen of gRPC's own fit. */
+export const HEADER_LIST_BYTES_MAX: number = 16 * 1024;
+
+/** Bytes of a part beside its payload, whatever is in it: fields that a newer peer may add. */
+const PART_HEAD_BYTES = 4_096;
+
+/** Bytes of a part beside its payload, for each of its samples. */
+const SAMPLE_HEAD_BYTES = 64;
 
 /** Most samples of one query: what the wire's number can say. Credit, not this, bounds the memory. */
 const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
 /** Limits that the node holds its peers to; told in Describe and Opened. */
 export interface InferLimits {
+  /** Largest message that goes out. */
   readonly messageBytesMax: number;
+  /** Largest message that comes in: what is told as message_bytes_max. */
+  readonly receiveBytesMax: number;
   readonly partBytesMax: number;
   readonly sampleBytesMax: number;
   readonly querySamplesMax: number;
+}
+
+/** Bytes of a part beside its payload. */
+export function headBytesMax(sampleCount: number): number {
+  return PART_HEAD_BYTES + SAMPLE_HEAD_BYTES * sampleCount;
+}
+
+/**
+ * Largest message that the node receives: a part with as many samples as the queue holds. What is above
+ * would be refused after it was whole; gRPC refuses it when it is announced.
+ */
+export function receiveBytesMax(settings: SutSettings): number {
+  const headBytes = headBytesMax(settings.queueSamplesMax);
+  return Math.min(settings.messageBytesMax, partBytesMax(settings) + headBytes);
+}
+
+/** Half of a message is left for the heads of the samples. */
+function partBytesMax(settings: SutSettings): number {
+  return Math.min(PART_BYTES_MAX_DEFAULT, Math.floor(settings.messageBytesMax / 2));
 }
 
 /**
@@ -34,8 +71,8 @@ export function inferLimits(
   const share = Math.floor(settings.queueBytesMax / STREAMS_MAX);
   return {
     messageBytesMax: settings.messageBytesMax,
-    // Half of a message is left for the heads of the samples.
-    partBytesMax: Math.min(PART_BYTES_MAX_DEFAULT, Math.floor(settings.messageBytesMax / 2)),
+    receiveBytesMax: receiveBytesMax(settings),
+    partBytesMax: partBytesMax(settings),
     sampleBytesMax: Math.min(settings.queueBytesMax, Math.max(share, 4 * inputBytes)),
     querySamplesMax: QUERY_SAMPLES_MAX,
   };

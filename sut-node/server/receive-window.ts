@@ -1,6 +1,7 @@
 import http2 from 'node:http2';
-import type { ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-js';
+import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { HEADER_LIST_BYTES_MAX } from './node-limits.ts';
 
 /** HTTP/2's own window, which holds until the settings of a session are acknowledged. */
 const WINDOW_BYTES_PROTOCOL = 65_535;
@@ -20,6 +21,8 @@ export interface WindowEvents {
 /** The HTTP/2 side of a gRPC server: takes connections, and knows its receive windows. */
 export interface WindowedInjector {
   readonly injector: ConnectionInjector;
+  /** grpc-js's HTTP/2 server behind it. */
+  readonly http2Server: http2.Http2Server;
   /** Windows in force: those of the session seen last; the ones asked for before the first. */
   windows(): WindowBytes;
 }
@@ -35,12 +38,12 @@ interface Http2Module {
  * it carries 1,552.
  *
  * grpc-js makes its HTTP/2 server inside `createConnectionInjector`, synchronously; for the length of
- * that call, and so for no other server, `createServer` is ours. What comes out is checked on every session.
+ * that call, and so for no other server, `createServer` is ours. TLS, where there is any, is ended before
+ * (sut-server.ts), so that this is the only way in. What comes out is checked on every session.
  * @throws MlperfError `ERR_INTERNAL` when this grpc-js makes its server in another way.
  */
 export function createWindowedInjector(
   server: Server,
-  credentials: ServerCredentials,
   windowBytes: number,
   events: WindowEvents,
 ): WindowedInjector {
@@ -48,13 +51,17 @@ export function createWindowedInjector(
   const { createServer } = patched;
   let made: http2.Http2Server | undefined;
   patched.createServer = ((options: http2.ServerOptions) => {
-    const settings = { ...options.settings, initialWindowSize: windowBytes };
+    const settings = {
+      ...options.settings,
+      initialWindowSize: windowBytes,
+      maxHeaderListSize: HEADER_LIST_BYTES_MAX,
+    };
     made = createServer({ ...options, settings });
     return made;
   }) as typeof createServer;
   let injector: ConnectionInjector;
   try {
-    injector = server.createConnectionInjector(credentials);
+    injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   } finally {
     patched.createServer = createServer;
   }
@@ -75,7 +82,7 @@ export function createWindowedInjector(
       }
     });
   });
-  return { injector, windows: () => windows };
+  return { injector, http2Server: made, windows: () => windows };
 }
 
 function windowError(asked: number, windows: WindowBytes): MlperfError {

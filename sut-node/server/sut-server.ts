@@ -1,12 +1,15 @@
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { Server } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
+import { gateCalls } from './call-gate.ts';
+import { ConnectionGuard } from './connection-guard.ts';
+import { CALLS_PER_CONNECTION_MAX, receiveBytesMax } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
-import { refuseCompression } from './refuse-compression.ts';
+import { readServerSecurity, type ServerTls } from './server-security.ts';
 
 /** A peer that vanished without a word is noticed after both times, and its samples are dropped. */
 const KEEPALIVE_TIME_MS = 30_000;
@@ -14,6 +17,12 @@ const KEEPALIVE_TIMEOUT_MS = 20_000;
 
 /** How long calls that are ending may take when the server closes. */
 const CLOSE_GRACE_MS = 1_000;
+
+/** What the server reports. */
+export interface ServerEvents extends WindowEvents {
+  /** A peer did not get through the handshake: no certificate, a wrong one, no TLS at all. */
+  onTlsFailure(peer: string, why: string): void;
+}
 
 /** The node's gRPC server on its TCP port. */
 export interface SutServer {
@@ -30,39 +39,45 @@ export interface SutServer {
  * Listens and serves.
  *
  * The TCP server is our own and hands its connections to grpc-js: so that an address in use is told by
- * its system error, connections are bounded, and the HTTP/2 server can have larger windows
- * (receive-window.ts). Small responses are not held back: node:http2 turns Nagle's algorithm off on every
- * connection. grpc-js never compresses what a server sends.
- * @throws MlperfError `ERR_SUT_LISTEN` that names the address.
+ * its system error, connections are guarded (connection-guard.ts), and the HTTP/2 server can have larger
+ * windows (receive-window.ts). TLS lies between the two, where it is asked for. Small responses are not
+ * held back: node:http2 turns Nagle's algorithm off on every connection. grpc-js never compresses what a
+ * server sends.
+ * @throws MlperfError `ERR_SUT_LISTEN` that names the address, `ERR_CONFIG_INVALID` for the files of TLS
+ *   and token.
  */
 export async function startSutServer(
   settings: SutSettings,
   handlers: SutServiceHandlers,
-  events: WindowEvents,
+  events: ServerEvents,
 ): Promise<SutServer> {
+  const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
-    'grpc.max_receive_message_length': settings.messageBytesMax,
+    'grpc.max_receive_message_length': receiveBytesMax(settings),
     'grpc.max_send_message_length': settings.messageBytesMax,
     'grpc.max_concurrent_streams': CALLS_PER_CONNECTION_MAX,
     'grpc.keepalive_time_ms': KEEPALIVE_TIME_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
     'grpc.enable_channelz': 0,
-    interceptors: [refuseCompression],
   });
   grpcServer.addService(SUT_SERVICE, handlers);
-  const { injector, windows } = createWindowedInjector(
+  const { injector, http2Server, windows } = createWindowedInjector(
     grpcServer,
-    ServerCredentials.createInsecure(),
     settings.receiveWindowBytes,
     events,
   );
-  const sockets = new Set<Socket>();
+  const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
+  const guard = new ConnectionGuard(firstMessageMs);
+  gateCalls(http2Server, { token, firstMessageMs, guard });
+  const serve = (socket: Socket): void => injector.injectConnection(socket);
+  const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
   const tcpServer = createServer((socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    injector.injectConnection(socket);
+    // A connection that breaks is closed as well, which is what counts.
+    socket.on('error', () => {});
+    if (!guard.admit(socket)) return;
+    if (tlsServer === undefined) serve(socket);
+    else tlsServer.emit('connection', socket);
   });
-  tcpServer.maxConnections = CONNECTIONS_MAX;
   try {
     await listen(tcpServer, settings.listen);
   } catch (error) {
@@ -75,12 +90,36 @@ export async function startSutServer(
     );
   }
   const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
-  return {
-    host: address,
-    port,
-    windows,
-    close: () => close(tcpServer, grpcServer, sockets),
-  };
+  return { host: address, port, windows, close: () => close(tcpServer, grpcServer, guard) };
+}
+
+/** Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere itself. */
+function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerEvents): TlsServer {
+  const asksClients = tls.clientAuthorities !== undefined;
+  const server = createTlsServer({
+    cert: tls.cert,
+    key: tls.key,
+    ...(asksClients && { ca: tls.clientAuthorities }),
+    requestCert: asksClients,
+    rejectUnauthorized: asksClients,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['h2'],
+  });
+  server.on('secureConnection', (socket) => {
+    socket.on('error', () => {});
+    serve(socket);
+  });
+  server.on('tlsClientError', (error, socket) => {
+    const { remoteAddress = 'a peer that is gone', remotePort = '' } = socket;
+    events.onTlsFailure(`${remoteAddress} ${remotePort}`.trim(), reasonOf(error));
+    socket.destroy();
+  });
+  return server;
+}
+
+/** OpenSSL's reason without its numbers, where there is one. */
+function reasonOf(error: Error): string {
+  return 'reason' in error && typeof error.reason === 'string' ? error.reason : messageOf(error);
 }
 
 function listen(server: NetServer, at: SutSettings['listen']): Promise<void> {
@@ -96,7 +135,7 @@ function listen(server: NetServer, at: SutSettings['listen']): Promise<void> {
 async function close(
   tcpServer: NetServer,
   grpcServer: Server,
-  sockets: ReadonlySet<Socket>,
+  guard: ConnectionGuard,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     tcpServer.close(() => resolve());
@@ -110,6 +149,6 @@ async function close(
   });
   grpcServer.forceShutdown();
   // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that never spoke has none.
-  for (const socket of sockets) socket.destroy();
+  guard.closeAll();
   await closed;
 }

@@ -12,6 +12,7 @@ import {
   listenAddress,
   nodeName,
   optional,
+  positiveDuration,
   type Setting,
   type SettingValues,
   text,
@@ -46,6 +47,11 @@ export const SUT_OPTIONS: {
   readonly receiveWindowBytes: Setting<number>;
   readonly responseCompression: Setting<CompressionName>;
   readonly drainTimeout: Setting<number>;
+  readonly tlsCert: Setting<string | undefined>;
+  readonly tlsKey: Setting<string | undefined>;
+  readonly tlsClientCa: Setting<string | undefined>;
+  readonly tokenFile: Setting<string | undefined>;
+  readonly handshakeTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
   readonly logLevel: Setting<LogLevel>;
   readonly progress: Setting<'shown' | 'hidden'>;
@@ -96,6 +102,18 @@ export const SUT_OPTIONS: {
     { fallback: 'identity' },
   ),
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
+  tlsCert: optional(text('file', "use TLS: the node's certificate (PEM), with --tls-key")),
+  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
+  tlsClientCa: optional(
+    text('file', 'clients must show a certificate that one of these authorities signed (PEM)'),
+  ),
+  tokenFile: optional(
+    text('file', 'file with the token that every call must carry (needs TLS, or loopback)'),
+  ),
+  handshakeTimeout: positiveDuration(
+    'longest wait for the first call of a connection and the first message of a call',
+    { fallback: '10s' },
+  ),
   cacheDir: optional(
     text(
       'folder',
@@ -129,5 +147,10 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     responseCompression: codecNamed(values.responseCompression).name,
     drainTimeoutNs: values.drainTimeout,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+    tlsCert: values.tlsCert,
+    tlsKey: values.tlsKey,
+    tlsClientCa: values.tlsClientCa,
+    tokenFile: values.tokenFile,
+    handshakeTimeoutNs: values.handshakeTimeout,
   };
 }

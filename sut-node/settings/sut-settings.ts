@@ -34,4 +34,13 @@ export interface SutSettings {
   readonly drainTimeoutNs: number;
   /** Folder for generated models. */
   readonly cacheFolder: string;
+  /** PEM files of the node's certificate and its key; both or neither. Without them there is no TLS. */
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
+  /** PEM file of the authorities of the certificates that clients must show; undefined: none asked for. */
+  readonly tlsClientCa: string | undefined;
+  /** File of the token that every call must carry; undefined: none asked for. */
+  readonly tokenFile: string | undefined;
+  /** Longest wait for the first call of a connection, and for the first message of a call, in ns. */
+  readonly handshakeTimeoutNs: number;
 }

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
-import { DelayLink } from '../support/delay-link.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
+import { TcpShim } from '../support/tcp-shim.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: every scenario works against one node and two, with both encodings, and what is printed can be
@@ -204,7 +204,7 @@ describe('a run', () => {
   });
 
   it('over a link with delay has no latency, and no Name, below the round trip', async () => {
-    const link = await DelayLink.start(nodes[0]?.address ?? '', 5);
+    const link = await TcpShim.start(nodes[0]?.address ?? '', { oneWayMs: 5 });
     const { code, logs } = await run([link.address], ...(FLAGS['Server'] ?? []));
     link.stop();
     expect(code).toBe(0);

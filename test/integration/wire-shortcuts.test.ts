@@ -79,7 +79,9 @@ it('finds a node that compresses messages by gRPC itself', async () => {
     };
     const never = (): void => {};
     const events = { onMessage: never, onWritten: never, onEnd: resolve };
-    new GrpcTransport(other, payloads, events).sendControl(Buffer.from('open'));
+    new GrpcTransport({ client: other, metadata: new Metadata() }, payloads, events).sendControl(
+      Buffer.from('open'),
+    );
   });
   expect(end).toMatchObject({ code: 9, details: /compresses messages by gRPC itself/ });
   other.close();

@@ -12,6 +12,12 @@ import {
 /** What a fake node does; every part has an honest default. */
 export interface FakeBehaviour {
   readonly name?: string;
+  /** Name for every call, by the number of the call from 0; wins over `name`. */
+  readonly nameOf?: (call: number) => string;
+  /** Never answers these. */
+  readonly mute?: readonly ('Ready' | 'Open')[];
+  /** Version in Opened, whatever Open asked for. */
+  readonly openedVersion?: number;
   readonly identity?: string;
   /** Identity told in Opened, where it is another one than Name's; default: none. */
   readonly openedIdentity?: string;
@@ -115,6 +121,11 @@ export class FakeSutNode {
     this.#stream.end();
   }
 
+  /** Ends the stream with a status that is not OK. */
+  endWith(code: number, details: string): void {
+    this.#stream.emit('error', { code, details });
+  }
+
   get #stream(): Stream {
     const stream = this.#last ?? this.streams.at(-1);
     if (stream === undefined) throw new Error('no stream is open');
@@ -127,8 +138,9 @@ export class FakeSutNode {
     const nodeIdentity = identity ?? `identity of ${name} ${Math.random()}`;
     return {
       Name: (call, callback) => {
+        const said = this.#behaviour.nameOf?.(this.nameCount) ?? name;
         this.nameCount += 1;
-        callback(null, { name, nodeIdentity, nonce: echoesNonce ? call.request.nonce : 5 });
+        callback(null, { name: said, nodeIdentity, nonce: echoesNonce ? call.request.nonce : 5 });
       },
       Describe: (_call, callback) =>
         callback(null, {
@@ -141,7 +153,10 @@ export class FakeSutNode {
             { benchmark, model: 'fake', encodings: [{ form: 'raw', compression: 'identity' }] },
           ],
         }),
-      Ready: (_call, callback) => callback(null, { ready: true, state: 'NODE_STATE_READY' }),
+      Ready: (_call, callback) => {
+        if (this.#behaviour.mute?.includes('Ready')) return;
+        callback(null, { ready: true, state: 'NODE_STATE_READY' });
+      },
       Ledger: (call, callback) => {
         const honest = this.#ledger(call.request.runId);
         callback(null, this.#behaviour.ledger?.(honest) ?? honest);
@@ -165,7 +180,8 @@ export class FakeSutNode {
       return;
     }
     const message = decodeLoadGenMessage(bytes);
-    if (message.open) this.#answerOpen(stream, message.open.benchmark);
+    if (message.open && !this.#behaviour.mute?.includes('Open'))
+      this.#answerOpen(stream, message.open.benchmark);
     if (message.close) {
       this.isClosedByPeer = true;
       if (this.#behaviour.ignoresClose !== true) stream.end();
@@ -182,7 +198,7 @@ export class FakeSutNode {
     stream.write(
       encodeSutMessage({
         opened: {
-          protocolVersion: 1,
+          protocolVersion: this.#behaviour.openedVersion ?? 1,
           nodeIdentity: this.#behaviour.openedIdentity ?? '',
           credit,
           encodings: [0],

@@ -31,6 +31,7 @@ export const SCENE_LIMITS = {
   messageBytesMax: 1 << 20,
   partBytesMax: 1_000,
   sampleBytesMax: 400,
+  receiveBytesMax: 1_000_000,
   querySamplesMax: 1_000,
 };
 

@@ -28,6 +28,11 @@ export const TEST_SETTINGS: SutSettings = {
   responseCompression: 'identity',
   drainTimeoutNs: 10e9,
   cacheFolder: testCacheFolder(),
+  tlsCert: undefined,
+  tlsKey: undefined,
+  tlsClientCa: undefined,
+  tokenFile: undefined,
+  handshakeTimeoutNs: 10e9,
 };
 
 /** Opens a stream of JPEG samples. */

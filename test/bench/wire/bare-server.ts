@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 import { createWindowedInjector } from '../../../sut-node/server/receive-window.ts';
@@ -18,16 +18,11 @@ server.addService(
     },
   },
 );
-const { injector } = createWindowedInjector(
-  server,
-  ServerCredentials.createInsecure(),
-  RECEIVE_WINDOW_BYTES_DEFAULT,
-  {
-    onRefused: (error) => {
-      throw error;
-    },
+const { injector } = createWindowedInjector(server, RECEIVE_WINDOW_BYTES_DEFAULT, {
+  onRefused: (error) => {
+    throw error;
   },
-);
+});
 const tcpServer = createServer((socket) => injector.injectConnection(socket));
 tcpServer.listen(0, '127.0.0.1', () => {
   const address = tcpServer.address();

@@ -67,6 +67,27 @@ describe('a decoder of pieces', () => {
   });
 });
 
+describe('a decoder of pieces that gets tiny chunks', () => {
+  it.each([
+    [1, 335],
+    [37, 335],
+    [16_384, 2],
+  ])('of %i bytes keeps a message in at most %i pieces', (size, max) => {
+    const body = Buffer.from(Uint8Array.from({ length: 20_000 }, (_, i) => i % 251));
+    const decoder = new PieceDecoder(body.length);
+    const framed = Buffer.concat([frame(body), frame(body)]);
+    const messages = [];
+    for (let from = 0; from < framed.length; from += size) {
+      messages.push(...decoder.write(framed.subarray(from, from + size)));
+    }
+    expect(messages).toHaveLength(2);
+    for (const message of messages) {
+      expect(message.join().equals(body)).toBe(true);
+      expect(message.pieces.length).toBeLessThanOrEqual(max);
+    }
+  });
+});
+
 describe('receiveInPieces', () => {
   it('finds the decoder behind the calls around it', () => {
     const inner = { decoder: { write: () => [] } };

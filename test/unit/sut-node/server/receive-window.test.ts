@@ -1,5 +1,5 @@
 import http2 from 'node:http2';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { createWindowedInjector } from '../../../../sut-node/server/receive-window.ts';
 
@@ -10,19 +10,22 @@ const EVENTS = { onRefused: () => {} };
 describe('createWindowedInjector', () => {
   it('leaves node:http2 as it was', () => {
     const { createServer } = http2;
-    createWindowedInjector(new Server(), ServerCredentials.createInsecure(), 1 << 20, EVENTS);
+    createWindowedInjector(new Server(), 1 << 20, EVENTS);
     expect(http2.createServer).toBe(createServer);
   });
 
   it('leaves node:http2 as it was also when grpc-js refuses', () => {
     const { createServer } = http2;
-    expect(() => createWindowedInjector(new Server(), null as never, 1 << 20, EVENTS)).toThrow();
+    const serverThatRefuses = new Server();
+    serverThatRefuses.createConnectionInjector = () => {
+      throw new TypeError('refused');
+    };
+    expect(() => createWindowedInjector(serverThatRefuses, 1 << 20, EVENTS)).toThrow();
     expect(http2.createServer).toBe(createServer);
   });
 
   it('tells the windows that were asked for until a session shows others', () => {
-    const credentials = ServerCredentials.createInsecure();
-    const { windows } = createWindowedInjector(new Server(), credentials, 1 << 20, EVENTS);
+    const { windows } = createWindowedInjector(new Server(), 1 << 20, EVENTS);
     expect(windows()).toEqual({ stream: 1 << 20, connection: 1 << 20 });
   });
 });

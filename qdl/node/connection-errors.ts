@@ -1,0 +1,172 @@
+import type { ClientSecurity } from '../../shared/security/client-security.ts';
+
+/** What is wrong and what to do about it. */
+interface Explanation {
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** A part of gRPC's text and what it means. */
+type Row = readonly [part: string, cause: string, remedy?: string];
+
+const START_ONE = 'start one there with "longhaul sut" or correct the address';
+
+/** No connection, or nobody who speaks the protocol. */
+const NO_NODE: readonly Row[] = [
+  ['ECONNREFUSED', 'connection refused'],
+  ['Name resolution failed', 'the host name cannot be resolved'],
+  ['ENOTFOUND', 'the host name cannot be resolved'],
+  ['EHOSTUNREACH', 'no route to the host'],
+  ['ENETUNREACH', 'no route to the network'],
+  ['Protocol error', 'what listens there does not speak gRPC'],
+  ['Deadline exceeded', 'no answer in time'],
+];
+
+/** What ends a TLS handshake, in the words of OpenSSL and Node.js. */
+const NO_TLS: readonly Row[] = [
+  [
+    'certificate has expired',
+    "the node's certificate has expired",
+    'give the node a new one (longhaul sut --tls-cert)',
+  ],
+  [
+    'certificate is not yet valid',
+    "the node's certificate is not valid yet",
+    'look at the clocks of both machines',
+  ],
+  [
+    'alert certificate required',
+    'the node asks for a client certificate',
+    'give it by --tls-cert FILE --tls-key FILE',
+  ],
+  // How TLS 1.2 says the same.
+  [
+    'alert handshake failure',
+    'the node asks for a client certificate, or has no cipher in common',
+    'give a certificate by --tls-cert FILE --tls-key FILE',
+  ],
+  [
+    'alert ',
+    'the node does not accept the certificate of --tls-cert',
+    'use one that an authority of its --tls-client-ca signed and that is valid now',
+  ],
+  [
+    'wrong version number',
+    'the node does not speak TLS',
+    'give it --tls-cert, or use no --tls flag',
+  ],
+  [
+    'packet length too long',
+    'the node does not speak TLS',
+    'give it --tls-cert, or use no --tls flag',
+  ],
+];
+
+/** How Node.js says that nobody known has signed a certificate. */
+const UNKNOWN_AUTHORITY = [
+  'unable to verify the first certificate',
+  'unable to get local issuer certificate',
+  'unable to get issuer certificate',
+  'self-signed certificate',
+  'certificate signature failure',
+];
+
+/** The connection ended before HTTP/2 began: what gRPC and sockets say then. */
+const CLOSED = [
+  'Failed to connect',
+  'ECONNRESET',
+  'socket hang up',
+  'disconnected',
+  'Socket closed',
+];
+
+/**
+ * Why there is no connection to a node, in one line: what, the cause, the remedy.
+ * @param details gRPC's text; the error of the socket or of TLS stands somewhere in it.
+ */
+export function unreachableMessage(
+  address: string,
+  details: string,
+  security: ClientSecurity,
+): string {
+  const tls = security.tls ? tlsExplanation(details, security) : undefined;
+  if (tls !== undefined)
+    return `no TLS with the SUT node at ${address}: ${tls.cause}; ${tls.remedy}`;
+  const { cause, remedy } = plainExplanation(details, security);
+  return `no SUT node answers at ${address} (${cause}); ${remedy}`;
+}
+
+/** gRPC's words for the end of a connection that was in use, and what they mean. */
+const LOSSES: readonly Row[] = [
+  // gRPC tells no more where the connection ended before the stream did.
+  [
+    'Connection dropped',
+    'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',
+  ],
+  ['ECONNRESET', 'the connection was reset'],
+  ['EPIPE', 'the connection was closed'],
+  ['ETIMEDOUT', 'nothing came back over the connection'],
+];
+
+/** Why the connection of a stream ended, from gRPC's text. */
+export function lossReason(details: string): string {
+  return explanationIn(LOSSES, details, '')?.cause ?? details;
+}
+
+function tlsExplanation(details: string, security: ClientSecurity): Explanation | undefined {
+  const names = /does not match certificate's altnames: (.*?)(?:\. Resolution note|$)/.exec(
+    details,
+  );
+  if (names !== null) {
+    return {
+      cause: `its certificate is for another name (${names[1]})`,
+      remedy: 'correct the address in --sut, or say the name by --tls-server-name NAME',
+    };
+  }
+  if (UNKNOWN_AUTHORITY.some((part) => details.includes(part))) {
+    const { tlsCa } = security;
+    const known = tlsCa === undefined ? 'that Node.js knows' : `of --tls-ca ${tlsCa}`;
+    return {
+      cause: `no authority ${known} signed its certificate`,
+      remedy: 'give the authority that did by --tls-ca FILE',
+    };
+  }
+  return explanationIn(NO_TLS, details, '');
+}
+
+function plainExplanation(details: string, security: ClientSecurity): Explanation {
+  const known = explanationIn(NO_NODE, details, START_ONE);
+  if (known !== undefined) return known;
+  if (CLOSED.some((part) => details.includes(part))) return closedExplanation(security);
+  return {
+    cause: details === '' ? 'no connection' : (details.split('\n')[0] ?? ''),
+    remedy: START_ONE,
+  };
+}
+
+/** The other end says nothing in these cases: what is likely depends on what this end does. */
+function closedExplanation({ tls, tlsCert }: ClientSecurity): Explanation {
+  const cause = 'the other end closed the connection';
+  if (!tls) return { cause, remedy: 'if the node speaks TLS, use --tls-ca FILE' };
+  return tlsCert === undefined
+    ? {
+        cause,
+        remedy: 'if the node asks for a client certificate, give it by --tls-cert and --tls-key',
+      }
+    : {
+        cause,
+        remedy:
+          'it may not accept the certificate of --tls-cert: an authority of its --tls-client-ca must have signed it',
+      };
+}
+
+function explanationIn(
+  rows: readonly Row[],
+  details: string,
+  usualRemedy: string,
+): Explanation | undefined {
+  const row = rows.find(([part]) => details.includes(part));
+  if (row === undefined) return undefined;
+  const [, cause, remedy = usualRemedy] = row;
+  return { cause, remedy };
+}

@@ -1,0 +1,123 @@
+import {
+  constants,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { status } from '@grpc/grpc-js';
+import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
+import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import type { ConnectionGuard } from './connection-guard.ts';
+import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
+import type { StreamEnd } from './stream-end.ts';
+
+/** What a call must do before it costs the node anything. */
+export interface GateRules {
+  /** Undefined: calls need no token. */
+  readonly token: TokenCheck | undefined;
+  /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
+  readonly firstMessageMs: number;
+  readonly guard: ConnectionGuard;
+}
+
+type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
+
+/** gRPC's head of a message: a byte for compression, four for the length. */
+const HEAD_BYTES = 5;
+
+/**
+ * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
+ * the peer likes: 64 MiB in each of a hundred calls on each connection.
+ *
+ * A call goes on to grpc-js when it has the token and does not use gRPC's own compression. Its first
+ * message (a unary request, or Open) must be small and whole in time, or the call is reset. From then on
+ * a unary call has its answer, and Infer is bounded by credit; the gate has stopped looking.
+ */
+export function gateCalls(server: Http2Server, rules: GateRules): void {
+  const serve = server.listeners('stream') as ServeStream[];
+  server.removeAllListeners('stream');
+  server.on('stream', (stream, headers, flags) => {
+    // A stream that breaks is closed as well, which is what counts.
+    stream.on('error', () => {});
+    const { socket } = stream.session ?? {};
+    const refusal = refusalOf(headers, rules.token);
+    if (refusal !== undefined || socket === undefined) {
+      refuse(stream, refusal);
+      return;
+    }
+    stream.once('close', rules.guard.beginCall(socket));
+    watchFirstMessage(stream, headers[':path'] === INFER_METHOD.path, rules.firstMessageMs);
+    for (const listener of serve) listener.call(server, stream, headers, flags);
+    // Answered at once (no such method): nobody else reads what may still come.
+    if (stream.headersSent) stream.resume();
+  });
+}
+
+/** Why a call is not served, judged by its headers alone. */
+function refusalOf(
+  headers: IncomingHttpHeaders,
+  token: TokenCheck | undefined,
+): StreamEnd | undefined {
+  if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
+    const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
+    return { code: status.RESOURCE_EXHAUSTED, details };
+  }
+  const { [AUTHORIZATION_KEY]: authorization } = headers;
+  if (token !== undefined && !token.accepts(authorization)) {
+    const details =
+      authorization === undefined
+        ? 'this node asks for a token: give it by --token-file'
+        : 'the token is not the one of this node: give the file with the right one by --token-file';
+    return { code: status.UNAUTHENTICATED, details };
+  }
+  const encoding = headers['grpc-encoding'] ?? 'identity';
+  if (encoding === 'identity') return undefined;
+  // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It keeps bombs out as
+  // well: grpc-js would expand such a message on the thread that serves everybody.
+  const details =
+    `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
+    'samples are compressed by the sample library, see Encoding.compression';
+  return { code: status.INVALID_ARGUMENT, details };
+}
+
+/** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
+function listBytes(headers: IncomingHttpHeaders): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    bytes += name.length + String(value).length + 32;
+  }
+  return bytes;
+}
+
+/** Answers with the status; what the call says is not read. */
+function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
+  if (end !== undefined && !stream.destroyed) {
+    const head = { ':status': 200, 'content-type': 'application/grpc+proto' };
+    const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
+    stream.respond({ ...head, ...trailers }, { endStream: true });
+  }
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+function watchFirstMessage(stream: ServerHttp2Stream, isInfer: boolean, limitMs: number): void {
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), limitMs);
+  timer.unref();
+  stream.once('close', () => clearTimeout(timer));
+  let seenBytes = 0;
+  let messageBytes = 0;
+  const onData = (bytes: Buffer): void => {
+    for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
+      if (seenBytes + i > 0) messageBytes = messageBytes * 256 + (bytes[i] as number);
+    }
+    seenBytes += bytes.length;
+    if (messageBytes > FIRST_MESSAGE_BYTES_MAX) {
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (seenBytes >= HEAD_BYTES + messageBytes && isInfer) {
+      clearTimeout(timer);
+    }
+    if (messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes >= HEAD_BYTES + messageBytes) {
+      stream.off('data', onData);
+    }
+  };
+  stream.on('data', onData);
+}

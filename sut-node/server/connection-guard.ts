@@ -1,0 +1,118 @@
+import type { Socket } from 'node:net';
+import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from './node-limits.ts';
+
+/** What the guard remembers of a connection. */
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly deadline: NodeJS.Timeout;
+  /** False until the first call that the node admits: so long the connection is worth nothing. */
+  hasCalled: boolean;
+  openCalls: number;
+  /** When it came, or its last call ended: order of the events, no time. */
+  usedAt: number;
+}
+
+/**
+ * Keeps connections from being used up. One that makes no call within a bound is closed; and where there
+ * are too many, of one address or in all, a new one takes the place of the one that is least worth: that
+ * never made a call, or whose last call ended the longest time ago. One with an open call is never
+ * closed, so a run never loses its streams, and a peer that only connects locks nobody out.
+ */
+export class ConnectionGuard {
+  /** By remote address and port, which name a connection on this listening socket. */
+  readonly #connections = new Map<string, Connection>();
+  readonly #countByAddress = new Map<string, number>();
+  readonly #firstCallMs: number;
+  #now = 0;
+
+  /** @param firstCallMs Longest wait for the first call of a connection. */
+  constructor(firstCallMs: number) {
+    this.#firstCallMs = firstCallMs;
+  }
+
+  /** Takes a connection, or closes it and returns false. */
+  admit(socket: Socket): boolean {
+    const { remoteAddress: address = '' } = socket;
+    if (!this.#makeRoom(address)) {
+      socket.destroy();
+      return false;
+    }
+    const key = keyOf(socket);
+    const deadline = setTimeout(() => socket.destroy(), this.#firstCallMs);
+    deadline.unref();
+    const connection = { socket, address, deadline, hasCalled: false, openCalls: 0, usedAt: 0 };
+    this.#use(connection);
+    this.#connections.set(key, connection);
+    this.#countByAddress.set(address, (this.#countByAddress.get(address) ?? 0) + 1);
+    socket.once('close', () => this.#forget(key, connection));
+    return true;
+  }
+
+  /** A call that the node serves begins. Returns what to do at its end. */
+  beginCall(peer: {
+    remoteAddress?: string | undefined;
+    remotePort?: number | undefined;
+  }): () => void {
+    const connection = this.#connections.get(keyOf(peer));
+    if (connection === undefined) return () => {};
+    clearTimeout(connection.deadline);
+    connection.hasCalled = true;
+    connection.openCalls += 1;
+    return () => {
+      connection.openCalls -= 1;
+      this.#use(connection);
+    };
+  }
+
+  /** Closes everything. */
+  closeAll(): void {
+    for (const { socket } of this.#connections.values()) socket.destroy();
+  }
+
+  #makeRoom(address: string): boolean {
+    if ((this.#countByAddress.get(address) ?? 0) >= CONNECTIONS_PER_ADDRESS_MAX) {
+      return this.#evict((connection) => connection.address === address);
+    }
+    return this.#connections.size < CONNECTIONS_MAX || this.#evict(() => true);
+  }
+
+  /** Closes the connection that is least worth among some; false when all of them have open calls. */
+  #evict(isCandidate: (connection: Connection) => boolean): boolean {
+    let least: Connection | undefined;
+    for (const connection of this.#connections.values()) {
+      if (connection.openCalls > 0 || !isCandidate(connection)) continue;
+      if (least === undefined || isLessWorth(connection, least)) least = connection;
+    }
+    if (least === undefined) return false;
+    least.socket.destroy();
+    // The event 'close' comes later; the place is free at once.
+    this.#forget(keyOf(least.socket), least);
+    return true;
+  }
+
+  #use(connection: Connection): void {
+    this.#now += 1;
+    connection.usedAt = this.#now;
+  }
+
+  #forget(key: string, connection: Connection): void {
+    clearTimeout(connection.deadline);
+    if (this.#connections.get(key) !== connection) return;
+    this.#connections.delete(key);
+    const count = (this.#countByAddress.get(connection.address) ?? 1) - 1;
+    if (count > 0) this.#countByAddress.set(connection.address, count);
+    else this.#countByAddress.delete(connection.address);
+  }
+}
+
+function isLessWorth(a: Connection, b: Connection): boolean {
+  return a.hasCalled === b.hasCalled ? a.usedAt < b.usedAt : !a.hasCalled;
+}
+
+function keyOf(peer: {
+  remoteAddress?: string | undefined;
+  remotePort?: number | undefined;
+}): string {
+  return `${peer.remoteAddress} ${peer.remotePort}`;
+}

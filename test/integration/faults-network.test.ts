@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeSutNode } from '../support/fake-sut-node.ts';
+import { InferClient } from '../support/infer-client.ts';
+import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { smallDataSet } from '../support/small-data-set.ts';
+import { endOfSpoiledRun, startLongRun } from '../support/spoiled-run.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { TcpShim } from '../support/tcp-shim.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/test-sut-node.ts';
+
+// Goal: whatever happens on the way, a run ends soon, INVALID, with exact counts and the node and the cause
+// in words; and what only is slow is measured, not broken. Method: real processes with a TCP shim between.
+
+const cache = ['--cache-dir', testCacheFolder()];
+let dataFolder = '';
+const open: { stop(): unknown }[] = [];
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(64);
+});
+
+afterAll(async () => {
+  await Promise.all(open.splice(0).map((one) => one.stop()));
+});
+
+function closeLater<T extends { stop(): unknown }>(one: T): T {
+  open.push(one);
+  return one;
+}
+
+describe('a run whose connection', () => {
+  it.concurrent.each<[string, (shim: TcpShim) => void, RegExp]>([
+    ['is reset', (shim) => shim.reset(), /the connection was (reset|lost)/],
+    [
+      'is cut without a word',
+      (shim) => shim.cut(),
+      /the connection was lost \(.*no answer to a ping/,
+    ],
+    [
+      'does not take queries any more',
+      (shim) => shim.hold('up'),
+      /the connection was lost \(.*no answer to a ping/,
+    ],
+    [
+      'does not bring responses any more',
+      (shim) => shim.hold('down'),
+      /the connection was lost \(.*no answer to a ping/,
+    ],
+  ])('%s ends within a bound, INVALID, with node and cause', async (_case, act, cause) => {
+    const node = closeLater(await FakeSutNode.start());
+    const shim = closeLater(await TcpShim.start(node.address));
+    const flags = ['--encoding', 'raw'];
+    const begun = startLongRun({ addresses: shim.address, dataFolder, flags });
+    await begun.run.says(/performance run:/);
+    const atMs = performance.now();
+    act(shim);
+    const { stdout, completed } = await endOfSpoiledRun(begun, atMs);
+    expect(stdout).toMatch(new RegExp(`SUT node ${shim.address}: ${cause.source}`));
+    expect(completed).toBeGreaterThan(0);
+  });
+});
+
+describe('a SUT node that is killed and comes back on its port at once', () => {
+  it('is lost to the run, which does not go on with the new one', async () => {
+    const node = closeLater(await SutNodeProcess.start('sut-a', cache));
+    await node.process.says(/is ready/);
+    const begun = startLongRun({ addresses: node.address, dataFolder });
+    await begun.run.says(/performance run:/);
+    const atMs = performance.now();
+    node.process.kill('SIGKILL');
+    await node.process.ended;
+    const next = closeLater(
+      await SutNodeProcess.start('sut-a', ['--listen', node.address, ...cache]),
+    );
+    const { stdout } = await endOfSpoiledRun(begun, atMs);
+    expect(stdout).toMatch(new RegExp(`The SUT broke .*SUT node ${node.address}`));
+    const { stdout: name } = await longhaul(['name', '--sut', next.address]);
+    expect(name).toContain('Network SUT: sut-a');
+  });
+});
+
+describe('a link that is slow', () => {
+  it('makes a run slower, not wrong', async () => {
+    const node = closeLater(await FakeSutNode.start());
+    const bytesPerSecond = 500_000;
+    const shim = closeLater(await TcpShim.start(node.address, { bytesPerSecond }));
+    const { code, stdout } = await longhaul([
+      ...['run', '--sut', shim.address, '--benchmark', 'digits', '--encoding', 'raw'],
+      ...['--scenario', 'Offline', '--target-qps', '60', '--min-duration', '1s'],
+      ...['--data-dir', dataFolder, '--output', suiteFolder(), ...cache],
+    ]);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    const [, samples, bytes] =
+      /both ends counted (\d+) samples and (\d+) payload bytes/.exec(stdout) ?? [];
+    const [, rate] = /([\d.]+) samples\/s/.exec(stdout) ?? [];
+    // No sample was faster than the link.
+    expect((Number(rate) * Number(bytes)) / Number(samples)).toBeLessThan(bytesPerSecond);
+  });
+});
+
+describe('a LoadGen node that does not read its responses', () => {
+  it('gets all of them in the end; until then the node holds no more than it granted', async () => {
+    const node = await startTestNode({ queueSamplesMax: 64 });
+    const shim = closeLater(await TcpShim.start(node.address));
+    const client = new InferClient(shim.address, RAW_OPEN);
+    await client.opened;
+    const granted = client.creditSamples;
+    shim.hold('down');
+    client.part(0, rawSamples(granted));
+    const other = await openStream(node, { ...RAW_OPEN, runId: 'run-2' });
+    other.part(0, rawSamples(1));
+    await other.answered(1);
+    expect(client.answeredCount).toBe(0);
+    shim.release('down');
+    await client.answered(granted);
+    expect(client.completed).toHaveLength(granted);
+    client.close();
+    await client.ended;
+  });
+});

@@ -1,0 +1,132 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Direction of bytes: `up` towards the target (the SUT node), `down` from it. */
+export type ShimDirection = 'up' | 'down';
+
+/** What a shim does from the start. */
+export interface ShimOptions {
+  /** Delay of each direction. */
+  readonly oneWayMs?: number;
+  /** Bytes per second in each direction, of all connections together. */
+  readonly bytesPerSecond?: number;
+}
+
+/**
+ * A TCP relay on loopback between a LoadGen node and a SUT node: a link that delays, throttles, stops, is
+ * cut or reset, without root. Each direction of a connection keeps its order.
+ */
+export class TcpShim {
+  readonly address: string;
+  readonly #server: Server;
+  readonly #links: Set<Link>;
+  readonly #state: ShimState;
+
+  private constructor(server: Server, links: Set<Link>, state: ShimState) {
+    const { port } = server.address() as { port: number };
+    this.address = `127.0.0.1:${port}`;
+    this.#server = server;
+    this.#links = links;
+    this.#state = state;
+  }
+
+  static async start(target: string, options: ShimOptions = {}): Promise<TcpShim> {
+    const [host, port] = target.split(':') as [string, string];
+    const { oneWayMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY } = options;
+    const state: ShimState = { oneWayMs, bytesPerSecond, isCut: false, held: new Set() };
+    const links = new Set<Link>();
+    const server = createServer({ noDelay: true }, (near) => {
+      const far = connect({ host, port: Number(port), noDelay: true });
+      links.add({ near, far });
+      relay(near, far, 'up', state);
+      relay(far, near, 'down', state);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return new TcpShim(server, links, state);
+  }
+
+  /** Takes nothing more from one side: what it writes fills the buffers, as behind a slow reader. */
+  hold(direction: ShimDirection): void {
+    this.#state.held.add(direction);
+    this.#update();
+  }
+
+  /** Lets the bytes of a held direction go on. */
+  release(direction: ShimDirection): void {
+    this.#state.held.delete(direction);
+    this.#update();
+  }
+
+  /** Lets every byte vanish from now on, in both directions, and says nothing: a cut cable. */
+  cut(): void {
+    this.#state.isCut = true;
+  }
+
+  /** Resets every connection (RST) on both sides. */
+  reset(): void {
+    for (const { near, far } of this.#links) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const { near, far } of this.#links) {
+      near.destroy();
+      far.destroy();
+    }
+  }
+
+  #update(): void {
+    for (const { near, far } of this.#links) {
+      flow(near, !this.#state.held.has('up'));
+      flow(far, !this.#state.held.has('down'));
+    }
+  }
+}
+
+interface Link {
+  readonly near: Socket;
+  readonly far: Socket;
+}
+
+interface ShimState {
+  readonly oneWayMs: number;
+  readonly bytesPerSecond: number;
+  isCut: boolean;
+  readonly held: Set<ShimDirection>;
+}
+
+function flow(socket: Socket, isFlowing: boolean): void {
+  if (isFlowing) socket.resume();
+  else socket.pause();
+}
+
+function relay(from: Socket, to: Socket, direction: ShimDirection, state: ShimState): void {
+  /** When the link has carried what it took so far, in ms. */
+  let freeAtMs = 0;
+  // A timer may fire up to 1 ms early: the delay must never be shorter than asked for.
+  const holdMs = state.oneWayMs === 0 ? 0 : state.oneWayMs + 1;
+  const later = (act: () => void): void => {
+    const waitMs = Math.max(freeAtMs - performance.now(), 0) + holdMs;
+    if (waitMs === 0) act();
+    else setTimeout(act, waitMs);
+  };
+  const carry = (bytes: Buffer): void => {
+    if (state.isCut || to.destroyed) return;
+    if (to.write(bytes)) return;
+    from.pause();
+    to.once('drain', () => flow(from, !state.held.has(direction)));
+  };
+  from.on('data', (bytes) => {
+    if (state.isCut) return;
+    freeAtMs = Math.max(freeAtMs, performance.now()) + (bytes.length / state.bytesPerSecond) * 1e3;
+    later(() => carry(bytes));
+  });
+  from.on('error', () => from.destroy());
+  from.on('end', () => later(() => state.isCut || to.end()));
+  from.on('close', () => later(() => state.isCut || to.destroy()));
+  if (state.held.has(direction)) from.pause();
+}

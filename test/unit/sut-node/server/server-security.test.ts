@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  exposureWarning,
+  readServerSecurity,
+} from '../../../../sut-node/server/server-security.ts';
+import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
+
+// Goal: settings of a node that contradict each other, or expose it, are told. Method: settings alone.
+
+const EVERYWHERE = { host: '0.0.0.0', port: 50051 };
+
+describe('readServerSecurity', () => {
+  it('asks for nothing where nothing is set', () => {
+    expect(readServerSecurity(TEST_SETTINGS)).toEqual({ tls: undefined, token: undefined });
+  });
+
+  it.each([
+    ['a certificate without a key', { tlsCert: 'a.pem' }, /give both or neither/],
+    ['client authorities without TLS', { tlsClientCa: 'a.pem' }, /needs --tls-cert and --tls-key/],
+    [
+      'a token that crosses a network in the clear',
+      { tokenFile: 'token', listen: EVERYWHERE },
+      /--token-file on 0\.0\.0\.0 would have the token cross the network/,
+    ],
+    [
+      'a token file that is not there',
+      { tokenFile: '/none' },
+      /--token-file \/none cannot be read/,
+    ],
+  ])('refuses %s', (_case, settings, message) => {
+    expect(() => readServerSecurity({ ...TEST_SETTINGS, ...settings })).toThrow(
+      expect.objectContaining({
+        code: 'ERR_CONFIG_INVALID',
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+});
+
+describe('exposureWarning', () => {
+  it.each([
+    ['loopback', {}, false],
+    ['all addresses', { listen: EVERYWHERE }, true],
+    ['all IPv6 addresses', { listen: { host: '::', port: 1 } }, true],
+    ['a network with TLS', { listen: EVERYWHERE, tlsCert: 'a', tlsKey: 'b' }, false],
+  ])('for %s', (_case, settings, warns) => {
+    const warning = exposureWarning({ ...TEST_SETTINGS, ...settings });
+    expect(warning !== undefined).toBe(warns);
+  });
+});
