@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   dataFolder = await smallDataSet(64);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
@@ -48,7 +48,7 @@ function countsOf(stdout: string) {
   return { issued, completed, lost };
 }
 
-describe('a SUT node in the middle of a run', () => {
+describe.concurrent('a SUT node in the middle of a run', () => {
   it.each<[string, (node: SutNodeProcess) => void, RegExp]>([
     ['that is killed', (node) => node.process.kill('SIGKILL'), /SUT node 127\.0\.0\.1:\d+/],
     [
@@ -87,10 +87,8 @@ describe('a SUT node in the middle of a run', () => {
     expect(code).toBe(3);
     expect(stdout).toContain(b.address);
   });
-});
 
-describe('a SUT node that stops answering', () => {
-  it('for longer than the stall timeout ends the run, and what it owes is lost, nothing else', async () => {
+  it('that stops answering for longer than the stall timeout ends the run, and what it owes is lost, nothing else', async () => {
     const node = await startNode('sut-a');
     const { run } = startRun(node.address, '--stall-timeout', '2s', '--keepalive-time', '10s');
     await run.says(/performance run:/);
@@ -135,7 +133,7 @@ describe('Ctrl-C in the middle of a run', () => {
   });
 });
 
-describe('a SUT node on its own', () => {
+describe.concurrent('a SUT node on its own', () => {
   it('drains on SIGTERM and exits with 0', async () => {
     const node = await startNode('sut-a');
     node.process.kill('SIGTERM');
