@@ -46,6 +46,7 @@ export class RunJudge {
       ...divisionMarks(plan),
       ...auditMarks(audit),
       ...selfCheckMarks(selfCheck),
+      ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];
     const told = { notes: this.notes, details: detailsOf(audit) };
@@ -115,6 +116,16 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
     marks.push(`SUT node ${node.address} runs a model that is not known to be the benchmark's own`);
   }
   return marks;
+}
+
+/** Which nodes left samples unanswered: the verdict alone says only how many there were. */
+function unansweredNotes(qdl: QueryDispatchLibrary): string[] {
+  return qdl.nodes.flatMap(({ address, ledger }) => {
+    const { sampleCount, completedCount, failedCount } = ledger;
+    const missing = sampleCount - completedCount - failedCount;
+    if (missing <= 0) return [];
+    return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
+  });
 }
 
 /** Rules that the marks of the plan name in other words. */

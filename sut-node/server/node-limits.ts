@@ -1,3 +1,4 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
@@ -59,8 +60,9 @@ function partBytesMax(settings: SutSettings): number {
 }
 
 /**
- * Derives the limits from the settings. A sample may take a 32nd of the queue, and in any case four times
- * what the model's input takes as floats: no sensible encoding is larger.
+ * Derives the limits from the settings. A sample may take what the settings say; else a 32nd of the queue,
+ * and in any case four times what the model's input takes as floats: no sensible encoding is larger.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the queue could not hold the sample.
  */
 export function inferLimits(
   settings: SutSettings,
@@ -68,12 +70,21 @@ export function inferLimits(
 ): InferLimits {
   const elements = model.input.sampleShape.reduce((a, b) => a * b, 1);
   const inputBytes = elements * Float32Array.BYTES_PER_ELEMENT;
-  const share = Math.floor(settings.queueBytesMax / STREAMS_MAX);
+  const { queueBytesMax } = settings;
+  const share = Math.floor(queueBytesMax / STREAMS_MAX);
+  const sampleBytesMax =
+    settings.sampleBytesMax ?? Math.min(queueBytesMax, Math.max(share, 4 * inputBytes));
+  if (sampleBytesMax > queueBytesMax) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--sample-bytes-max ${sampleBytesMax} is more than the queue holds: --queue-bytes-max ${queueBytesMax}`,
+    );
+  }
   return {
     messageBytesMax: settings.messageBytesMax,
     receiveBytesMax: receiveBytesMax(settings),
     partBytesMax: partBytesMax(settings),
-    sampleBytesMax: Math.min(settings.queueBytesMax, Math.max(share, 4 * inputBytes)),
+    sampleBytesMax,
     querySamplesMax: QUERY_SAMPLES_MAX,
   };
 }

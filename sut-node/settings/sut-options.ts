@@ -42,6 +42,7 @@ export const SUT_OPTIONS: {
   readonly batchSizeMax: Setting<number>;
   readonly batchDelayUsMax: Setting<number>;
   readonly queueBytesMax: Setting<number>;
+  readonly sampleBytesMax: Setting<number | undefined>;
   readonly queueSamplesMax: Setting<number>;
   readonly messageBytesMax: Setting<number>;
   readonly receiveWindowBytes: Setting<number>;
@@ -79,6 +80,12 @@ export const SUT_OPTIONS: {
     { min: 0, max: 10_000_000 },
     'longest wait of a sample for a fuller batch, in µs; counts towards its latency',
     { fallback: 0 },
+  ),
+  sampleBytesMax: optional(
+    count(
+      { min: 1, max: 64 * GIB },
+      "largest sample (default: a 32nd of the queue, or four times the model's input as floats)",
+    ),
   ),
   queueBytesMax: count(
     { min: 64 * KIB, max: 64 * GIB },
@@ -141,6 +148,7 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     batchSizeMax: values.batchSizeMax,
     batchDelayUsMax: values.batchDelayUsMax,
     queueBytesMax: values.queueBytesMax,
+    sampleBytesMax: values.sampleBytesMax,
     queueSamplesMax: values.queueSamplesMax,
     messageBytesMax: values.messageBytesMax,
     receiveWindowBytes: values.receiveWindowBytes,

@@ -22,6 +22,8 @@ export interface SutSettings {
   readonly batchDelayUsMax: number;
   /** Payload bytes of waiting and running samples at which the node grants no more credit. */
   readonly queueBytesMax: number;
+  /** Largest sample over all its pieces, in bytes; undefined: what follows from queue and model. */
+  readonly sampleBytesMax: number | undefined;
   /** Samples, waiting and running, at which the node grants no more credit. */
   readonly queueSamplesMax: number;
   /** Largest gRPC message that the node receives, in bytes. */

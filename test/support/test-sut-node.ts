@@ -22,6 +22,7 @@ export const TEST_SETTINGS: SutSettings = {
   batchSizeMax: 8,
   batchDelayUsMax: 0,
   queueBytesMax: 64 * 1024 * 1024,
+  sampleBytesMax: undefined,
   queueSamplesMax: 4_096,
   messageBytesMax: 16 * 1024 * 1024,
   receiveWindowBytes: 4 * 1024 * 1024,

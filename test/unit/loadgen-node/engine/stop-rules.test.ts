@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { EndCause, TestOutcome } from '../../../../loadgen-node/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
 import { MemoryQsl } from '../../../support/memory-qsl.ts';
@@ -9,6 +9,9 @@ function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
   const phase = outcome.performance;
   return [phase?.counts.issuedQueries ?? 0, phase?.endCause ?? 'interrupted'];
 }
+
+/** Hundreds of thousands of queries take seconds, on a machine that does other things perhaps more. */
+vi.setConfig({ testTimeout: 30_000 });
 
 // Goal: every scenario issues what LoadGen issues and ends by the rule by which LoadGen ends.
 // Method: whole tests under simulated time against a SUT with a fixed service time.
