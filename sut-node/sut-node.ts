@@ -16,7 +16,7 @@ import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
-import { type InferLimits, inferLimits } from './server/node-limits.ts';
+import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -195,6 +195,7 @@ class ServingNode implements SutNode {
       limits: () => this.#wireLimits(),
     });
     this.#server = await startSutServer(this.#settings, handlers, {
+      hasLargeResponses: this.#model.responseBytesMax > SMALL_RESPONSE_BYTES_MAX,
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),

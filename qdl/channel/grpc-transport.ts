@@ -17,6 +17,12 @@ import { wholeQueryPart } from './whole-query.ts';
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
 
+/**
+ * Bytes in one write to the socket: node:http2 reads nothing while a write is in progress, and between two
+ * it reads 64 KiB at least. Larger writes would hold up large responses, and the answers to pings behind them.
+ */
+const SLICE_BYTES_MAX: number = 160 * 1024;
+
 /** Writes that are in gRPC at once: one that the socket takes, and one ready behind it. */
 const WRITES_IN_FLIGHT_MAX = 2;
 
@@ -40,6 +46,7 @@ export class GrpcTransport implements PartTransport {
   readonly #controls: Buffer[] = [];
   readonly #buffers = new SendBuffers(WRITES_IN_FLIGHT_MAX);
   #isFlushPlanned = false;
+  #passesFrames = false;
   /** Payload bytes of `#parts` and of what was handed to gRPC and is not written yet. */
   #waitingBytes = 0;
   #writesInFlight = 0;
@@ -120,9 +127,20 @@ export class GrpcTransport implements PartTransport {
       this.#firstPart = 0;
     }
     const buffer = this.#buffers.take(framesSize(wireParts));
-    const framed = new FramedBytes(buffer.subarray(0, writeFrames(wireParts, buffer)));
-    // grpc-js asks a message for its length and to copy itself, nothing else.
-    this.#write(framed as unknown as Buffer, bytes, buffer);
+    this.#writeFrames(buffer, writeFrames(wireParts, buffer), bytes);
+  }
+
+  /** Writes `length` bytes of frames, in slices where they may pass as they are. */
+  #writeFrames(buffer: Buffer, length: number, bytes: number): void {
+    const sliceCount = this.#passesFrames ? Math.ceil(length / SLICE_BYTES_MAX) : 1;
+    for (let i = 0; i < sliceCount; i += 1) {
+      const begin = Math.floor((length * i) / sliceCount);
+      const end = Math.floor((length * (i + 1)) / sliceCount);
+      // grpc-js asks a message for its length and to copy itself, nothing else.
+      const slice = new FramedBytes(buffer.subarray(begin, end)) as unknown as Buffer;
+      if (i < sliceCount - 1) this.#write(slice, 0);
+      else this.#write(slice, bytes, buffer);
+    }
   }
 
   #toWire(part: OutgoingPart): WirePart {
@@ -166,7 +184,7 @@ export class GrpcTransport implements PartTransport {
       this.#call.cancelWithStatus(status.FAILED_PRECONDITION, details);
       return;
     }
-    passFramedBytes(this.#call);
+    this.#passesFrames = passFramedBytes(this.#call);
   }
 
   #onMessage(message: Buffer): void {

@@ -22,6 +22,8 @@ export interface SutBenchmark {
   readonly input: { readonly name: string; readonly sampleShape: readonly number[] };
   /** Names of the outputs that `postprocess` needs. */
   readonly outputNames: readonly string[];
+  /** Largest response of one sample in bytes: decides how connections are served. */
+  readonly responseBytesMax: number;
   /**
    * Makes or finds the model file and returns its path. Main thread, untimed.
    * @param modelFile The user's own model; undefined: the generated or cached one.

@@ -20,6 +20,7 @@ export class NullModel implements SutModel {
   readonly hasIdle = true;
   readonly hasRoom = true;
   readonly #clock: Clock;
+  readonly responseBytesMax: number;
   /** Every answer is this view: whoever sends it copies it. */
   readonly #response: Uint8Array;
   #taken: Batch[] = [];
@@ -27,6 +28,7 @@ export class NullModel implements SutModel {
   /** @param responseBytes Length of every response. */
   constructor(clock: Clock, responseBytes: number) {
     this.#clock = clock;
+    this.responseBytesMax = responseBytes;
     this.#response = new Uint8Array(responseBytes);
   }
 

@@ -56,6 +56,10 @@ export class OnnxModel implements SutModel {
     return this.#parts.benchmark.input;
   }
 
+  get responseBytesMax(): number {
+    return this.#parts.benchmark.responseBytesMax;
+  }
+
   get hasIdle(): boolean {
     return this.#pool?.hasIdle === true;
   }

@@ -32,6 +32,8 @@ export interface SutModel extends BatchWorkers {
   readonly isStandIn: boolean;
   /** Compressions that it takes samples out of, in timed work. */
   readonly compressions: readonly CompressionName[];
+  /** Largest response of one sample in bytes, before compression. */
+  readonly responseBytesMax: number;
   /** Elements of one sample, as floats: samples of any sensible encoding are not much larger. */
   readonly input: { readonly sampleShape: readonly number[] };
   /**

@@ -8,6 +8,7 @@ import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
+import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
 import type { StreamEnd } from './stream-end.ts';
 
@@ -45,7 +46,7 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
       refuse(stream, refusal);
       return;
     }
-    stream.once('close', rules.guard.beginCall(socket));
+    stream.once('close', rules.guard.beginCall(peerOf(socket)));
     watchFirstMessage(stream, headers[':path'] === INFER_METHOD.path, rules.firstMessageMs);
     for (const listener of serve) listener.call(server, stream, headers, flags);
     // Answered at once (no such method): nobody else reads what may still come.

@@ -29,6 +29,12 @@ const SAMPLE_HEAD_BYTES = 64;
 /** Most samples of one query: what the wire's number can say. Credit, not this, bounds the memory. */
 const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
 
+/**
+ * Responses up to this size cannot fill a connection while samples are received: each comes for a sample that is
+ * not much smaller, and the LoadGen node reads between two writes.
+ */
+export const SMALL_RESPONSE_BYTES_MAX = 1024;
+
 /** Limits that the node holds its peers to; told in Describe and Opened. */
 export interface InferLimits {
   /** Largest message that goes out. */

@@ -7,6 +7,7 @@ import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-cont
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { gateCalls } from './call-gate.ts';
 import { ConnectionGuard } from './connection-guard.ts';
+import { DecoupledSocket } from './decoupled-socket.ts';
 import { CALLS_PER_CONNECTION_MAX, receiveBytesMax } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 import { readServerSecurity, type ServerTls } from './server-security.ts';
@@ -22,6 +23,12 @@ const CLOSE_GRACE_MS = 1_000;
 export interface ServerEvents extends WindowEvents {
   /** A peer did not get through the handshake: no certificate, a wrong one, no TLS at all. */
   onTlsFailure(peer: string, why: string): void;
+}
+
+/** What decides how connections are served. */
+export interface ServedResponses {
+  /** True where responses may fill a connection: see decoupled-socket.ts. */
+  readonly hasLargeResponses: boolean;
 }
 
 /** The node's gRPC server on its TCP port. */
@@ -49,7 +56,7 @@ export interface SutServer {
 export async function startSutServer(
   settings: SutSettings,
   handlers: SutServiceHandlers,
-  events: ServerEvents,
+  { hasLargeResponses, ...events }: ServerEvents & ServedResponses,
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
@@ -69,7 +76,8 @@ export async function startSutServer(
   const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
   const guard = new ConnectionGuard(firstMessageMs);
   gateCalls(http2Server, { token, firstMessageMs, guard });
-  const serve = (socket: Socket): void => injector.injectConnection(socket);
+  const serve = (socket: Socket): void =>
+    injector.injectConnection(hasLargeResponses ? new DecoupledSocket(socket) : socket);
   const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
   const tcpServer = createServer((socket) => {
     // A connection that breaks is closed as well, which is what counts.

@@ -1,4 +1,5 @@
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import { RESPONSE_BYTES } from '../../../shared/digits/response.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
 import { postprocess } from './postprocess.ts';
@@ -27,6 +28,7 @@ export const digitsBenchmark: SutBenchmark = {
   modelName: MODEL_NAME,
   input: { name: INPUT_NAME, sampleShape: SAMPLE_SHAPE },
   outputNames: [LABEL_OUTPUT_NAME],
+  responseBytesMax: RESPONSE_BYTES,
   prepareModel,
   preprocess,
   postprocess,

@@ -12,6 +12,7 @@ const SUM_BENCHMARK: SutBenchmark = {
   modelName: 'sum',
   input: { name: 'x', sampleShape: [2] },
   outputNames: ['sum'],
+  responseBytesMax: 4,
   prepareModel: async () => 'sum.onnx',
   preprocess: async (payload, form, target) => {
     target[0] = payload[0] as number;
