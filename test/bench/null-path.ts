@@ -9,11 +9,15 @@ import {
 
 const ENCODING = { form: 'raw', compression: 'identity' };
 
-/** A sample library of the benchmark null. */
-export function nullStore(sampleBytes: number, sampleCount: number): SampleStore {
+/** A sample library of the benchmark null. @param isShared Its payloads lie in shared memory, for channels on threads. */
+export function nullStore(sampleBytes: number, sampleCount: number, isShared = false): SampleStore {
   const expected = { responseBytes: 4, metric: 'answered' };
   const dataSet = new NullDataSet({ sampleBytes, sampleCount, ...expected });
-  return new SampleStore(dataSet, { encoding: ENCODING, performanceSampleCount: sampleCount });
+  return new SampleStore(dataSet, {
+    encoding: ENCODING,
+    performanceSampleCount: sampleCount,
+    isShared,
+  });
 }
 
 /** The QDL as `longhaul run --benchmark null` makes it. */

@@ -98,8 +98,7 @@ function runClient(
     outstanding,
     warmUpS: WARM_UP_S,
     seconds,
-    streams: 1,
-    connections: 1,
+    channels: { streamsPerNode: 1, connectionsPerNode: 1, channelThreads: 0 },
   };
   const args = [path, JSON.stringify(job)];
   const program = { name: `link-${path}`, module: 'test/bench/wire/client.js', args };

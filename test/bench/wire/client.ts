@@ -13,12 +13,10 @@ const QUERIES_PER_SECOND_MAX = 400_000;
 const [kind, jobText] = process.argv.slice(2) as [string, string];
 const job = JSON.parse(jobText) as ClientJob;
 const { sampleCount } = job;
-const store = nullStore(job.sizeBytes, sampleCount);
+const isShared = job.channels.channelThreads > 0;
+const store = nullStore(job.sizeBytes, sampleCount, isShared);
 await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
-const qdl = nullQdl(job.address, store, {
-  streamsPerNode: job.streams,
-  connectionsPerNode: job.connections,
-});
+const qdl = nullQdl(job.address, store, job.channels);
 const others = { bare: BareSut, tcp: TcpSut };
 const Other = others[kind as keyof typeof others];
 const sut = Other === undefined ? qdl : new Other(job.address, store);

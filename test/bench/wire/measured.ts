@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { DispatchSettings } from '../../../qdl/index.ts';
 
 /** What one client measured between the end of its warm-up and its end. */
 export interface Measured {
@@ -10,6 +11,12 @@ export interface Measured {
   readonly p50Us: number;
   readonly p99Us: number;
 }
+
+/** The QDL's settings by these names. */
+export type ChannelSettings = Pick<
+  DispatchSettings,
+  'streamsPerNode' | 'connectionsPerNode' | 'channelThreads'
+>;
 
 /** What a client process of whatever kind is asked to do. */
 export interface ClientJob {
@@ -24,8 +31,7 @@ export interface ClientJob {
   readonly outstanding: number;
   readonly warmUpS: number;
   readonly seconds: number;
-  readonly streams: number;
-  readonly connections: number;
+  readonly channels: ChannelSettings;
 }
 
 /** As many as a sample library of 64 MiB holds: payloads come from memory, not from the cache, on all paths. */

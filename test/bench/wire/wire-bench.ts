@@ -8,7 +8,7 @@ import {
   cppContestant,
   longhaulContestant,
 } from './contestants.ts';
-import { type ClientJob, type Measured, samplesOf } from './measured.ts';
+import { type ChannelSettings, type ClientJob, type Measured, samplesOf } from './measured.ts';
 
 /*
  * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
@@ -25,8 +25,7 @@ export interface WireBenchOptions extends NodeOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpS: number;
-  readonly streams: number;
-  readonly connections: number;
+  readonly channels: ChannelSettings;
   /** Names of contestants, or the beginnings of names; all if empty. */
   readonly only: readonly string[];
   /** File for all figures. */
@@ -86,7 +85,7 @@ function chooseContestants(options: WireBenchOptions): Contestant[] {
 
 async function runCase(
   contestants: readonly Contestant[],
-  { rounds, warmUpS, seconds, streams, connections }: WireBenchOptions,
+  { rounds, warmUpS, seconds, channels }: WireBenchOptions,
   { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
 ): Promise<Measured[][]> {
   const results: Measured[][] = contestants.map(() => []);
@@ -99,7 +98,7 @@ async function runCase(
       for (const i of order) {
         const { address, pid: serverPid } = servers[i] as BenchServer;
         const where = { address, serverPid, sizeBytes, sampleCount: samplesOf(sizeBytes) };
-        const job = { ...where, outstanding, warmUpS, seconds, streams, connections };
+        const job = { ...where, outstanding, warmUpS, seconds, channels };
         results[i]?.push(await (contestants[i] as Contestant).runClient(job));
       }
     }
