@@ -4,7 +4,13 @@ import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
 import type { GrpcConnection } from './grpc-connections.ts';
-import { framesSize, writeFrames } from './part-frames.ts';
+import {
+  framesSize,
+  gatheredSize,
+  gatherFrames,
+  hasLargePayload,
+  writeFrames,
+} from './part-frames.ts';
 import {
   type OutgoingPart,
   type PartTransport,
@@ -21,7 +27,7 @@ const JOINED_BYTES_MAX: number = 128 * 1024;
  * Bytes in one write to the socket: node:http2 reads nothing while a write is in progress, and between two
  * it reads 64 KiB at least. Larger writes would hold up large responses, and the answers to pings behind them.
  */
-const SLICE_BYTES_MAX: number = 160 * 1024;
+const SLICE_BYTES_MAX: number = 640 * 1024;
 
 /** Writes that are in gRPC at once: one that the socket takes, and one ready behind it. */
 const WRITES_IN_FLIGHT_MAX = 2;
@@ -126,21 +132,26 @@ export class GrpcTransport implements PartTransport {
       this.#parts = [];
       this.#firstPart = 0;
     }
-    const buffer = this.#buffers.take(framesSize(wireParts));
-    this.#writeFrames(buffer, writeFrames(wireParts, buffer), bytes);
+    if (this.#passesFrames && hasLargePayload(wireParts)) {
+      const buffer = this.#buffers.take(gatheredSize(wireParts));
+      this.#writeSegments(gatherFrames(wireParts, buffer), bytes, buffer);
+    } else {
+      const buffer = this.#buffers.take(framesSize(wireParts));
+      const frames = buffer.subarray(0, writeFrames(wireParts, buffer));
+      this.#writeSegments([frames], bytes, buffer);
+    }
   }
 
-  /** Writes `length` bytes of frames, in slices where they may pass as they are. */
-  #writeFrames(buffer: Buffer, length: number, bytes: number): void {
-    const sliceCount = this.#passesFrames ? Math.ceil(length / SLICE_BYTES_MAX) : 1;
-    for (let i = 0; i < sliceCount; i += 1) {
-      const begin = Math.floor((length * i) / sliceCount);
-      const end = Math.floor((length * (i + 1)) / sliceCount);
+  /** Writes frames that lie in several places, large ones in slices where they may pass as they are. */
+  #writeSegments(segments: readonly Buffer[], bytes: number, buffer: Buffer): void {
+    const sliceMax = this.#passesFrames ? SLICE_BYTES_MAX : Number.POSITIVE_INFINITY;
+    const slices = segments.flatMap((segment) => cutEvenly(segment, sliceMax));
+    slices.forEach((slice, i) => {
       // grpc-js asks a message for its length and to copy itself, nothing else.
-      const slice = new FramedBytes(buffer.subarray(begin, end)) as unknown as Buffer;
-      if (i < sliceCount - 1) this.#write(slice, 0);
-      else this.#write(slice, bytes, buffer);
-    }
+      const framed = new FramedBytes(slice) as unknown as Buffer;
+      if (i < slices.length - 1) this.#write(framed, 0);
+      else this.#write(framed, bytes, buffer);
+    });
   }
 
   #toWire(part: OutgoingPart): WirePart {
@@ -199,4 +210,16 @@ export class GrpcTransport implements PartTransport {
     this.#parts = [];
     this.#events.onEnd({ code: end.code, details: end.details });
   }
+}
+
+/** Cuts a buffer into as few slices of at most `bytesMax` as possible, of about the same length. */
+function cutEvenly(buffer: Buffer, bytesMax: number): readonly Buffer[] {
+  const count = Math.ceil(buffer.length / bytesMax);
+  if (count <= 1) return [buffer];
+  return Array.from({ length: count }, (_, i) =>
+    buffer.subarray(
+      Math.floor((buffer.length * i) / count),
+      Math.floor((buffer.length * (i + 1)) / count),
+    ),
+  );
 }

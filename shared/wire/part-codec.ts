@@ -62,6 +62,44 @@ export function writePartMessage(part: WirePart, buffer: Buffer, position: numbe
   return writer.position;
 }
 
+/**
+ * As {@link writePartMessage}, but of a payload of `largeMin` bytes and more only the beginning is written:
+ * the rest belongs behind it, before anything that follows. The payload is then the last field of its sample,
+ * which any reader of protobuf takes.
+ * @param copiedBytes Bytes of a large payload that are written, below `largeMin`.
+ * @param onRest Called with the position behind the beginning, and the rest.
+ * @returns The position behind what was written.
+ */
+export function writePartAround(
+  part: WirePart,
+  buffer: Buffer,
+  position: number,
+  { largeMin, copiedBytes }: { readonly largeMin: number; readonly copiedBytes: number },
+  onRest: (position: number, rest: Uint8Array) => void,
+): number {
+  const writer = new ProtoWriter(buffer, position);
+  writer.head(LOADGEN_MESSAGE_PART, partSize(part));
+  writer.number(PART.query, part.query);
+  writer.number(PART.querySampleCount, part.querySampleCount);
+  for (const sample of part.samples) {
+    const { payload } = sample;
+    if (payload.length < largeMin) {
+      writeSample(writer, sample);
+      continue;
+    }
+    writer.head(PART.samples, sampleSize(sample));
+    writer.number(SAMPLE.id, sample.id);
+    writer.number(SAMPLE.encoding, sample.encoding);
+    writer.number(SAMPLE.offset, sample.offset);
+    writer.number(SAMPLE.total, sample.total);
+    writer.head(SAMPLE.payload, payload.length);
+    buffer.set(payload.subarray(0, copiedBytes), writer.position);
+    writer.position += copiedBytes;
+    onRest(writer.position, payload.subarray(copiedBytes));
+  }
+  return writer.position;
+}
+
 /** Encodes a LoadGenMessage that holds `part`. */
 export function encodePart(part: WirePart): Buffer {
   const buffer = Buffer.allocUnsafe(partMessageSize(part));

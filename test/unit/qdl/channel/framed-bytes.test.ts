@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FramedBytes, passFramedBytes } from '../../../../qdl/channel/framed-bytes.ts';
-import { framesSize, writeFrames } from '../../../../qdl/channel/part-frames.ts';
-import { encodePart, type WirePart } from '../../../../shared/wire/part-codec.ts';
+import {
+  framesSize,
+  gatheredSize,
+  gatherFrames,
+  writeFrames,
+} from '../../../../qdl/channel/part-frames.ts';
+import { decodePart, encodePart, type WirePart } from '../../../../shared/wire/part-codec.ts';
 
 // Goal: what goes to HTTP/2 is one gRPC message per part, head included, byte for byte, whether grpc-js
 // lets the frames pass or copies them. Method: what grpc-js 1.14 does with a message, by hand; the same
@@ -59,6 +64,49 @@ describe('frames of parts', () => {
     expect(() => frames.copy(Buffer.alloc(frames.length + 5), 0)).toThrow('another way');
     expect(() => frames.copy(Buffer.alloc(10), 5)).toThrow();
   });
+});
+
+describe('gathered frames', () => {
+  const large = [400_000, 12, 256 * 1024].map((bytes, id) => ({
+    ...{ id: id + 1, encoding: 1, offset: 5, total: bytes + 9 },
+    payload: new Uint8Array(bytes).fill(id + 1),
+  }));
+  const mixed: WirePart[] = [
+    ...parts,
+    { query: 9, querySampleCount: 3, samples: large },
+    { query: 10, querySampleCount: 1, samples: large.slice(0, 1) },
+  ];
+
+  /** Cuts a gRPC stream into its messages. */
+  function messagesOf(stream: Buffer): Buffer[] {
+    const messages: Buffer[] = [];
+    for (let at = 0; at < stream.length; ) {
+      const end = at + 5 + stream.readUInt32BE(at + 1);
+      messages.push(stream.subarray(at + 5, end));
+      at = end;
+    }
+    return messages;
+  }
+
+  it('read as the parts that they are, and hold large payloads as views', () => {
+    const target = Buffer.alloc(gatheredSize(mixed), 0xee);
+    const segments = gatherFrames(mixed, target);
+    const read = messagesOf(Buffer.concat(segments)).map((message) => decodePart(message));
+    expect(read.map(plain)).toEqual(mixed.map(plain));
+    const views = segments.filter((segment) => segment.buffer !== target.buffer);
+    expect(views.map(({ buffer }) => buffer)).toEqual(
+      [large[0], large[2], large[0]].map((sample) => sample?.payload.buffer),
+    );
+    expect(target.length).toBeLessThan(framesSize(mixed) / 3);
+  });
+
+  function plain({ query, querySampleCount, samples }: WirePart) {
+    const all = samples.map(({ payload, ...rest }) => ({
+      ...rest,
+      payload: Buffer.from(payload).toString('base64'),
+    }));
+    return { query, querySampleCount, samples: all };
+  }
 });
 
 describe('passFramedBytes', () => {
