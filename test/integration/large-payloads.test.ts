@@ -56,9 +56,9 @@ describe('an Offline query', () => {
     expect(loadgenPeak).toBeLessThan(300 * MIB);
   });
 
-  it.each([[], ['--streams', '2', '--channel-threads', '2']])(
-    'of large samples with large responses does not stand still (%s %s)',
-    async (...more) => {
+  it.each([{ more: [] }, { more: ['--streams', '2', '--channel-threads', '2'] }])(
+    'of large samples with large responses does not stand still (%j)',
+    async ({ more }) => {
       await startNode('--response-bytes', '9000000', '--sample-bytes-max', '24000000');
       const flags = ['--sample-bytes', '23000000', '--sample-count', '2'];
       const all = [...flags, '--response-bytes', '9000000', ...more];
