@@ -42,6 +42,7 @@ export class Dispatcher implements ChannelEvents {
   #router: Router | undefined;
   #decoders: readonly ResponseDecoder[] = [];
   #isBroken = false;
+  #hasGivenUp = false;
   #isStopped = false;
   readonly #lostNodes = new Set<number>();
   /** What LoadGen has issued. */
@@ -57,6 +58,7 @@ export class Dispatcher implements ChannelEvents {
   get isComplete(): boolean {
     return (
       !this.#isBroken &&
+      !this.#hasGivenUp &&
       this.#waiting.size === 0 &&
       this.#channels.every((channel) => channel.outstandingCount === 0)
     );
@@ -84,9 +86,21 @@ export class Dispatcher implements ChannelEvents {
     else this.#dispatch();
   }
 
+  /**
+   * LoadGen waits no more for what was issued: what waits as numbers, or for the socket, must not ask for
+   * payloads that are about to be unloaded.
+   */
+  giveUp(): void {
+    this.#hasGivenUp = true;
+    this.#cutter.reset();
+    this.#waiting.drop(() => {});
+    for (const channel of this.#channels) channel.dropUnsent();
+  }
+
   /** LoadGen waits for nothing any more: what still comes in is no news to it. */
   stop(): void {
     this.#isStopped = true;
+    this.giveUp();
   }
 
   onRoom(): void {
@@ -121,6 +135,11 @@ export class Dispatcher implements ChannelEvents {
   #complete(channel: SutChannel, sample: WireCompleted, arrivedAtNs: number): void {
     const { sink } = this.#parts;
     const responseId = channel.releaseId(sample.id);
+    if (sample.total !== 0 || sample.offset !== 0) {
+      const text = `SUT node ${channel.place.address}: a response came in pieces, which was not agreed on`;
+      sink.fail(responseId, { code: 'bad-response', text });
+      return;
+    }
     const decoder = this.#decoders[channel.place.streamIndex];
     let response = sample.payload;
     try {
@@ -163,7 +182,7 @@ export class Dispatcher implements ChannelEvents {
   /** Sends what can go now. Hot path. */
   #dispatch(): void {
     const router = this.#router;
-    if (router === undefined) return;
+    if (router === undefined || this.#isStopped) return;
     let nowNs = Number.NaN;
     while (this.#waiting.size > 0) {
       if (this.#cutter.isTooLarge) {
@@ -232,11 +251,12 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.sink.fail(responseId, { code: 'lost', text });
   }
 
-  /** Gives up what is on the wire of these channels; returns how many samples that were. */
+  /** Gives up what is on the wire of these channels, or on its way there; returns how many samples that were. */
   #failOutstanding(channels: readonly SutChannel[], text: string): number {
     let count = 0;
     for (const channel of channels) {
       const lost = channel.releaseAll();
+      channel.dropUnsent();
       count += lost.length;
       for (const responseId of lost) this.#parts.sink.fail(responseId, { code: 'lost', text });
     }

@@ -134,6 +134,10 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   /** Nothing is ever held back, so nothing is left to do. */
   flushQueries(): void {}
 
+  giveUp(): void {
+    this.#dispatcher?.giveUp();
+  }
+
   async stop(): Promise<void> {
     const isComplete = this.#isStarted && this.#dispatcher?.isComplete === true;
     this.#dispatcher?.stop();

@@ -94,6 +94,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   progress.stop();
   interruption.notify(null);
   sink.closeSet();
+  // Its samples are about to be unloaded.
+  if (recorder.lostSamples > 0) parts.sut.giveUp?.();
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
   const { scenario } = effective;

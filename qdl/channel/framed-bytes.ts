@@ -11,12 +11,15 @@ import { FRAME_HEAD_BYTES } from './part-frames.ts';
  */
 export class FramedBytes {
   readonly bytes: Buffer;
-  /** What grpc-js takes for the length of one message. */
+  /**
+   * What grpc-js takes for the length of one message. Never 0: of an empty message it says that it is
+   * written before it is, and the buffer would be used again too early.
+   */
   readonly length: number;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.length = bytes.length - FRAME_HEAD_BYTES;
+    this.length = Math.max(1, bytes.length - FRAME_HEAD_BYTES);
   }
 
   /**

@@ -32,6 +32,9 @@ const SLICE_BYTES_MAX: number = 640 * 1024;
 /** Writes that are in gRPC at once: one that the socket takes, and one ready behind it. */
 const WRITES_IN_FLIGHT_MAX = 2;
 
+/** Parts that were handed over and are still in the list, at most. */
+const SENT_PARTS_MAX = 1024;
+
 type Call = ReturnType<Channel['createCall']>;
 
 /**
@@ -92,6 +95,14 @@ export class GrpcTransport implements PartTransport {
     queueMicrotask(this.#flush);
   }
 
+  dropParts(): readonly OutgoingPart[] {
+    const dropped = this.#parts.slice(this.#firstPart);
+    this.#parts = [];
+    this.#firstPart = 0;
+    for (const { bytes } of dropped) this.#waitingBytes -= bytes;
+    return dropped;
+  }
+
   sendControl(message: Buffer): void {
     this.#controls.push(message);
     this.#flush();
@@ -128,8 +139,9 @@ export class GrpcTransport implements PartTransport {
     }
     const wireParts = this.#parts.slice(from, to).map((part) => this.#toWire(part));
     this.#firstPart = to;
-    if (to === this.#parts.length) {
-      this.#parts = [];
+    // Seldom enough that moving the rest costs nothing; a backlog may last for the whole run.
+    if (to === this.#parts.length || to >= SENT_PARTS_MAX) {
+      this.#parts.splice(0, to);
       this.#firstPart = 0;
     }
     if (this.#passesFrames && hasLargePayload(wireParts)) {

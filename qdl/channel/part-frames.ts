@@ -23,7 +23,7 @@ export function framesSize(parts: readonly WirePart[]): number {
 
 /**
  * Writes the parts one behind the other, each as a gRPC message of its own with its head: the one copy of
- * a payload that is made on this side before the operating system takes it.
+ * their payloads that is made on this side before the operating system takes it.
  * @param target Has room for {@link framesSize} bytes.
  * @returns The bytes that were written.
  */

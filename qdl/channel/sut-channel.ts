@@ -156,6 +156,22 @@ export class SutChannel implements TransportEvents {
     this.#transport.sendPart(part);
   }
 
+  /**
+   * Gives up the parts that wait for the socket, as if they had not been sent: their samples are not
+   * outstanding any more.
+   */
+  dropUnsent(): void {
+    for (const { samples, bytes } of this.#transport.dropParts()) {
+      this.#sentBytes -= bytes;
+      for (const { id, begin, total } of samples) {
+        // A later piece belongs to a sample that has begun.
+        if (total !== 0 && begin !== 0) continue;
+        this.#sentSamples -= 1;
+        this.releaseId(id);
+      }
+    }
+  }
+
   /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#state === 'open' || this.#state === 'retired') {
@@ -195,6 +211,8 @@ export class SutChannel implements TransportEvents {
   }
 
   onMessage(bytes: Buffer): void {
+    // From another thread messages may come that were on their way when the stream was lost.
+    if (this.#state === 'closed') return;
     let responses: WireResponses | undefined;
     try {
       if (isResponses(bytes)) responses = decodeResponses(bytes);

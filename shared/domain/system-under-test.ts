@@ -84,6 +84,11 @@ export interface SystemUnderTest {
   issueQuery(query: Query): void;
   /** No more queries will come in this series; whatever is held back must go now. Never throws. */
   flushQueries(): void;
+  /**
+   * LoadGen waits no more for what was issued so far, and unloads its samples after this call: what the SUT
+   * has not read yet it must drop. Only for a SUT that takes payloads later than in `issueQuery`. Never throws.
+   */
+  giveUp?(): void;
   /** Called once after the last response (or after a fault), untimed. Frees everything. */
   stop(): Promise<void>;
 }

@@ -5,7 +5,8 @@ import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto
 
 /**
  * `LoadGenMessage.part` by hand: the message that carries every query, so it is written with one
- * allocation and one copy of the payload, and read without any copy. Equal to what protobuf makes of
+ * allocation and one copy of the payload, and read without any copy. Equal (but for the order of fields
+ * in {@link writePartAround}) to what protobuf makes of
  * proto/mlperf/network/v1/sut.proto (test/unit/shared/wire).
  */
 

@@ -11,8 +11,8 @@ const PIECES_JOINED = 256;
 const SMALL_PIECE_BYTES = 256;
 
 /**
- * A message as it came from the socket: views, one behind the other. What holds it holds not much more
- * memory than its length.
+ * A message as it came from the socket: views, one behind the other. What holds it holds
+ * at most a few times its length in memory.
  *
  * In grpc-js's call it takes the place of the bytes of a framed message; the two methods are what the call
  * asks of them.

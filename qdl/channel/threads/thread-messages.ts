@@ -20,7 +20,7 @@ export type ToThread =
   /** Parts of one turn, packed by {@link packPart}. */
   | { readonly kind: 'parts'; readonly numbers: Float64Array }
   | { readonly kind: 'control'; readonly stream: number; readonly message: Uint8Array }
-  | { readonly kind: 'endSending' | 'cancel'; readonly stream: number }
+  | { readonly kind: 'endSending' | 'cancel' | 'dropParts'; readonly stream: number }
   | { readonly kind: 'stop' };
 
 /** From a thread. */

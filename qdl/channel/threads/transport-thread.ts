@@ -1,5 +1,7 @@
 import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
+import { status } from '@grpc/grpc-js';
+import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import { GrpcConnections } from '../grpc-connections.ts';
 import { GrpcTransport } from '../grpc-transport.ts';
 import { SharedReader } from './shared-reader.ts';
@@ -34,6 +36,9 @@ port.on('message', (message: ToThread) => {
       // A view of the copy that came with the message.
       transports.get(message.stream)?.sendControl(Buffer.from(message.message.buffer));
       break;
+    case 'dropParts':
+      drop(message.stream);
+      break;
     case 'stop':
       connections.close();
       port.close();
@@ -56,7 +61,19 @@ function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' 
       tell({ kind: 'end', stream, code, details });
     },
   };
-  transports.set(stream, new GrpcTransport(connections.to(address, connection), payloads, events));
+  try {
+    const client = connections.to(address, connection);
+    transports.set(stream, new GrpcTransport(client, payloads, events));
+  } catch (error) {
+    tell({ kind: 'end', stream, code: status.INTERNAL, details: messageOf(error) });
+  }
+}
+
+/** What is dropped makes room as what is written does. */
+function drop(stream: number): void {
+  for (const { bytes } of transports.get(stream)?.dropParts() ?? []) {
+    tell({ kind: 'written', stream, bytes });
+  }
 }
 
 function tell(message: FromThread, transfer: ArrayBuffer[] = []): void {

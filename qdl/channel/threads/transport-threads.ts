@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import type { SharedPayloads } from '../../../shared/domain/query-sample-library.ts';
@@ -54,7 +53,10 @@ class TransportThread {
       name,
       workerData,
     });
-    this.#exited = once(this.#worker, 'exit');
+    // Not `once` of node:events: it rejects at 'error', which #onGone hears of.
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', resolve);
+    });
     this.#worker.on('message', (message: FromThread) => this.#onMessage(message));
     this.#worker.on('error', (error) => this.#onGone(messageOf(error)));
     this.#worker.on('exit', () => this.#onGone('it ended'));
@@ -134,6 +136,12 @@ class RemoteTransport implements PartTransport {
       stream: this.#stream,
       message: Uint8Array.from(message),
     });
+  }
+
+  /** What the thread has already cannot be told apart here: it drops that by itself. */
+  dropParts(): readonly OutgoingPart[] {
+    this.#thread.post({ kind: 'dropParts', stream: this.#stream });
+    return [];
   }
 
   endSending(): void {
