@@ -1,7 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeSutNode } from '../support/fake-sut-node.ts';
 import { InferClient } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { endOfSpoiledRun, startLongRun } from '../support/spoiled-run.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -58,6 +60,50 @@ describe('a run whose connection', () => {
     const { stdout, completed } = await endOfSpoiledRun(begun, atMs);
     expect(stdout).toMatch(new RegExp(`SUT node ${shim.address}: ${cause.source}`));
     expect(completed).toBeGreaterThan(0);
+  });
+});
+
+describe('a run behind a link that is too slow for it', () => {
+  /** Queries of 602 KB at a rate that the link does not carry: most wait as numbers or for the socket. */
+  async function startOverload(addresses: string) {
+    const output = suiteFolder();
+    const run = spawnLonghaul([
+      ...['run', '--sut', addresses, '--benchmark', 'null', '--sample-bytes', '602112'],
+      ...['--target-qps', '60', '--min-duration', '30s', '--output', output],
+    ]);
+    await run.says(/performance run: 1 s/);
+    return { run, output };
+  }
+
+  async function slowNode(name: string) {
+    const node = closeLater(await SutNodeProcess.start(name, ['--benchmark', 'null', ...cache]));
+    await node.process.says(/is ready/);
+    const shim = await TcpShim.start(node.address, { bytesPerSecond: 4e6 });
+    return { node, shim: closeLater(shim) };
+  }
+
+  it.concurrent('ends at Ctrl-C with whole logs', async () => {
+    const { shim } = await slowNode('sut-a');
+    const { run, output } = await startOverload(shim.address);
+    run.kill('SIGINT');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).toContain('INTERRUPTED');
+    expect(readdirSync(output)).toContain('network_audit.json');
+    expect(readRunLogs(output).summary.length).toBeGreaterThan(0);
+  });
+
+  it.concurrent('ends as INVALID with whole logs when one of two nodes is killed', async () => {
+    const [a, b] = await Promise.all([slowNode('sut-b'), slowNode('sut-c')]);
+    const { run, output } = await startOverload(`${a.shim.address},${b.shim.address}`);
+    a.node.process.kill('SIGKILL');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(3);
+    const [, issued, completed, lost] =
+      /(\d+) samples issued, (\d+) completed, (\d+) lost/.exec(stdout)?.map(Number) ?? [];
+    expect((completed ?? 0) + (lost ?? 0)).toBe(issued);
+    expect(lost).toBeGreaterThan(0);
+    expect(readdirSync(output)).toContain('network_audit.json');
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { DispatchSettings } from '../../qdl/index.ts';
 import { askNames, createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import { encodeResponses } from '../../shared/wire/responses-codec.ts';
 import { type FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
 import { RecordingSink } from '../support/recording-sink.ts';
 
@@ -327,6 +328,49 @@ describe('faults', () => {
     expect(sink.faults[0]?.message).toMatch(/is shutting down: SIGTERM/);
     expect(sink.completed).toHaveLength(1);
     await qdl.stop();
+  });
+
+  it('fails a sample whose response comes in pieces, which nobody agreed on', async () => {
+    const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void => {
+      const [sample] = part.samples;
+      const whole = { encoding: 0, tokenCount: undefined, durations: undefined, offset: 0 };
+      const completed = [
+        { ...whole, id: sample?.id as number, payload: Buffer.alloc(10), total: 1000 },
+      ];
+      node.send(encodeResponses({ firstTokens: [], completed, failed: [] }));
+    };
+    const list = await start({ onPart });
+    const { qdl, sink } = await open(list);
+    qdl.issueQuery(query(0, 7, [1]));
+    await sink.answered(1);
+    expect(sink.failed).toMatchObject([{ id: 7, failure: { code: 'bad-response' } }]);
+    expect(sink.completed).toEqual([]);
+    await qdl.stop();
+  });
+
+  it('drops what waits when LoadGen gives up, and asks for no payload after that', async () => {
+    let isUnloaded = false;
+    const library: SamplePayloads = {
+      ...payloads,
+      payloadOf: (index) => {
+        if (isUnloaded) throw new Error('the sample is not loaded');
+        return payloads.payloadOf(index);
+      },
+    };
+    const [node] = (await start({ onPart: () => {}, credit: { samples: 3, bytes: 999 } })) as [
+      FakeSutNode,
+    ];
+    const qdl = createQueryDispatchLibrary(settingsFor([node]), library);
+    await qdl.connect();
+    await qdl.start(new RecordingSink());
+    for (let id = 0; id < 5; id += 1) qdl.issueQuery(query(id, id, [id]));
+    // Three parts wait for the socket still, two queries for credit.
+    qdl.giveUp();
+    isUnloaded = true;
+    node.grant(100, 9999);
+    await qdl.stop();
+    expect(node.parts).toEqual([]);
+    expect(node.isClosedByPeer).toBe(true);
   });
 
   it('passes a response for an unknown id, or a second one, on as such', async () => {

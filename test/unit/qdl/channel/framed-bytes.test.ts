@@ -59,6 +59,12 @@ describe('frames of parts', () => {
     expect((await frameLikeGrpc(framed())).equals(expectedFrames())).toBe(true);
   });
 
+  it('are never taken for an empty message, which grpc-js calls written before it is', () => {
+    expect(new FramedBytes(Buffer.alloc(3)).length).toBe(1);
+    expect(new FramedBytes(Buffer.alloc(5)).length).toBe(1);
+    expect(new FramedBytes(Buffer.alloc(50)).length).toBe(45);
+  });
+
   it('are refused where grpc-js frames in another way', () => {
     const frames = framed();
     expect(() => frames.copy(Buffer.alloc(frames.length + 5), 0)).toThrow('another way');
