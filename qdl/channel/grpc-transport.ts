@@ -1,5 +1,6 @@
 import { type Channel, type StatusObject, status } from '@grpc/grpc-js';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
@@ -17,7 +18,6 @@ import {
   type TransportEvents,
   WAITING_BYTES_MAX,
 } from './part-transport.ts';
-import { SendBuffers } from './send-buffers.ts';
 import { wholeQueryPart } from './whole-query.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
@@ -53,7 +53,7 @@ export class GrpcTransport implements PartTransport {
   #firstPart = 0;
   /** Open or Close: Open comes before the first part, Close behind the last. */
   readonly #controls: Buffer[] = [];
-  readonly #buffers = new SendBuffers(WRITES_IN_FLIGHT_MAX);
+  readonly #buffers = new ReusedBuffers(WRITES_IN_FLIGHT_MAX);
   #isFlushPlanned = false;
   #passesFrames = false;
   /** Payload bytes of `#parts` and of what was handed to gRPC and is not written yet. */
@@ -145,17 +145,17 @@ export class GrpcTransport implements PartTransport {
       this.#firstPart = 0;
     }
     if (this.#passesFrames && hasLargePayload(wireParts)) {
-      const buffer = this.#buffers.take(gatheredSize(wireParts));
-      this.#writeSegments(gatherFrames(wireParts, buffer), bytes, buffer);
+      const buffer = Buffer.from(this.#buffers.take(gatheredSize(wireParts)));
+      this.#writeSegments(gatherFrames(wireParts, buffer), bytes, buffer.buffer);
     } else {
-      const buffer = this.#buffers.take(framesSize(wireParts));
+      const buffer = Buffer.from(this.#buffers.take(framesSize(wireParts)));
       const frames = buffer.subarray(0, writeFrames(wireParts, buffer));
-      this.#writeSegments([frames], bytes, buffer);
+      this.#writeSegments([frames], bytes, buffer.buffer);
     }
   }
 
   /** Writes frames that lie in several places, large ones in slices where they may pass as they are. */
-  #writeSegments(segments: readonly Buffer[], bytes: number, buffer: Buffer): void {
+  #writeSegments(segments: readonly Buffer[], bytes: number, buffer: ArrayBuffer): void {
     const sliceMax = this.#passesFrames ? SLICE_BYTES_MAX : Number.POSITIVE_INFINITY;
     const slices = segments.flatMap((segment) => cutEvenly(segment, sliceMax));
     slices.forEach((slice, i) => {
@@ -179,7 +179,7 @@ export class GrpcTransport implements PartTransport {
   }
 
   /** @param buffer To be used again once the socket has its bytes. */
-  #write(message: Buffer, bytes: number, buffer?: Buffer): void {
+  #write(message: Buffer, bytes: number, buffer?: ArrayBuffer): void {
     this.#writesInFlight += 1;
     const callback = (): void => {
       this.#writesInFlight -= 1;

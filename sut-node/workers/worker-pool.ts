@@ -1,9 +1,9 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
 import type { Batch, BatchWorkers } from '../batcher/dynamic-batcher.ts';
 import type { WaitingSample } from '../batcher/waiting-sample.ts';
-import { PayloadBuffers } from './payload-buffers.ts';
 import { PoolWorker } from './pool-worker.ts';
 import type { BatchMessage, DoneMessage, ModelTensors, WorkerStart } from './worker-messages.ts';
 import type { SpawnWorker } from './worker-thread.ts';
@@ -38,7 +38,7 @@ export interface WorkerPoolOptions {
 export class WorkerPool implements BatchWorkers {
   readonly #options: WorkerPoolOptions;
   readonly #workers: PoolWorker[] = [];
-  readonly #buffers: PayloadBuffers;
+  readonly #buffers: ReusedBuffers;
   #state: 'starting' | 'running' | 'failed' | 'stopped' = 'starting';
   #lossesInRow = 0;
   #nextNumber = 0;
@@ -47,7 +47,7 @@ export class WorkerPool implements BatchWorkers {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#buffers = new PayloadBuffers(2 * options.workerCount);
+    this.#buffers = new ReusedBuffers(2 * options.workerCount);
   }
 
   /**

@@ -13,9 +13,9 @@ import { FramedBytes, passFramedBytes } from '../../qdl/channel/framed-bytes.ts'
 import { GrpcTransport } from '../../qdl/channel/grpc-transport.ts';
 import { framesSize, writeFrames } from '../../qdl/channel/part-frames.ts';
 import type { StreamEnd } from '../../qdl/channel/part-transport.ts';
-import { SendBuffers } from '../../qdl/channel/send-buffers.ts';
 import { defaultDispatchSettings } from '../../qdl/dispatch-settings.ts';
 import { connectionOptions } from '../../qdl/node/grpc-options.ts';
+import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
 import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';
@@ -100,8 +100,8 @@ it('finds a node that compresses messages by gRPC itself', async () => {
 
 it('use a send buffer again only when the socket has its bytes', async () => {
   // Whatever is left in a buffer that came back is spoiled: too early, and the wire would show it.
-  const giveBack = vi.spyOn(SendBuffers.prototype, 'giveBack').mockImplementation((buffer) => {
-    buffer.fill(0xff);
+  const giveBack = vi.spyOn(ReusedBuffers.prototype, 'giveBack').mockImplementation((buffer) => {
+    new Uint8Array(buffer).fill(0xff);
   });
   const samples = [200_000, 0, 600_000, 3, 150_528].map((bytes, i) =>
     new Uint8Array(bytes).fill(i + 1),

@@ -1,29 +1,30 @@
+/** Buffers are a whole multiple of this, so that uses of similar size share them. */
 const GRAIN_BYTES = 64 * 1024;
 
 /**
- * Buffers that carry payloads to the workers and come back empty. A used buffer is taken again: a new
- * one costs page faults, and Node zeroes it.
+ * Buffers for payloads on their way (to a socket, to a worker thread) that are used again and again: a new
+ * one for every query costs page faults, and keeps V8 collecting garbage.
  */
-export class PayloadBuffers {
+export class ReusedBuffers {
   readonly #free: ArrayBuffer[] = [];
   readonly #keptMax: number;
 
-  /** @param keptMax Most free buffers that are kept. */
+  /** @param keptMax Most free buffers that are kept: as many as are in use at once. */
   constructor(keptMax: number) {
     this.#keptMax = keptMax;
   }
 
-  /** A buffer of `bytes` or more, for the caller alone. */
+  /** A buffer of `bytes` or more, with whatever is in it; the caller's until it gives it back. */
   take(bytes: number): ArrayBuffer {
     const index = this.#free.findIndex((buffer) => buffer.byteLength >= bytes);
     if (index >= 0) return this.#free.splice(index, 1)[0] as ArrayBuffer;
-    // The kept ones are too small for the batches of now: let them go first.
+    // The kept ones are too small for the uses of now: let them go first.
     this.#free.shift();
     const size = Math.max(1, Math.ceil(bytes / GRAIN_BYTES)) * GRAIN_BYTES;
     return Buffer.allocUnsafeSlow(size).buffer;
   }
 
-  /** Takes a buffer back. */
+  /** Takes a buffer back, once nobody reads it any more. */
   giveBack(buffer: ArrayBuffer): void {
     if (buffer.byteLength > 0 && this.#free.length < this.#keptMax) this.#free.push(buffer);
   }
