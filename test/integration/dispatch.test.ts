@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../loadgen-node/qsl/shared-slabs.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
-import { FakeNodes, openQdl, queryOf } from '../support/fake-nodes.ts';
+import { COUNTED_PAYLOADS, FakeNodes, openQdl, queryOf } from '../support/fake-nodes.ts';
 import type { FakeSutNode } from '../support/fake-sut-node.ts';
 
 // Goal: several nodes are one SUT: who gets a query, what the loss of one means, what an address may
@@ -12,11 +12,7 @@ import type { FakeSutNode } from '../support/fake-sut-node.ts';
 const nodes = new FakeNodes();
 afterEach(nodes.stop);
 
-/** Sample i has `i + 1` bytes of value i. */
-const payloads: SamplePayloads = {
-  encoding: { form: 'raw', compression: 'identity' },
-  payloadOf: (index) => new Uint8Array(index + 1).fill(index),
-};
+const payloads = COUNTED_PAYLOADS;
 
 const keep = (): void => {};
 

@@ -25,19 +25,32 @@ export class FakeNodes {
   };
 }
 
+/** Sample i has `i + 1` bytes of value i, so that length and contents tell which it is. */
+export const COUNTED_PAYLOADS: SamplePayloads = {
+  encoding: { form: 'raw', compression: 'identity' },
+  payloadOf: (index) => new Uint8Array(index + 1).fill(index),
+};
+
+/** Settings for these nodes, with short waits. */
+export function settingsFor(
+  list: readonly FakeSutNode[],
+  more: Partial<DispatchSettings> = {},
+): DispatchSettings {
+  return {
+    ...defaultDispatchSettings(list.map((node) => node.address)),
+    benchmark: 'digits',
+    callTimeoutMs: 2000,
+    ...more,
+  };
+}
+
 /** A QDL that has opened its streams to these nodes. */
 export async function openQdl(
   list: readonly FakeSutNode[],
   payloads: SamplePayloads,
   more: Partial<DispatchSettings> = {},
 ): Promise<{ qdl: QueryDispatchLibrary; sink: RecordingSink }> {
-  const settings = {
-    ...defaultDispatchSettings(list.map((node) => node.address)),
-    benchmark: 'digits',
-    callTimeoutMs: 2000,
-    ...more,
-  };
-  const qdl = createQueryDispatchLibrary(settings, payloads);
+  const qdl = createQueryDispatchLibrary(settingsFor(list, more), payloads);
   const sink = new RecordingSink();
   await qdl.connect();
   await qdl.name();
