@@ -35,10 +35,27 @@ export function connectionOptions(settings: DispatchSettings): ClientOptions {
  */
 export function connectionCredentials({ security }: DispatchSettings): ChannelCredentials {
   if (!security.tls) return credentials.createInsecure();
-  // Node.js warns on stderr when grpc-js 1.14 names an IP address in a handshake, which nobody can change.
-  process.noDeprecation = true;
+  muteIpServerName();
   const { authorities, identity } = readClientSecrets(security);
   return credentials.createSsl(authorities, identity?.key, identity?.cert);
+}
+
+/** Node.js's number for the warning that the server name of a handshake is an IP address. */
+const IP_SERVER_NAME = 'DEP0123';
+
+let isMuted = false;
+
+/**
+ * Keeps one warning of Node.js off stderr: grpc-js 1.14 names an IP address in a handshake, which nobody can
+ * change. Any other warning is told as ever.
+ */
+function muteIpServerName(): void {
+  if (isMuted) return;
+  isMuted = true;
+  const { emitWarning } = process;
+  process.emitWarning = (...warning: unknown[]): void => {
+    if (warning[2] !== IP_SERVER_NAME) Reflect.apply(emitWarning, process, warning);
+  };
 }
 
 /**

@@ -1,4 +1,3 @@
-import assert from 'node:assert';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Logger } from '../../shared/process/logger.ts';
 import {
@@ -8,8 +7,8 @@ import {
   type StreamEnding,
 } from './infer-stream.ts';
 import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
-import { CALLS_PER_CONNECTION_MAX, CONNECTIONS_MAX } from './node-limits.ts';
-import { STREAM_OK, type StreamEnd, unavailable } from './stream-end.ts';
+import { INFER_CALLS_MAX } from './node-limits.ts';
+import { resourceExhausted, STREAM_OK, type StreamEnd, unavailable } from './stream-end.ts';
 
 type InferCall = ServerDuplexStream<Buffer, Buffer>;
 
@@ -37,9 +36,12 @@ export class InferStreams {
       peer.end(unavailable(why).end);
       return;
     }
+    if (this.#streams.size >= INFER_CALLS_MAX) {
+      peer.end(resourceExhausted(`the node has ${INFER_CALLS_MAX} Infer calls already`).end);
+      return;
+    }
     const stream = new InferStream(services, peer, (ended, end) => this.#remove(ended, end));
     this.#streams.add(stream);
-    assert(this.#streams.size <= CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX);
     receiveInPieces(call, services.limits.receiveBytesMax);
     call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
     call.on('end', () => stream.halfClosed());

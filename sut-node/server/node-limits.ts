@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
+import { PART_BYTES_MAX_DEFAULT, RECEIVE_WINDOW_BYTES_DEFAULT } from '../../shared/wire/limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Infer streams that are open at once, of all connections: their first grants are not queued for. */
@@ -13,6 +13,9 @@ export const CONNECTIONS_PER_ADDRESS_MAX = 64;
 
 /** Streams (calls) at once on one connection; announced to the peer, which queues the rest. */
 export const CALLS_PER_CONNECTION_MAX = 64;
+
+/** Infer calls of all connections, opened or not: more only where closed connections are not yet cleaned up. */
+export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX;
 
 /** Largest first message of a call: Open with all its encodings, or a unary request. */
 export const FIRST_MESSAGE_BYTES_MAX: number = 16 * 1024;
@@ -34,6 +37,12 @@ const QUERY_SAMPLES_MAX: number = 2 ** 32 - 1;
  * not much smaller, and the LoadGen node reads between two writes.
  */
 export const SMALL_RESPONSE_BYTES_MAX = 1024;
+
+/** Bytes of one connection that wait for the peer to read. Why it is that many: decoupled-socket.ts. */
+export const UNREAD_BYTES_MAX: number = 2 * RECEIVE_WINDOW_BYTES_DEFAULT;
+
+/** Longest time in which a peer takes nothing of what waits for it: as long as a ping may take. */
+export const UNREAD_TIMEOUT_MS = 20_000;
 
 /** Limits that the node holds its peers to; told in Describe and Opened. */
 export interface InferLimits {

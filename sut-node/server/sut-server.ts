@@ -8,7 +8,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import { gateCalls } from './call-gate.ts';
 import { ConnectionGuard } from './connection-guard.ts';
 import { DecoupledSocket } from './decoupled-socket.ts';
-import { CALLS_PER_CONNECTION_MAX, receiveBytesMax } from './node-limits.ts';
+import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 import { readServerSecurity, type ServerTls } from './server-security.ts';
 
@@ -77,7 +77,9 @@ export async function startSutServer(
   const guard = new ConnectionGuard(firstMessageMs);
   gateCalls(http2Server, { token, firstMessageMs, guard });
   const serve = (socket: Socket): void =>
-    injector.injectConnection(hasLargeResponses ? new DecoupledSocket(socket) : socket);
+    injector.injectConnection(
+      hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
+    );
   const tlsServer = tls === undefined ? undefined : endTls(tls, serve, events);
   const tcpServer = createServer((socket) => {
     // A connection that breaks is closed as well, which is what counts.

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { encodePart } from '../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
 import { frame, HostileClient, INFER_PATH, NAME_PATH } from '../support/hostile-client.ts';
-import { ask } from '../support/infer-client.ts';
+import { ask, wholeSample } from '../support/infer-client.ts';
 import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -46,9 +48,9 @@ function hostile(): HostileClient {
   return client;
 }
 
-/** The node's peak of resident memory so far, in bytes. */
-function peakBytes(): number {
-  const text = readFileSync(`/proc/${node.process.child.pid}/status`, 'utf8');
+/** A node's peak of resident memory so far, in bytes. */
+function peakBytes(of: SutNodeProcess = node): number {
+  const text = readFileSync(`/proc/${of.process.child.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(text)?.[1]) * 1024;
 }
 
@@ -168,6 +170,40 @@ describe('a SUT node does not keep more than the bytes', () => {
     expect(client.openSocketCount).toBe(1);
     expect(peakBytes() - before).toBeLessThan(60 * MIB);
   });
+});
+
+describe('a SUT node with large responses', () => {
+  it.each([1_025, MIB])(
+    'keeps little of %d bytes each for a peer that never reads',
+    async (responseBytes) => {
+      const flags = ['--benchmark', 'null', '--response-bytes', String(responseBytes)];
+      const large = await SutNodeProcess.start('sut-large', flags);
+      onTestFinished(async () => {
+        await large.stop();
+      });
+      await large.process.says(/is ready/);
+      const before = peakBytes(large);
+      const deaf = new HostileClient(large.address);
+      clients.push(deaf);
+      const samples = Array.from({ length: 600 }, (_, id) => wholeSample(id, Uint8Array.of(1)));
+      const part = frame(encodePart({ query: 1, querySampleCount: 600, samples }));
+      const runIds = ['deaf-1', 'deaf-2'];
+      const sockets = await Promise.all(
+        runIds.map((runId) => {
+          const open = encodeLoadGenMessage({ open: { ...RAW_OPEN, benchmark: 'null', runId } });
+          return deaf.deaf(INFER_PATH, Buffer.concat([frame(open), part]));
+        }),
+      );
+      // 1,200 MiB of the larger responses, if a node kept what nobody reads.
+      await sleep(1_500);
+      for (const runId of runIds) {
+        expect(await ask(large.address, 'Ledger', { runId })).toMatchObject({ sampleCount: 600 });
+      }
+      expect(sockets.some((socket) => socket.destroyed)).toBe(false);
+      // Twice 32 MiB, one message of each stream, and what V8 has not collected yet.
+      expect(peakBytes(large) - before).toBeLessThan(400 * MIB);
+    },
+  );
 });
 
 describe('everything at once', () => {

@@ -6,6 +6,9 @@ import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
 export const INFER_PATH: string = INFER_METHOD.path;
 export const NAME_PATH: string = INFER_PATH.replace(/Infer$/, 'Name');
 
+const PREFACE: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const WINDOW_BYTES_MAX: number = 2 ** 31 - 1;
+
 /** How one stream of a hostile client ended. */
 export interface StreamOutcome {
   /** HTTP/2 error code of the reset; undefined while the stream is open. */
@@ -103,9 +106,7 @@ export class HostileClient {
    * frame: what no HTTP/2 library would write. Resolves when all was handed to the socket, or it is closed.
    */
   async drip(path: string, first: Uint8Array, body: Uint8Array): Promise<void> {
-    const socket = this.connect(
-      Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), http2Frame(4, 0, 0)]),
-    );
+    const socket = this.connect(Buffer.concat([PREFACE, http2Frame(4, 0, 0)]));
     await new Promise((resolve) => socket.once('data', resolve));
     // The node's settings are in force, with its large windows, once they are acknowledged.
     socket.write(http2Frame(4, 1, 0));
@@ -122,6 +123,27 @@ export class HostileClient {
         socket.once('close', resolve);
       });
     }
+  }
+
+  /**
+   * A call on a connection of its own that announces the largest HTTP/2 windows there are and never reads what comes.
+   * @param body One DATA frame: at most 16 KiB.
+   */
+  async deaf(path: string, body: Uint8Array): Promise<Socket> {
+    const settings = Buffer.alloc(6);
+    settings.writeUInt16BE(4, 0); // SETTINGS_INITIAL_WINDOW_SIZE
+    settings.writeUInt32BE(WINDOW_BYTES_MAX, 2);
+    const more = Buffer.alloc(4);
+    more.writeUInt32BE(WINDOW_BYTES_MAX - 65_535);
+    const socket = this.connect(
+      Buffer.concat([PREFACE, http2Frame(4, 0, 0, settings), http2Frame(8, 0, 0, more)]),
+    );
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    socket.write(http2Frame(4, 1, 0));
+    socket.write(http2Frame(1, 4, 1, headerBlock(path)));
+    socket.write(http2Frame(0, 0, 1, body));
+    return socket;
   }
 
   stop(): void {
