@@ -114,7 +114,8 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       this.#channels.map((channel) => channel.opened(callTimeoutMs)),
     );
     this.#channels.forEach((channel, i) => {
-      this.nodes[channel.place.nodeIndex]?.addOpened(opened[i] as Opened__Output); // One per channel.
+      const answer = opened[i] as Opened__Output; // One per channel.
+      this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel.compressionCheck);
       channel.requireCredit();
     });
     requireOneNode(this.#channels, opened, this.#settings.division, this.#names.last);

@@ -3,7 +3,11 @@ import type { ModelDescription__Output } from '../proto/gen/mlperf/network/v1/Mo
 import type { Opened__Output } from '../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
-import type { NodeEvidence, NodeLedger } from '../shared/evidence/network-evidence.ts';
+import type {
+  NodeEvidence,
+  NodeLedger,
+  StreamEvidence,
+} from '../shared/evidence/network-evidence.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../shared/evidence/payload-digest.ts';
 import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
@@ -29,7 +33,7 @@ export class SutNodeHandle {
   readonly control: ControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
   readonly #settings: DispatchSettings;
-  readonly #opened: Opened__Output[] = [];
+  readonly #streams: StreamEvidence[] = [];
   #description: DescribeResponse__Output | undefined;
   #theirs: NodeLedger | undefined;
   #ledgerMissing = 'it was not asked: the node was lost, or the run did not come to its end';
@@ -98,8 +102,8 @@ export class SutNodeHandle {
    * Keeps what the node chose for a stream.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when it does not do what it was asked and offered.
    */
-  addOpened(opened: Opened__Output): void {
-    this.#opened.push(opened);
+  addOpened(opened: Opened__Output, compressionCheck: StreamEvidence['compressionCheck']): void {
+    this.#streams.push(toStream(opened, compressionCheck));
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw new MlperfError(
         'ERR_WIRE_PROTOCOL',
@@ -120,7 +124,7 @@ export class SutNodeHandle {
 
   /** Identities that were given in Describe and on the streams: one, unless the address is shared. */
   get identities(): ReadonlySet<string> {
-    const all = [this.#description, ...this.#opened].map((answer) => answer?.nodeIdentity ?? '');
+    const all = [this.#description, ...this.#streams].map((answer) => answer?.nodeIdentity ?? '');
     return new Set(all.filter((identity) => identity !== ''));
   }
 
@@ -136,7 +140,7 @@ export class SutNodeHandle {
       address: this.address,
       description:
         this.#description === undefined ? null : toDescription(this.#description, benchmark),
-      streams: this.#opened.map(toStream),
+      streams: this.#streams,
       digestPerMillion: this.digestPerMillion,
       ours: this.ledger.toCounts(),
       theirs: this.#theirs ?? null,
@@ -158,7 +162,9 @@ export class SutNodeHandle {
         return ours.partCount === 0 ? [] : [`SUT node ${this.address} knows nothing of this run`];
       }
       this.#theirs = toNodeLedger(answer);
-      return compareLedgers(this.address, ours, this.#theirs, this.#settings.encoding);
+      const { encoding } = this.#settings;
+      const streamCount = this.#streams.length;
+      return compareLedgers(this.address, ours, this.#theirs, { encoding, streamCount });
     } catch (error) {
       this.#ledgerMissing = `the node did not tell it: ${messageOf(error)}`;
       return [`SUT node ${this.address} did not tell its ledger: ${messageOf(error)}`];

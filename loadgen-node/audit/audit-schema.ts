@@ -87,6 +87,7 @@ const node: z.ZodType<NodeEvidence> = z.object({
       model: z.string(),
       features: z.array(z.string()),
       limits: limits.nullable(),
+      compressionCheck: z.enum(['checked', 'unknown']),
     }),
   ),
   digestPerMillion: count,

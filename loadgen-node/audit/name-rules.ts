@@ -85,9 +85,19 @@ function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
     );
   }
   return holds(
-    'Every answer repeats the random number of its question, and none came sooner than the network allows.',
+    `Every answer repeats the random number of its question, so it was made after that. ${comparisonText(nameCalls)}`,
     evidence,
   );
+}
+
+/** What the TCP connects add, where they took so long that an answer from nearby would be seen. */
+function comparisonText(calls: readonly NameCall[]): string {
+  const addresses = [...new Set(calls.flatMap(({ nodes }) => nodes.map(({ address }) => address)))];
+  const told = addresses.filter((address) => fastestConnectNs(address, calls) > CONNECT_NOISE_NS);
+  if (told.length === 0) {
+    return `No plain TCP connect took more than ${formatNs(CONNECT_NOISE_NS)}, so the times show nothing more.`;
+  }
+  return `None came much sooner than a plain TCP connect to the same address (${told.join(', ')}).`;
 }
 
 function roundTripText({ address, roundTripNs, tcpConnectNs }: NodeNameCall): string {
@@ -96,14 +106,19 @@ function roundTripText({ address, roundTripNs, tcpConnectNs }: NodeNameCall): st
 }
 
 function isTooFast({ address, roundTripNs }: NodeNameCall, calls: readonly NameCall[]): boolean {
+  if (roundTripNs === null) return false;
+  const fastest = fastestConnectNs(address, calls);
+  return roundTripNs < fastest / CONNECT_NOISE_FACTOR && fastest - roundTripNs > CONNECT_NOISE_NS;
+}
+
+/** The shortest plain TCP connect to an address, in ns; 0 where none was measured. */
+function fastestConnectNs(address: string, calls: readonly NameCall[]): number {
   const connects = calls
     .flatMap(({ nodes }) => nodes)
     .flatMap((node) =>
       node.address === address && node.tcpConnectNs !== null ? [node.tcpConnectNs] : [],
     );
-  if (connects.length === 0 || roundTripNs === null) return false;
-  const fastest = Math.min(...connects);
-  return roundTripNs < fastest / CONNECT_NOISE_FACTOR && fastest - roundTripNs > CONNECT_NOISE_NS;
+  return connects.length === 0 ? 0 : Math.min(...connects);
 }
 
 function judgeUnique({ nameCalls }: AuditFacts): Judged {

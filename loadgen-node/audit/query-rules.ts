@@ -40,6 +40,12 @@ export function judgeQueries(facts: AuditFacts): AuditFinding[] {
       judgeResponsesCross,
     ],
     [
+      'both-ends-agree',
+      'What both ends counted of the run is the same, node by node.',
+      `${QDL_CONSTRAINTS}: what shows that they are kept`,
+      judgeAgreement,
+    ],
+    [
       'opaque-ids',
       'An id on the wire says nothing about the sample and is never used again.',
       `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
@@ -81,13 +87,33 @@ const NO_LEDGER =
 
 function judgeBatching(facts: AuditFacts): Judged {
   const how = 'By construction a message has room for one query only';
-  return (
+  const judged =
     incomparable(facts) ??
     compare(facts, ['queryCount', 'partCount'], {
       same: `${how}, and both ends counted the same queries and messages.`,
       other: 'The two ends counted different queries or messages.',
-    })
-  );
+    });
+  return { ...judged, evidence: [...(judged.evidence ?? []), JOINED_WRITES] };
+}
+
+/** What a reader of the code, or of a packet capture, may ask. */
+const JOINED_WRITES =
+  'Queries that are there at the same time may leave in one write to the socket: N queries are N gRPC ' +
+  'messages, each with a head of its own, and none is held back for another. HTTP/2 DATA frames have no ' +
+  'relation to messages.';
+
+/** Whatever makes the two ends differ, also where no other rule is about it. */
+function judgeAgreement(facts: AuditFacts): Judged {
+  const { run, nodes } = facts;
+  const differences = nodes.flatMap((node) => node.differences);
+  if (differences.length > 0) return broken('The two ends counted differently.', differences);
+  if (!run.isComplete) {
+    return notProvable('The run did not come to its end, so the two ends were not compared.');
+  }
+  const silent = nodes.filter(({ theirs }) => theirs === null);
+  return silent.length > 0
+    ? notProvable(NO_LEDGER, missingLedgers(silent))
+    : holds('Every count of every SUT node is that of the LoadGen node.');
 }
 
 function judgePayload(facts: AuditFacts): Judged {
@@ -142,9 +168,18 @@ function judgeQueriesCross(facts: AuditFacts): Judged {
     `sent: ${sent} samples, received by the SUT: ${received} samples`,
   ];
   const all = [run.issuedSamples, sent, received, run.loadgen?.issuedSamples ?? sent];
-  return all.every((count) => count === sent)
-    ? holds('As many samples arrived at the SUT nodes as LoadGen issued.', evidence)
-    : broken('Samples were issued that did not go over the network, or the reverse.', evidence);
+  if (!all.every((count) => count === sent)) {
+    return broken(
+      'Samples were issued that did not go over the network, or the reverse.',
+      evidence,
+    );
+  }
+  // Sums hide a node that counted too few beside one that counted too many.
+  const perNode = compare(facts, ['sampleCount'], {
+    same: 'As many samples arrived at every SUT node as were sent to it, and LoadGen issued no other.',
+    other: 'At a SUT node another number of samples arrived than was sent to it.',
+  });
+  return { ...perNode, evidence: [...evidence, ...(perNode.evidence ?? [])] };
 }
 
 function judgeResponsesCross(facts: AuditFacts): Judged {

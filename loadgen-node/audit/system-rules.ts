@@ -42,10 +42,7 @@ export function judgeSystem(facts: AuditFacts): AuditFinding[] {
         rule: "gRPC's own compression of messages is off.",
         source: COMPRESSION_TABLE,
       },
-      holds(
-        'By construction: the QDL opens every connection with it off. What a SUT node does to its ' +
-          'responses is timed work of the SUT.',
-      ),
+      judgeGrpcCompression(facts),
     ),
     finding(
       {
@@ -118,19 +115,42 @@ function judgeEncodings({ run, nodes }: AuditFacts): Judged {
   const sent = `${form}/${compression}`;
   const evidence = nodes.map(({ address, theirs }) => {
     const seen = theirs?.encodings.map((one) => `${one.form}/${one.compression}`).join(', ');
-    return `${address}: sent ${sent}, seen there ${seen || 'not told'}`;
+    return `${address}: sent ${sent}, seen there on samples ${seen || 'not told'}`;
   });
   const isOther = nodes.some((node) =>
     node.theirs?.encodings.some((one) => one.form !== form || one.compression !== compression),
   );
   if (isOther) return broken('A SUT node saw another encoding than the library made.', evidence);
-  if (nodes.some(({ theirs }) => theirs === null || theirs.encodings.length === 0)) {
+  const isSilent = ({ ours, theirs }: NodeEvidence): boolean =>
+    theirs === null || (theirs.encodings.length === 0 && ours.sampleCount > 0);
+  if (nodes.some(isSilent)) {
     return notProvable('A SUT node does not tell which encodings it saw.', evidence);
   }
   return holds(
     'The nodes saw just the encoding of the library; the QDL has no code that compresses.',
     evidence,
   );
+}
+
+function judgeGrpcCompression({ nodes }: AuditFacts): Judged {
+  const own = 'The QDL opens every connection with it off';
+  const evidence = nodes.map(({ address, streams }) => {
+    const checked = streams.filter(({ compressionCheck }) => compressionCheck === 'checked');
+    return `${address}: looked at on ${checked.length} of ${streams.length} stream(s)`;
+  });
+  const isChecked = nodes.every(
+    ({ streams }) =>
+      streams.length > 0 && streams.every(({ compressionCheck }) => compressionCheck === 'checked'),
+  );
+  return isChecked
+    ? holds(
+        `${own}, and ends a stream on which the SUT node says that it compresses: none did.`,
+        evidence,
+      )
+    : notProvable(
+        `${own}, but whether the SUT node compresses could not be looked at on every stream.`,
+        evidence,
+      );
 }
 
 function judgeSingleSut({ nameCalls, nodes, run }: AuditFacts): Judged {

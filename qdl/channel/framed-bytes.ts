@@ -69,12 +69,13 @@ interface FrameFilter {
 /**
  * True when the node announced that it compresses its messages by gRPC: rules leave compression to the
  * sample library and the SUT's response. This side never does, so both directions must be handled alike.
- * @param call After its metadata came; a grpc-js that looks otherwise counts as not compressing.
+ * @param call After its metadata came.
+ * @returns Undefined where it cannot be told: a grpc-js that looks otherwise.
  */
-export function isCompressedByGrpc(call: object): boolean {
-  const filter = frameFilterOf(call);
-  const { sendCompression: send, receiveCompression: receive } = filter ?? {};
-  return receive !== undefined && receive.constructor !== send?.constructor;
+export function isCompressedByGrpc(call: object): boolean | undefined {
+  const { sendCompression: send, receiveCompression: receive } = frameFilterOf(call) ?? {};
+  if (send === undefined || receive === undefined) return undefined;
+  return receive.constructor !== send.constructor;
 }
 
 function frameFilterOf(call: object): FrameFilter | undefined {

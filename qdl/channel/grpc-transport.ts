@@ -201,12 +201,14 @@ export class GrpcTransport implements PartTransport {
   }
 
   #onMetadata(): void {
-    if (isCompressedByGrpc(this.#call)) {
+    const isCompressed = isCompressedByGrpc(this.#call);
+    if (isCompressed === true) {
       const details =
         'it compresses messages by gRPC itself, which the rules leave to the sample library; switch that off there';
       this.#call.cancelWithStatus(status.FAILED_PRECONDITION, details);
       return;
     }
+    if (isCompressed === false) this.#events.onUncompressed();
     this.#passesFrames = passFramedBytes(this.#call);
   }
 

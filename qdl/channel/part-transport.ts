@@ -33,6 +33,8 @@ export interface StreamEnd {
 
 /** What a transport reports. No call comes from inside a call to the transport. */
 export interface TransportEvents {
+  /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
+  onUncompressed(): void;
   /** A message of the node. The bytes are the receiver's. */
   onMessage(bytes: Buffer): void;
   /** The socket has taken so many payload bytes of parts: perhaps there is room again. */

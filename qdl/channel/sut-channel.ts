@@ -3,6 +3,7 @@ import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import type { StreamEvidence } from '../../shared/evidence/network-evidence.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import {
@@ -57,6 +58,8 @@ const OUTSTANDING_MAX = 65_536;
  */
 export class SutChannel implements TransportEvents {
   readonly place: ChannelPlace;
+  /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
+  compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
@@ -190,6 +193,10 @@ export class SutChannel implements TransportEvents {
   /** No part goes out any more; what is outstanding may still be answered. */
   retire(): void {
     if (this.#state === 'open') this.#state = 'retired';
+  }
+
+  onUncompressed(): void {
+    this.compressionCheck = 'checked';
   }
 
   onWritten(): void {

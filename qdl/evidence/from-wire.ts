@@ -45,7 +45,10 @@ export function toDescription(
 }
 
 /** What a node chose for a stream, as plain values. */
-export function toStream(opened: Opened__Output): StreamEvidence {
+export function toStream(
+  opened: Opened__Output,
+  compressionCheck: StreamEvidence['compressionCheck'],
+): StreamEvidence {
   return {
     protocolVersion: opened.protocolVersion,
     nodeName: opened.nodeName,
@@ -53,6 +56,7 @@ export function toStream(opened: Opened__Output): StreamEvidence {
     model: opened.model,
     features: [...opened.features],
     limits: toLimits(opened.limits),
+    compressionCheck,
   };
 }
 

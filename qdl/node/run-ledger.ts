@@ -86,20 +86,31 @@ const FIELDS = [
   ['payloadDigest', 'payload digest'],
 ] as const satisfies readonly (readonly [keyof LedgerCounts, string])[];
 
-/**
- * Differences between the two ends' counts in words; empty when they agree.
- * @param encoding How every sample of the run was sent; a node that saw another one counted something else.
- */
+/** How the samples of a run went to a node. */
+export interface SentAs {
+  /** Of every sample; a node that saw another one counted something else. */
+  readonly encoding: PayloadEncoding;
+  /** Streams that the node opened. */
+  readonly streamCount: number;
+}
+
+/** Differences between the two ends' counts in words; empty when they agree. */
 export function compareLedgers(
   node: string,
   ours: LedgerCounts,
   theirs: NodeLedger,
-  encoding: PayloadEncoding,
+  { encoding, streamCount }: SentAs,
 ): string[] {
   const differences = FIELDS.filter(([field]) => ours[field] !== theirs[field]).map(
     ([field, words]) =>
       `${words}: the LoadGen node counted ${shown(ours[field])}, SUT node ${node} ${shown(theirs[field])}`,
   );
+  // A node of other make need not tell how many there were: 0 is what it leaves out.
+  if (theirs.streamCount !== 0 && theirs.streamCount !== streamCount) {
+    differences.push(
+      `streams: the LoadGen node opened ${streamCount}, SUT node ${node} counted ${theirs.streamCount}`,
+    );
+  }
   const others = theirs.encodings.filter(
     ({ form, compression }) => form !== encoding.form || compression !== encoding.compression,
   );

@@ -96,6 +96,8 @@ export interface StreamEvidence {
   readonly model: string;
   readonly features: readonly string[];
   readonly limits: NodeLimitsEvidence | null;
+  /** `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked at. */
+  readonly compressionCheck: 'checked' | 'unknown';
 }
 
 /** What a machine says of itself. */

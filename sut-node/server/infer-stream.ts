@@ -189,7 +189,6 @@ export class InferStream implements SampleOwner {
       throw resourceExhausted('the node has as many open streams as it takes');
     const ledger = services.ledgers.open(agreement.runId);
     ledger.openStream(open.digestPerMillion);
-    ledger.addEncodings(agreement.encodings.map((index) => ({ ...open.encodings[index] })));
     const intake = new SampleIntake(services.limits, agreement, ledger);
     this.#run = { agreement, ledger, credit, intake };
     this.#phase = 'open';
@@ -251,8 +250,9 @@ export class InferStream implements SampleOwner {
 
   /** A sample is whole: it gets an answer, whatever happens. */
   #accept(run: OpenedRun, whole: WholeSample, arrivedAtNs: number): void {
-    const { batcher, clock, limits } = this.#services;
+    const { batcher, clock, limits, offer } = this.#services;
     run.ledger.sampleCount += 1;
+    run.ledger.addEncoding(whole.form, offer.encodings[whole.form]);
     run.credit.begin();
     this.#owedCount += 1;
     const sample: WaitingSample = {

@@ -9,10 +9,19 @@ import {
 } from '../../shared/evidence/payload-digest.ts';
 import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
 import { RecentIds } from './recent-ids.ts';
-import { invalidArgument } from './stream-end.ts';
+import { invalidArgument, resourceExhausted } from './stream-end.ts';
 
 /** Runs that the node remembers. */
 const RUNS_MAX = 16;
+
+/**
+ * A run that has ended is remembered for so long at least: its LoadGen node asks for the ledger within
+ * seconds, and runs that others open meanwhile must not push it out.
+ */
+const REMEMBERED_MS_MIN = 60_000;
+
+/** Runs of the last {@link REMEMBERED_MS_MIN}, some 20 KiB each: a peer that opens more is refused. */
+const RECENT_RUNS_MAX = 1_024;
 
 /** Ids and query numbers of which a repeated one is noticed: more than a queue holds. */
 const REMEMBERED_MIN = 262_144;
@@ -31,24 +40,29 @@ export class RunLedger {
   /** Samples that got no answer because their stream was gone. Not on the wire. */
   droppedCount = 0;
   #openStreams = 0;
+  #closedAtMs = 0;
   #lastQuery = -1;
   #queries = new RecentIds(REMEMBERED_MIN);
   #sampleIds = new RecentIds(REMEMBERED_MIN);
-  readonly #encodings = new Map<string, Encoding>();
+  /** Encodings that samples had, each in the place of its number. */
+  readonly #encodings: (Encoding | undefined)[] = [];
   readonly #digester: PayloadDigester;
+  readonly #nowMs: () => number;
   #digest: PayloadDigestSum | undefined;
   /** Digests that are being made. */
   #digestsUnderWay = 0;
   #isDigestLost = false;
   #whenDigested: (() => void)[] = [];
 
-  constructor(runId: string, digester: PayloadDigester = inlineDigester) {
+  constructor(runId: string, digester: PayloadDigester, nowMs: () => number) {
     this.runId = runId;
     this.#digester = digester;
+    this.#nowMs = nowMs;
   }
 
-  get isOpen(): boolean {
-    return this.#openStreams > 0;
+  /** True when the run had its streams, and the last of them ended before the time given, in ms. */
+  endedBefore(timeMs: number): boolean {
+    return this.streamCount > 0 && this.#openStreams === 0 && this.#closedAtMs < timeMs;
   }
 
   /** Share of the samples to digest, in millionths; undefined before the first stream. */
@@ -68,6 +82,7 @@ export class RunLedger {
   closeStream(): void {
     this.#openStreams -= 1;
     if (this.#openStreams > 0) return;
+    this.#closedAtMs = this.#nowMs();
     // The run is over, or all but: the counters stay, the ids need not.
     this.#queries = new RecentIds(REMEMBERED_MIN);
     this.#sampleIds = new RecentIds(REMEMBERED_MIN);
@@ -104,10 +119,12 @@ export class RunLedger {
     });
   }
 
-  addEncodings(encodings: readonly Encoding[]): void {
-    for (const encoding of encodings) {
-      this.#encodings.set(`${encoding.form} ${encoding.compression}`, encoding);
-    }
+  /**
+   * Notes how a sample came.
+   * @param form The node's number of the encoding, the same on all streams.
+   */
+  addEncoding(form: number, encoding: Encoding | undefined): void {
+    this.#encodings[form] = encoding;
   }
 
   /**
@@ -133,7 +150,7 @@ export class RunLedger {
       responseBytes: this.responseBytes,
       payloadDigest: this.#digest?.toBytes() ?? Buffer.alloc(0),
       digestedSampleCount: this.#digest?.count ?? 0,
-      encodings: [...this.#encodings.values()],
+      encodings: this.#encodings.filter((encoding) => encoding !== undefined),
       streamCount: this.streamCount,
     };
   }
@@ -143,14 +160,23 @@ export class RunLedger {
 export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
   readonly #digester: PayloadDigester;
+  readonly #nowMs: () => number;
 
-  /** @param digester Makes the payload digests of all runs. */
-  constructor(digester: PayloadDigester = inlineDigester) {
+  /**
+   * @param digester Makes the payload digests of all runs.
+   * @param nowMs A clock that never goes back, in ms.
+   */
+  constructor(
+    digester: PayloadDigester = inlineDigester,
+    nowMs: () => number = () => performance.now(),
+  ) {
     this.#digester = digester;
+    this.#nowMs = nowMs;
   }
 
   /**
-   * Checks what a stream wants to have digested, before anything is made for it.
+   * Checks whether there is room for the run of a stream, and what it wants to have digested, before
+   * anything is made for it.
    * @throws StreamRefusal
    */
   check({ runId, digestPerMillion, features }: Open__Output): void {
@@ -158,6 +184,13 @@ export class RunLedgers {
     if (digestPerMillion > most) {
       throw invalidArgument(
         `Open.digest_per_million is ${digestPerMillion}; with these Open.features it may be ${most} at most`,
+      );
+    }
+    this.#forgetOldest();
+    if (!this.#runs.has(runId) && this.#runs.size >= RECENT_RUNS_MAX) {
+      throw resourceExhausted(
+        `the node had ${this.#runs.size} runs within ${REMEMBERED_MS_MIN / 1e3} s and keeps their ledgers; ` +
+          'it takes a new run once one of them is older',
       );
     }
     const known = this.#runs.get(runId)?.digestPerMillion ?? digestPerMillion;
@@ -172,9 +205,8 @@ export class RunLedgers {
   open(runId: string): RunLedger {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const ledger = new RunLedger(runId, this.#digester);
+    const ledger = new RunLedger(runId, this.#digester, this.#nowMs);
     this.#runs.set(runId, ledger);
-    this.#forgetOldest();
     return ledger;
   }
 
@@ -183,11 +215,12 @@ export class RunLedgers {
     return (await this.#runs.get(runId)?.toWire()) ?? { runId, known: false };
   }
 
-  /** A run that still has a stream is never forgotten: there are fewer streams than would do harm. */
+  /** A run that has a stream, or had one a moment ago, is never forgotten. */
   #forgetOldest(): void {
+    const timeMs = this.#nowMs() - REMEMBERED_MS_MIN;
     for (const [runId, ledger] of this.#runs) {
-      if (this.#runs.size <= RUNS_MAX) return;
-      if (!ledger.isOpen && ledger.streamCount > 0) this.#runs.delete(runId);
+      if (this.#runs.size < RUNS_MAX) return;
+      if (ledger.endedBefore(timeMs)) this.#runs.delete(runId);
     }
   }
 }

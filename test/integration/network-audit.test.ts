@@ -67,6 +67,10 @@ describe('network_audit.json', () => {
         ['payload-digests'],
         ['payload-digests'],
       ]);
+      expect(streams.map(({ compressionCheck }) => compressionCheck)).toEqual([
+        'checked',
+        'checked',
+      ]);
       expect(streams[0]?.limits?.streamWindowBytes).toBeGreaterThanOrEqual(2 ** 24);
     }
     const total = audit.nodes.reduce((sum, { ours }) => sum + ours.sampleCount, 0);

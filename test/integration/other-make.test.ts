@@ -64,6 +64,7 @@ describe('a SUT node of other make', () => {
       'payload-unchanged',
       'all-queries-cross',
       'all-responses-cross',
+      'both-ends-agree',
       'no-caching-at-sut',
       'compression-by-library',
       'settings-named',
@@ -96,7 +97,10 @@ describe('a SUT node of other make', () => {
     const { code, stdout, audit, logs } = await measure(node);
     expect(code).toBe(3);
     expect(stdout).toMatch(/the two ends counted differently: .*samples: the LoadGen node counted/);
-    const broken = ['no-batching', 'payload-unchanged', 'all-queries-cross', 'all-responses-cross'];
+    const broken = [
+      ...['no-batching', 'payload-unchanged', 'all-queries-cross', 'all-responses-cross'],
+      'both-ends-agree',
+    ];
     expect(idsOf(audit, 'broken')).toEqual([...broken, 'separate-machines']);
     expect(stdout).toContain(`breaks rules of the Network division (${broken.join(', ')})`);
     expect(logs.value('longhaul_validity')).toBe('INVALID');

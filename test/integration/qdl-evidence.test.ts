@@ -152,6 +152,16 @@ describe('a ledger', () => {
     ]);
   });
 
+  it('with another number of streams differs; one that tells none does not', async () => {
+    const node = await digesting({ streamCount: 3 });
+    const { qdl } = await run([node], 2, { streamsPerNode: 2 });
+    expect(qdl.ledgerReport.differences).toEqual([
+      `streams: the LoadGen node opened 2, SUT node ${node.address} counted 3`,
+    ]);
+    const silent = await run([await digesting({ streamCount: 0 })], 2, { streamsPerNode: 2 });
+    expect(silent.qdl.ledgerReport.differences).toEqual([]);
+  });
+
   it('of a node that does not know the run differs, and the audit knows why', async () => {
     const node = await digesting({ known: false });
     const { qdl, evidence } = await run([node], 1);

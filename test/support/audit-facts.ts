@@ -63,6 +63,7 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
         model: 'model',
         features: ['payload-digests'],
         limits: null,
+        compressionCheck: 'checked',
       },
     ],
     digestPerMillion: 1_000_000,

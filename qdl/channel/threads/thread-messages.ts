@@ -25,6 +25,7 @@ export type ToThread =
 
 /** From a thread. */
 export type FromThread =
+  | { readonly kind: 'uncompressed'; readonly stream: number }
   | { readonly kind: 'message'; readonly stream: number; readonly message: Uint8Array }
   | { readonly kind: 'written'; readonly stream: number; readonly bytes: number }
   | {

@@ -55,6 +55,7 @@ function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' 
       const copy = Uint8Array.from(message);
       tell({ kind: 'message', stream, message: copy }, [copy.buffer]);
     },
+    onUncompressed: () => tell({ kind: 'uncompressed', stream }),
     onWritten: (bytes: number) => tell({ kind: 'written', stream, bytes }),
     onEnd: ({ code, details }: { code: number; details: string }) => {
       transports.delete(stream);

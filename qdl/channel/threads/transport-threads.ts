@@ -153,7 +153,9 @@ class RemoteTransport implements PartTransport {
   }
 
   onThreadMessage(message: FromThread): void {
-    if (message.kind === 'message') {
+    if (message.kind === 'uncompressed') {
+      this.#events.onUncompressed();
+    } else if (message.kind === 'message') {
       const { buffer, byteOffset, byteLength } = message.message;
       this.#events.onMessage(Buffer.from(buffer, byteOffset, byteLength));
     } else if (message.kind === 'written') {

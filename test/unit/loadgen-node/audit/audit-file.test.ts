@@ -71,7 +71,7 @@ describe('explainAudit', () => {
     for (const { rule } of audit.rules) {
       expect(text.replaceAll(/\s+/g, ' ')).toContain(rule);
     }
-    expect(text).toMatch(/\n20 rules: 18 hold, 2 not provable by this protocol, 0 broken\.\n/);
+    expect(text).toMatch(/\n21 rules: 19 hold, 2 not provable by this protocol, 0 broken\.\n/);
     expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 

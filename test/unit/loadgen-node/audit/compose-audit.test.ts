@@ -125,6 +125,20 @@ describe('the rules about Name', () => {
     expect(findingOf(facts, id).verdict).toBe(verdict);
   });
 
+  it.each<[string, number | null, RegExp]>([
+    ['none was measured', null, /No plain TCP connect took more than 5(\.\d+)? ms/],
+    ['it was too short to tell', 2e6, /No plain TCP connect took more than 5(\.\d+)? ms/],
+    ['it was long enough', 8e6, /None came much sooner than a plain TCP connect .*sut-a/],
+  ])(
+    'a round trip is held against a TCP connect where that can tell: %s',
+    (_case, connect, why) => {
+      const calls = [nameCall([a], { roundTripNs: 9e6, tcpConnectNs: connect })];
+      const found = findingOf({ ...good, nameCalls: calls }, 'name-round-trip');
+      expect(found).toMatchObject({ verdict: 'holds', why: expect.stringMatching(why) });
+      expect(found.why).toContain('repeats the random number of its question');
+    },
+  );
+
   it('a node without identity cannot be told from another', () => {
     const silent = { ...a, description: null, streams: [] };
     expect(findingOf(auditFacts([silent]), 'one-node-one-identity')).toMatchObject({
@@ -190,7 +204,13 @@ describe('the rules about queries', () => {
     expect(findingOf(facts, id).verdict).toBe(verdict);
   });
 
-  const counted = ['no-batching', 'payload-unchanged', 'all-queries-cross', 'all-responses-cross'];
+  const counted = [
+    'no-batching',
+    'payload-unchanged',
+    'all-queries-cross',
+    'all-responses-cross',
+    'both-ends-agree',
+  ];
 
   it.each(counted)('%s is not provable after a run that broke off', (id) => {
     const facts = { ...good, run: { ...good.run, isComplete: false } };
@@ -206,6 +226,25 @@ describe('the rules about queries', () => {
   it.each(counted)('%s is broken where a node should have a ledger and has none', (id) => {
     const lost = { ...a, ...withoutLedger, differences: ['SUT node knows nothing of this run'] };
     expect(findingOf(withNode(lost), id).verdict).toBe('broken');
+  });
+
+  it('a sample less at one node is not hidden by one more at another', () => {
+    const nodes = [counting({ sampleCount: 99 }), counting({ sampleCount: 101 }, b)];
+    const found = findingOf({ ...auditFacts([a, b]), nodes }, 'all-queries-cross');
+    expect(found.verdict).toBe('broken');
+    expect(found.evidence.join()).toContain('samples 100 here and 99 there');
+  });
+
+  it('whatever the two ends counted differently breaks a rule', () => {
+    const differences = ['streams: the LoadGen node opened 2, SUT node counted 3'];
+    const found = brokenFindings(composeAudit(withNode({ ...a, differences })));
+    expect(found).toMatchObject([{ id: 'both-ends-agree', evidence: differences }]);
+  });
+
+  it('queries that leave in one write are told, as the messages that they are', () => {
+    expect(findingOf(good, 'no-batching').evidence.join()).toContain(
+      'N queries are N gRPC messages',
+    );
   });
 
   it('a node that counts otherwise is not hidden by one that keeps no ledger', () => {
@@ -256,6 +295,27 @@ describe('the rules about encodings and the run', () => {
       'broken',
     ],
     ['a node without a stream', withNode({ ...a, streams: [] }), 'single-sut', 'not-provable'],
+    [
+      'a stream on which compression by gRPC could not be looked at',
+      withNode({
+        ...a,
+        streams: a.streams.map((one) => ({ ...one, compressionCheck: 'unknown' })),
+      }),
+      'grpc-compression-off',
+      'not-provable',
+    ],
+    [
+      'a run that broke off before the streams were open',
+      withNode({ ...a, streams: [] }),
+      'grpc-compression-off',
+      'not-provable',
+    ],
+    [
+      'a node to which no sample went, and so no encoding',
+      withNode({ ...counting({ sampleCount: 0 }), ours: ledgerCounts({ sampleCount: 0 }) }),
+      'compression-by-library',
+      'holds',
+    ],
   ])('%s', (_case, facts, id, verdict) => {
     expect(findingOf(facts, id).verdict).toBe(verdict);
   });

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FramedBytes, passFramedBytes } from '../../../../qdl/channel/framed-bytes.ts';
+import {
+  FramedBytes,
+  isCompressedByGrpc,
+  passFramedBytes,
+} from '../../../../qdl/channel/framed-bytes.ts';
 import {
   framesSize,
   gatheredSize,
@@ -135,5 +139,22 @@ describe('passFramedBytes', () => {
     const before = structuredClone(call);
     expect(passFramedBytes(call)).toBe(false);
     expect(call).toEqual(before);
+  });
+});
+
+describe('isCompressedByGrpc', () => {
+  class Identity {
+    writeMessage(): void {}
+  }
+  const callWith = (filter: object) => ({ filterStack: { filters: [filter] } });
+  const sendCompression = new Identity();
+
+  it.each<[string, object, boolean | undefined]>([
+    ['alike both ways', callWith({ sendCompression, receiveCompression: new Identity() }), false],
+    ['another way back', callWith({ sendCompression, receiveCompression: new Map() }), true],
+    ['a call that looks otherwise', {}, undefined],
+    ['a filter without a way back', callWith({ sendCompression }), undefined],
+  ])('%s', (_case, call, expected) => {
+    expect(isCompressedByGrpc(call)).toBe(expected);
   });
 });

@@ -271,6 +271,30 @@ describe('InferStream', () => {
     expect(scene.ends[0]?.details).toContain('encoding 2, which Opened did not accept');
   });
 
+  it('tells in the ledger the encodings that samples had, not those that were offered', async () => {
+    const scene = opened({
+      encodings: [
+        { form: 'jpeg', compression: 'identity' },
+        { form: 'raw', compression: '' },
+        { form: 'raw', compression: 'lz4' },
+      ],
+    });
+    const encodings = async () => (await scene.ledgers.toWire('run-1')).encodings;
+    expect(await encodings()).toEqual([]);
+    scene.part([partSample(1)]);
+    expect(await encodings()).toEqual([{ form: 'raw', compression: 'identity' }]);
+    scene.part([partSample(2, { payload: new Uint8Array(0) })], {
+      query: 1,
+      queryPayload: Uint8Array.of(1, 2),
+      queryEncoding: 2,
+      querySampleBytes: [3],
+    });
+    expect(await encodings()).toEqual([
+      { form: 'raw', compression: 'identity' },
+      { form: 'raw', compression: 'lz4' },
+    ]);
+  });
+
   it('fails a whole sample above the limit and lives on', async () => {
     const scene = opened();
     scene.part([partSample(1, { payload: new Uint8Array(401) }), partSample(2)]);

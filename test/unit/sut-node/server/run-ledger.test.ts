@@ -91,4 +91,39 @@ describe('RunLedgers', () => {
     ledgers.check(openOf({ runId: 'other', digestPerMillion: 5, features }));
     ledgers.check(openOf({ runId: 'third' }));
   });
+
+  it('keep a run that has just ended, whatever runs others open, and refuse those that are too many', async () => {
+    let nowMs = 0;
+    const ledgers = new RunLedgers(undefined, () => nowMs);
+    const finish = (runId: string): void => {
+      ledgers.check(openOf({ runId }));
+      const ledger = ledgers.open(runId);
+      ledger.openStream(0);
+      ledger.closeStream();
+    };
+    const isKnown = async (runId: string) => (await ledgers.toWire(runId)).known;
+    finish('measured');
+    for (let i = 0; i < 1_023; i += 1) finish(`other ${i}`);
+    expect(() => finish('one more')).toThrow(/had 1024 runs within 60 s/);
+    expect(await isKnown('measured')).toBe(true);
+    nowMs = 60_001;
+    finish('later');
+    expect(await isKnown('measured')).toBe(false);
+    expect(await isKnown('other 1022')).toBe(true);
+  });
+
+  it('keep a run that has a stream for as long as that is open', async () => {
+    let nowMs = 0;
+    const ledgers = new RunLedgers(undefined, () => nowMs);
+    ledgers.open('long').openStream(0);
+    for (let i = 0; i < 40; i += 1) {
+      nowMs += 60_001;
+      ledgers.check(openOf({ runId: `${i}` }));
+      const ledger = ledgers.open(`${i}`);
+      ledger.openStream(0);
+      ledger.closeStream();
+    }
+    expect((await ledgers.toWire('long')).known).toBe(true);
+    expect((await ledgers.toWire('20')).known).toBe(false);
+  });
 });
