@@ -167,6 +167,8 @@ describe('streams on other threads', () => {
     expect(list.map((node) => node.sampleIds.length)).toEqual([20, 20]);
     await qdl.stop();
     expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });
+    const { streams } = (await qdl.evidence()).nodes[0] ?? { streams: [] };
+    expect(streams.map(({ compressionCheck }) => compressionCheck)).toEqual(['checked', 'checked']);
   });
 
   it('cut a large sample into pieces as any stream does', async () => {
