@@ -97,6 +97,9 @@ const node: z.ZodType<NodeEvidence> = z.object({
   differences: z.array(z.string()),
 });
 
+/** Rules that every audit judges; equal to what composeAudit makes (a test sees to that). */
+export const RULE_COUNT = 21;
+
 /** Form of `network_audit.json`. */
 export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
   {
@@ -114,6 +117,7 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
       encoding,
       digestPerMillion: count,
       isComplete: z.boolean(),
+      wasInterrupted: z.boolean(),
       issuedQueries: count,
       issuedSamples: count,
       loadgen: z
@@ -135,17 +139,22 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
     }),
     nameCalls: z.array(nameCall),
     nodes: z.array(node),
-    rules: z.array(
-      z.object({
-        id: z.string(),
-        kind: z.enum(['rule', 'topology']),
-        rule: z.string(),
-        source: z.string(),
-        verdict: z.enum(['holds', 'broken', 'not-provable']),
-        why: z.string(),
-        evidence: z.array(z.string()),
-      }),
-    ),
+    rules: z
+      .array(
+        z.object({
+          id: z.string(),
+          kind: z.enum(['rule', 'topology']),
+          rule: z.string(),
+          source: z.string(),
+          verdict: z.enum(['holds', 'broken', 'not-provable']),
+          why: z.string(),
+          evidence: z.array(z.string()),
+        }),
+      )
+      .refine(
+        (rules) => new Set(rules.map(({ id }) => id)).size === RULE_COUNT,
+        `must be the ${RULE_COUNT} rules that are judged, each once`,
+      ),
   },
   'must be the audit of a run',
 );

@@ -34,6 +34,7 @@ export function explainAudit(audit: NetworkAudit): string {
       return row('SUT node', `${name} at ${address} on ${host}, ${software}`);
     }),
     ...(run.isComplete ? [] : [row('', 'The run did not come to its end.')]),
+    ...(run.wasInterrupted ? [row('', 'The run was interrupted: it is no result.')] : []),
     '',
     ...rules.flatMap(explainFinding),
     ...summaryOf(audit),

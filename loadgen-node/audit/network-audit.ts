@@ -49,6 +49,8 @@ export interface AuditedRun {
   readonly digestPerMillion: number;
   /** False when the run did not come to its end. */
   readonly isComplete: boolean;
+  /** True when somebody ended the run (Ctrl-C, SIGTERM): whatever holds, it is no result. */
+  readonly wasInterrupted: boolean;
   /** What LoadGen handed to the QDL. */
   readonly issuedQueries: number;
   readonly issuedSamples: number;

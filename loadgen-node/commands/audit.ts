@@ -9,8 +9,8 @@ const EXAMPLE = `
 Example:
   longhaul audit network results/first
 
-Exit codes: 0 no rule is broken, 3 a rule is broken (also when LoadGen and SUT are on one machine),
-2 the file is missing, damaged, or of another version.`;
+Exit codes: 0 no rule is broken, 3 a rule is broken (also when LoadGen and SUT are on one machine) or the
+run was interrupted, 2 the file is missing, damaged, or of another version.`;
 
 /** `longhaul audit`: what the evidence of a run says about the rules. */
 export function auditCommand(setExitCode: (code: number) => void): Command {
@@ -23,7 +23,8 @@ export function auditCommand(setExitCode: (code: number) => void): Command {
     .action((folder: string) => {
       const audit = readAudit(folder);
       process.stdout.write(explainAudit(audit));
-      setExitCode(brokenFindings(audit).length === 0 ? EXIT.valid : EXIT.invalid);
+      const isClean = brokenFindings(audit).length === 0 && !audit.run.wasInterrupted;
+      setExitCode(isClean ? EXIT.valid : EXIT.invalid);
     });
   return createCommand('audit', 'check a run against the rules of its division').addCommand(
     network,

@@ -33,6 +33,9 @@ export async function gatherFacts(
       encoding: { form, compression },
       digestPerMillion: plan.dispatch.digestPerMillion,
       isComplete: evidence.isComplete,
+      wasInterrupted: [phases.accuracy, phases.performance].some(
+        (phase) => phase?.endCause === 'interrupted',
+      ),
       issuedQueries: evidence.issuedQueries,
       issuedSamples: evidence.issuedSamples,
       loadgen: countsOf(plan, phases),

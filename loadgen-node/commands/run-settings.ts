@@ -186,7 +186,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   responseBytes: optional(
     count(
       { min: 0, max: NULL_BYTES_MAX },
-      `benchmark null: bytes that each response must have (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
+      `benchmark null: bytes that a response must have to count in --mode accuracy (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
     ),
   ),
   digest: share('percent of the samples whose payloads both ends digest, as evidence; 0: none', {

@@ -143,12 +143,16 @@ export function share(help: string, options: Options<number> = {}): Setting<numb
   return setting({ placeholder: 'percent', schema, fromFlag: asNumber }, help, options);
 }
 
+/** What a timer of Node can wait for: 2^31 - 1 ms; beyond, it would not wait at all. */
+const DURATION_NS_MAX: number = (2 ** 31 - 1) * 1e6;
+
 /** A length of time such as `10s` or `15ms`; the program gets ns. */
 export function duration(help: string, options: Options<string> = {}): Setting<number> {
   const schema = z
     .string('must be a duration such as 10s, 15ms or 250us')
     .regex(DURATION_PATTERN, 'must be a duration such as 10s, 15ms or 250us')
-    .transform((value) => parseDuration(value) ?? 0);
+    .transform((value) => parseDuration(value) ?? 0)
+    .refine((ns) => ns <= DURATION_NS_MAX, 'must be at most 596h: timers count no further');
   return setting({ placeholder: 'duration', schema, fromFlag: asText }, help, options);
 }
 

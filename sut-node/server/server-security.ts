@@ -53,8 +53,10 @@ export function readServerSecurity(settings: SutSettings): ServerSecurity {
 export function exposureWarning(settings: SutSettings): string | undefined {
   const { listen, tlsCert, tokenFile } = settings;
   if (isLoopback(listen.host) || tlsCert !== undefined || tokenFile !== undefined) return undefined;
+  const { host, port } = listen;
+  const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return (
-    `everybody who reaches ${listen.host}:${listen.port} can use this node and read its traffic; ` +
+    `everybody who reaches ${place} can use this node and read its traffic; ` +
     'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
     '--tls-client-ca FILE (docs/security.md)'
   );

@@ -120,6 +120,11 @@ function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerE
     serve(socket);
   });
   server.on('tlsClientError', (error, socket) => {
+    // Whoever only looks whether somebody listens (Name's plain TCP connect) says nothing of TLS.
+    if (socket.bytesRead === 0) {
+      socket.destroy();
+      return;
+    }
     const { remoteAddress = 'a peer that is gone', remotePort = '' } = socket;
     events.onTlsFailure(`${remoteAddress} ${remotePort}`.trim(), reasonOf(error));
     socket.destroy();

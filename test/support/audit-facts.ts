@@ -116,6 +116,7 @@ export function auditFacts(nodes: readonly NodeEvidence[] = [nodeEvidence('sut-a
       encoding: { form: 'jpeg', compression: 'identity' },
       digestPerMillion: 1_000_000,
       isComplete: true,
+      wasInterrupted: false,
       issuedQueries: samples,
       issuedSamples: samples,
       loadgen: {

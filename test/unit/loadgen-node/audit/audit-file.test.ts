@@ -50,6 +50,11 @@ describe('network_audit.json', () => {
       (text) => text.replace('"issuedQueries": 200', '"issuedQueries": -1'),
       /run\.issuedQueries/,
     ],
+    [
+      'lacks a rule',
+      (text) => JSON.stringify({ ...JSON.parse(text), rules: JSON.parse(text).rules.slice(1) }),
+      /rules: must be the 21 rules that are judged, each once/,
+    ],
     ['lacks a field', (text) => text.replace('"division"', '"divisoin"'), /run\.division/],
     [
       'has a verdict that there is not',

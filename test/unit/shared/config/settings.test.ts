@@ -59,6 +59,11 @@ describe('settings', () => {
       'run:\n  minDuration: 5 parsecs\n',
       'c.yaml:2:3: minDuration: "5 parsecs" must be a duration',
     ],
+    [
+      'a length of time that no timer can wait for',
+      'run:\n  minDuration: 9999h\n',
+      'must be at most 596h',
+    ],
     ['a number where a word belongs', 'run:\n  scenario: 7\n', 'must be one of: Server, Offline'],
     ['a count out of range', 'run:\n  maxQueryCount: 101\n', '101 must be 100 or less'],
     ['a fraction where a count belongs', 'run:\n  maxQueryCount: 1.5\n', 'must be a whole number'],
