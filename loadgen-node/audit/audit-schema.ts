@@ -98,7 +98,7 @@ const node: z.ZodType<NodeEvidence> = z.object({
 });
 
 /** Rules that every audit judges; equal to what composeAudit makes (a test sees to that). */
-export const RULE_COUNT = 21;
+const RULE_COUNT = 21;
 
 /** Form of `network_audit.json`. */
 export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
