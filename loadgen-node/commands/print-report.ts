@@ -129,7 +129,10 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     lines.push(row('Dispatch lag', lag));
   }
   if (transportWait !== null) {
-    const wait = `${percentiles(transportWait)}   (taken by the transport - issued: waiting for credit or socket)`;
+    // Percentiles of the one query of Offline say nothing.
+    const values =
+      summary.scenario === 'Offline' ? formatNs(transportWait.maxNs) : percentiles(transportWait);
+    const wait = `${values}   (taken by the transport - issued: waiting for credit or socket)`;
     lines.push(row('Send wait', wait));
   }
   const { lostSamples, completedSamples } = performance.counts;
