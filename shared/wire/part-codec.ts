@@ -1,6 +1,5 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
 import { PART, SAMPLE } from './part-tags.ts';
-import { ProtoReader } from './proto-reader.ts';
+import { malformed, ProtoReader } from './proto-reader.ts';
 import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto-writer.ts';
 
 /**
@@ -152,7 +151,7 @@ export function decodePart(
   const outer = new ProtoReader(message, 1);
   const reader = outer.message();
   if (outer.position !== outer.end) {
-    throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+    throw malformed('more than one message in one');
   }
   let query = 0;
   let querySampleCount = 0;

@@ -1,4 +1,4 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { malformed } from './proto-reader.ts';
 
 /**
  * Reads protobuf wire format from a message that lies in several pieces, without copying: bytes come back
@@ -102,8 +102,4 @@ export class PieceReader {
     }
     return piece;
   }
-}
-
-function malformed(what: string): MlperfError {
-  return new MlperfError('ERR_WIRE_PROTOCOL', `malformed message: ${what}`);
 }

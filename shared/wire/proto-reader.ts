@@ -90,6 +90,7 @@ export class ProtoReader {
   }
 }
 
-function malformed(what: string): MlperfError {
+/** The error of a message that breaks the wire format. */
+export function malformed(what: string): MlperfError {
   return new MlperfError('ERR_WIRE_PROTOCOL', `malformed message: ${what}`);
 }

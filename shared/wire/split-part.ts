@@ -1,7 +1,7 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
 import type { PartSample, WirePart } from './part-codec.ts';
 import { PART, SAMPLE } from './part-tags.ts';
 import { PieceReader } from './piece-reader.ts';
+import { malformed } from './proto-reader.ts';
 
 /** A sample whose payload lies in several pieces, as it came from the socket. */
 class SplitSample implements PartSample {
@@ -52,7 +52,7 @@ export function decodeSplitPart(
   reader.varint(); // The tag: whoever calls has seen that it is a part.
   const end = reader.stopOfBytes();
   if (end !== reader.end) {
-    throw new MlperfError('ERR_WIRE_PROTOCOL', 'malformed message: more than one message in one');
+    throw malformed('more than one message in one');
   }
   let query = 0;
   let querySampleCount = 0;
