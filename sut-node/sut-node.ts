@@ -73,7 +73,7 @@ export async function startSutNode(
 ): Promise<SutNode> {
   // Before any thread could load ONNX Runtime.
   disableTelemetry();
-  const node = new ServingNode(settings, hooks, createModel(settings, hooks.logger, parts));
+  const node = new ServingNode(settings, hooks, await createModel(settings, hooks.logger, parts));
   await node.listen();
   let loading: Promise<void> | undefined;
   try {
@@ -138,7 +138,6 @@ class ServingNode implements SutNode {
         ),
         responseEncoding: { form: 'raw', compression: settings.responseCompression },
       },
-      isStandIn: model.isStandIn,
     };
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
@@ -195,7 +194,8 @@ class ServingNode implements SutNode {
       limits: () => this.#wireLimits(),
     });
     this.#server = await startSutServer(this.#settings, handlers, {
-      hasLargeResponses: this.#model.responseBytesMax > SMALL_RESPONSE_BYTES_MAX,
+      hasLargeResponses:
+        (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 
 /** One response of the accuracy log. */
 export interface AccuracyEntry {

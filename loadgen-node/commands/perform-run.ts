@@ -57,7 +57,8 @@ export async function performRun(
   }
   // Wrong addresses and names are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
-  const preparation = loadgenBenchmark(plan.rules.key).openDataSet({
+  const benchmark = await loadgenBenchmark(plan.rules.key);
+  const preparation = benchmark.openDataSet({
     dataFolder: plan.dataFolder,
     cacheFolder: plan.cacheFolder,
     synthetic: plan.synthetic,

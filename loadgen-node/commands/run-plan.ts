@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import type { DispatchSettings, Division } from '../../qdl/index.ts';
-import {
-  type BenchmarkRules,
-  benchmarkEncoding,
-  benchmarkRules,
-} from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import { benchmarkEncoding, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import type { CompressionPlan } from '../../shared/benchmarks/check-compression.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
 import type { Scenario, TestMode } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';

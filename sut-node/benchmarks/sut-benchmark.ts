@@ -1,48 +1,47 @@
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
+import type { OpenedModel } from '../pipeline/model-fit.ts';
+import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 
 /** Tells how far a preparation is: 0 to 1, and what is done now. */
 export type PrepareProgress = (fraction: number, what: string) => void;
 
-/** An output tensor as a worker hands it to the benchmark. */
-export interface OutputTensor {
-  /** Elements in row-major order; the first axis is the batch. */
-  readonly data: Float32Array | BigInt64Array | Int32Array | Uint8Array;
-  readonly dims: readonly number[];
-}
-
-/**
- * A benchmark on the SUT node: payload bytes in, response bytes out. Everything but `prepareModel`
- * runs in a worker thread, inside timed work.
- */
+/** A benchmark on the SUT node: payload bytes in, response bytes out. */
 export interface SutBenchmark {
   readonly rules: BenchmarkRules;
-  /** Name of the model in Name, logs and on the wire. */
-  readonly modelName: string;
-  /** The model's one input: name, and shape of one sample without the batch axis; float32. */
-  readonly input: { readonly name: string; readonly sampleShape: readonly number[] };
-  /** Names of the outputs that `postprocess` needs. */
-  readonly outputNames: readonly string[];
-  /** Largest response of one sample in bytes: decides how connections are served. */
-  readonly responseBytesMax: number;
   /**
-   * Makes or finds the model file and returns its path. Main thread, untimed.
-   * @param modelFile The user's own model; undefined: the generated or cached one.
-   * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`
+   * Models that longhaul makes itself: the word that `--model` takes → the model's name in logs and on the
+   * wire. The first one is taken where nothing is said, unless there is a {@link reference}.
+   */
+  readonly builtInModels: Readonly<Record<string, string>>;
+  /** The model that the rules ask for, which the user brings; undefined where there is none. */
+  readonly reference: ReferenceModel | undefined;
+  /** Largest response of one sample in bytes; undefined where that depends on the model. */
+  readonly responseBytesMax: number | undefined;
+  /** Elements of one sample's input; undefined where that depends on the model. */
+  readonly sampleElements: number | undefined;
+  /**
+   * Makes or finds one of {@link builtInModels} and returns the path of its file. Main thread, untimed.
+   * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
    */
   prepareModel(options: {
-    readonly modelFile: string | undefined;
+    readonly model: string;
     readonly cacheFolder: string;
     readonly onProgress: PrepareProgress;
   }): Promise<string>;
+  /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */
+  prepareProcess?(): Promise<void>;
   /**
-   * Decodes and pre-processes one sample into its place in the batch tensor.
-   * @param form Form of the payload: a key of `rules.encodings[...].form`.
-   * @param target Exactly the sample's elements of the batch tensor.
-   * @throws Error saying what is wrong with the payload (not an image, wrong byte count, ...).
+   * Joins pre- and post-processing with a loaded model. Worker thread.
+   * @throws MlperfError `ERR_MODEL` that tells what the benchmark expects and what the model has.
    */
-  preprocess(payload: Uint8Array, form: string, target: Float32Array): Promise<void>;
-  /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
-  postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
-  /** A payload per form for warm-up, so that Ready is said only after every worker ran the model once. */
-  warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
+  openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeline;
+}
+
+/** Weights that the rules name. */
+export interface ReferenceModel {
+  /** What it is and how to get it, for people who have none. */
+  readonly howToGet: string;
+  /** SHA-256 of its file (lower-case hexadecimal) → its name in logs and on the wire. */
+  readonly files: Readonly<Record<string, string>>;
 }

@@ -21,11 +21,11 @@ export interface SutNodeParts {
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID` for a setting that this benchmark
  *   would ignore
  */
-export function createModel(
+export async function createModel(
   settings: SutSettings,
   logger: Logger,
   parts: Partial<SutNodeParts>,
-): SutModel {
+): Promise<SutModel> {
   const { model, responseBytes, responseCompression } = settings;
   if (settings.benchmark === 'null') {
     if (model !== undefined) {
@@ -39,7 +39,7 @@ export function createModel(
     }
     return new NullModel(timerClock, responseBytes ?? NULL_RESPONSE_BYTES_DEFAULT);
   }
-  const benchmark = parts.benchmark ?? sutBenchmark(settings.benchmark);
+  const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
   if (responseBytes !== undefined) {
     throw new MlperfError(
       'ERR_CONFIG_INVALID',

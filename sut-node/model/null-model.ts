@@ -1,4 +1,5 @@
-import { type BenchmarkRules, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import { benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import type { Clock } from '../../shared/clock/clock.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SampleAnswer } from '../batcher/waiting-sample.ts';
@@ -13,10 +14,9 @@ import type { SutModel } from './sut-model.ts';
 export class NullModel implements SutModel {
   readonly rules: BenchmarkRules = benchmarkRules('null');
   readonly name = 'null';
-  readonly isStandIn = false;
   /** It reads no payload, so it would decompress none. */
   readonly compressions: SutModel['compressions'] = ['identity'];
-  readonly input: SutModel['input'] = { sampleShape: [] };
+  readonly sampleElements = 1;
   readonly hasIdle = true;
   readonly hasRoom = true;
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class NullModel implements SutModel {
   }
 
   load(): Promise<LoadedModel> {
-    return Promise.resolve({ tensors: { inputs: [], outputs: [] }, sha256: '' });
+    return Promise.resolve({ tensors: { inputs: [], outputs: [] }, sha256: '', isStandIn: false });
   }
 
   warmUp(): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -12,9 +12,10 @@ import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
-import { checkModelFits } from '../workers/model-fit.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
+import { checkModelFile } from './model-file.ts';
+import { type ModelSource, modelSource } from './model-source.ts';
 import type { ModelContext, SutModel } from './sut-model.ts';
 
 /** What an {@link OnnxModel} is made of. */
@@ -28,11 +29,14 @@ export interface OnnxModelParts {
 /** A benchmark's ONNX model in worker threads of ONNX Runtime. */
 export class OnnxModel implements SutModel {
   readonly #parts: OnnxModelParts;
+  readonly #source: ModelSource;
   #pool: WorkerPool | undefined;
   #isStopped = false;
 
+  /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
   constructor(parts: OnnxModelParts) {
     this.#parts = parts;
+    this.#source = modelSource(parts.benchmark, parts.settings.model);
   }
 
   get rules(): BenchmarkRules {
@@ -40,23 +44,18 @@ export class OnnxModel implements SutModel {
   }
 
   get name(): string {
-    return this.#parts.benchmark.modelName;
-  }
-
-  get isStandIn(): boolean {
-    // Weights that somebody names are not known to be the benchmark's own.
-    return this.rules.isOfficial || this.#parts.settings.model !== undefined;
+    return this.#source.name;
   }
 
   get compressions(): SutModel['compressions'] {
     return availableCodecs();
   }
 
-  get input(): SutBenchmark['input'] {
-    return this.#parts.benchmark.input;
+  get sampleElements(): number | undefined {
+    return this.#parts.benchmark.sampleElements;
   }
 
-  get responseBytesMax(): number {
+  get responseBytesMax(): number | undefined {
     return this.#parts.benchmark.responseBytesMax;
   }
 
@@ -69,12 +68,11 @@ export class OnnxModel implements SutModel {
   }
 
   async load(context: ModelContext): Promise<LoadedModel> {
-    const { benchmark, settings } = this.#parts;
-    const modelFile = await benchmark.prepareModel({
-      modelFile: settings.model,
-      cacheFolder: settings.cacheFolder,
-      onProgress: context.onProgress,
-    });
+    const { benchmark } = this.#parts;
+    const [modelFile] = await Promise.all([
+      this.#findFile(context.onProgress),
+      benchmark.prepareProcess?.(),
+    ]);
     context.onProgress(0, `loading ${modelFile}`);
     const sha256 = await fileSha256(modelFile);
     // From here on there are threads, which stop() would have to know.
@@ -84,8 +82,7 @@ export class OnnxModel implements SutModel {
     const pool = this.#createPool(modelFile, context);
     this.#pool = pool;
     const tensors = await pool.load();
-    checkModelFits(benchmark, tensors, modelFile, settings.batchSizeMax);
-    return { tensors, sha256 };
+    return { tensors, sha256, isStandIn: this.#isStandIn(sha256) };
   }
 
   async warmUp(): Promise<void> {
@@ -101,6 +98,24 @@ export class OnnxModel implements SutModel {
     await this.#pool?.stop();
   }
 
+  async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
+    const { benchmark, settings } = this.#parts;
+    const { builtIn, file } = this.#source;
+    if (file !== undefined) {
+      await checkModelFile(file);
+      return file;
+    }
+    const { cacheFolder } = settings;
+    return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
+  }
+
+  /** Weights that somebody names are the benchmark's own only where their checksum is known. */
+  #isStandIn(sha256: string): boolean {
+    const { reference, rules } = this.#parts.benchmark;
+    if (this.#source.file === undefined) return rules.isOfficial;
+    return reference === undefined || !Object.hasOwn(reference.files, sha256);
+  }
+
   get #loadedPool(): WorkerPool {
     assert(this.#pool !== undefined, 'a model is loaded before it is used');
     return this.#pool;
@@ -113,6 +128,7 @@ export class OnnxModel implements SutModel {
       start: {
         benchmark: benchmark.rules.key,
         modelFile,
+        usage: {},
         threads: settings.threadsPerWorker,
         batchSizeMax: settings.batchSizeMax,
         encodings: context.encodings,

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import type { CompressionName } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
@@ -28,14 +28,15 @@ export interface SutModel extends BatchWorkers {
   readonly rules: BenchmarkRules;
   /** Name of the model on the wire and in logs. */
   readonly name: string;
-  /** True for weights that are not known to be the benchmark's own. */
-  readonly isStandIn: boolean;
   /** Compressions that it takes samples out of, in timed work. */
   readonly compressions: readonly CompressionName[];
-  /** Largest response of one sample in bytes, before compression. */
-  readonly responseBytesMax: number;
-  /** Elements of one sample, as floats: samples of any sensible encoding are not much larger. */
-  readonly input: { readonly sampleShape: readonly number[] };
+  /** Largest response of one sample in bytes, before compression; undefined where only the loaded model tells. */
+  readonly responseBytesMax: number | undefined;
+  /**
+   * Elements of one sample: as floats, samples of any sensible encoding are not much larger. Undefined where
+   * only the loaded model tells.
+   */
+  readonly sampleElements: number | undefined;
   /**
    * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,

@@ -16,6 +16,8 @@ export interface LoadedModel {
   readonly tensors: ModelTensors;
   /** SHA-256 of the model file, lower-case hexadecimal. */
   readonly sha256: string;
+  /** True for weights that are not known to be the benchmark's own. */
+  readonly isStandIn: boolean;
 }
 
 /** What does not change while the node lives, gathered once. */
@@ -24,8 +26,6 @@ export interface NodeFacts {
   readonly identity: string;
   readonly settings: SutSettings;
   readonly offer: NodeOffer;
-  /** True for a model that is not known to be the benchmark's own. */
-  readonly isStandIn: boolean;
 }
 
 /** Answers Describe. Before the model is loaded there is none to describe. */
@@ -51,7 +51,7 @@ export function describeNode(
   };
 }
 
-function describeModel({ offer, isStandIn }: NodeFacts, model: LoadedModel): ModelDescription {
+function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescription {
   return {
     benchmark: offer.benchmark,
     model: offer.model,
@@ -60,7 +60,7 @@ function describeModel({ offer, isStandIn }: NodeFacts, model: LoadedModel): Mod
     outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
     encodings: [...offer.encodings],
     responseEncodings: [offer.responseEncoding],
-    isStandIn,
+    isStandIn: model.isStandIn,
   };
 }
 

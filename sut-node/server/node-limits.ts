@@ -81,10 +81,9 @@ function partBytesMax(settings: SutSettings): number {
  */
 export function inferLimits(
   settings: SutSettings,
-  model: { readonly input: { readonly sampleShape: readonly number[] } },
+  model: { readonly sampleElements: number | undefined },
 ): InferLimits {
-  const elements = model.input.sampleShape.reduce((a, b) => a * b, 1);
-  const inputBytes = elements * Float32Array.BYTES_PER_ELEMENT;
+  const inputBytes = (model.sampleElements ?? 0) * Float32Array.BYTES_PER_ELEMENT;
   const { queueBytesMax } = settings;
   const share = Math.floor(queueBytesMax / STREAMS_MAX);
   const sampleBytesMax =

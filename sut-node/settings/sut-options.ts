@@ -1,14 +1,9 @@
 import { hostname } from 'node:os';
-import {
-  NULL_BYTES_MAX,
-  NULL_RESPONSE_BYTES_DEFAULT,
-} from '../../shared/benchmarks/null-benchmark.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import {
   choice,
   count,
-  duration,
   listenAddress,
   nodeName,
   optional,
@@ -18,69 +13,51 @@ import {
   text,
 } from '../../shared/config/setting.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
-import { LOG_LEVELS, type LogLevel } from '../../shared/process/logger.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   QUEUE_BYTES_MAX_DEFAULT,
   QUEUE_SAMPLES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../../shared/wire/limits.ts';
+import { BATCH_OPTIONS, toBatchSettings } from './batch-settings.ts';
+import { BUILT_IN_OPTIONS, toBuiltInSettings } from './built-in-settings.ts';
+import { MODEL_OPTIONS, toModelSettings } from './model-settings.ts';
+import { OPERATIONS_OPTIONS, toOperationsSettings } from './operations-settings.ts';
 import type { SutSettings } from './sut-settings.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;
 
 /** Settings of `longhaul sut`, by key of the configuration file. */
-export const SUT_OPTIONS: {
-  readonly benchmark: Setting<string>;
-  readonly listen: Setting<{ host: string; port: number }>;
-  readonly node: Setting<string | undefined>;
-  readonly model: Setting<string | undefined>;
-  readonly responseBytes: Setting<number | undefined>;
-  readonly workers: Setting<number>;
-  readonly threadsPerWorker: Setting<number>;
-  readonly batchSizeMax: Setting<number>;
-  readonly batchDelayUsMax: Setting<number>;
-  readonly queueBytesMax: Setting<number>;
-  readonly sampleBytesMax: Setting<number | undefined>;
-  readonly queueSamplesMax: Setting<number>;
-  readonly messageBytesMax: Setting<number>;
-  readonly receiveWindowBytes: Setting<number>;
-  readonly responseCompression: Setting<CompressionName>;
-  readonly drainTimeout: Setting<number>;
-  readonly tlsCert: Setting<string | undefined>;
-  readonly tlsKey: Setting<string | undefined>;
-  readonly tlsClientCa: Setting<string | undefined>;
-  readonly tokenFile: Setting<string | undefined>;
-  readonly handshakeTimeout: Setting<number>;
-  readonly cacheDir: Setting<string | undefined>;
-  readonly logLevel: Setting<LogLevel>;
-  readonly progress: Setting<'shown' | 'hidden'>;
-} = {
+export const SUT_OPTIONS: typeof MODEL_OPTIONS &
+  typeof BATCH_OPTIONS &
+  typeof BUILT_IN_OPTIONS &
+  typeof OPERATIONS_OPTIONS & {
+    readonly benchmark: Setting<string>;
+    readonly listen: Setting<{ host: string; port: number }>;
+    readonly node: Setting<string | undefined>;
+    readonly queueBytesMax: Setting<number>;
+    readonly sampleBytesMax: Setting<number | undefined>;
+    readonly queueSamplesMax: Setting<number>;
+    readonly messageBytesMax: Setting<number>;
+    readonly receiveWindowBytes: Setting<number>;
+    readonly responseCompression: Setting<CompressionName>;
+    readonly tlsCert: Setting<string | undefined>;
+    readonly tlsKey: Setting<string | undefined>;
+    readonly tlsClientCa: Setting<string | undefined>;
+    readonly tokenFile: Setting<string | undefined>;
+    readonly handshakeTimeout: Setting<number>;
+    readonly cacheDir: Setting<string | undefined>;
+  } = {
   benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
   listen: listenAddress('address to listen on; port 0 takes a free one', {
     fallback: '127.0.0.1:50051',
   }),
   node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
-  model: optional(text('file', "your own ONNX model (default: the benchmark's)")),
-  responseBytes: optional(
-    count(
-      { min: 0, max: NULL_BYTES_MAX },
-      `benchmark null: bytes of each response (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
-    ),
-  ),
-  workers: count({ min: 1, max: 256 }, 'worker threads, each with its own ONNX Runtime session', {
-    fallback: 1,
-  }),
-  threadsPerWorker: count({ min: 1, max: 256 }, "ONNX Runtime's threads in each worker", {
-    fallback: 1,
-  }),
-  batchSizeMax: count({ min: 1, max: 4096 }, 'most samples in one inference', { fallback: 16 }),
-  batchDelayUsMax: count(
-    { min: 0, max: 10_000_000 },
-    'longest wait of a sample for a fuller batch, in µs; counts towards its latency',
-    { fallback: 0 },
-  ),
+  ...MODEL_OPTIONS,
+  ...BATCH_OPTIONS,
+  ...BUILT_IN_OPTIONS,
+  ...OPERATIONS_OPTIONS,
   sampleBytesMax: optional(
     count(
       { min: 1, max: 64 * GIB },
@@ -108,7 +85,6 @@ export const SUT_OPTIONS: {
     'how responses are compressed, timed; a run that does not read that is refused',
     { fallback: 'identity' },
   ),
-  drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
   tlsCert: optional(text('file', "use TLS: the node's certificate (PEM), with --tls-key")),
   tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
   tlsClientCa: optional(
@@ -127,10 +103,6 @@ export const SUT_OPTIONS: {
       'folder for generated models (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
     ),
   ),
-  logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
-    fallback: 'warn',
-  }),
-  progress: choice(['shown', 'hidden'], 'what the node is doing, on stderr', { fallback: 'shown' }),
 };
 
 /** Effective options as the node's own settings. */
@@ -141,19 +113,16 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     listen,
     // Two nodes on one machine differ by their port; with port 0 the process tells them apart.
     node: values.node ?? `${hostname()}-${listen.port === 0 ? process.pid : listen.port}`,
-    model: values.model,
-    responseBytes: values.responseBytes,
-    workerCount: values.workers,
-    threadsPerWorker: values.threadsPerWorker,
-    batchSizeMax: values.batchSizeMax,
-    batchDelayUsMax: values.batchDelayUsMax,
+    ...toModelSettings(values),
+    ...toBatchSettings(values),
+    ...toBuiltInSettings(values),
+    ...toOperationsSettings(values),
     queueBytesMax: values.queueBytesMax,
     sampleBytesMax: values.sampleBytesMax,
     queueSamplesMax: values.queueSamplesMax,
     messageBytesMax: values.messageBytesMax,
     receiveWindowBytes: values.receiveWindowBytes,
     responseCompression: codecNamed(values.responseCompression).name,
-    drainTimeoutNs: values.drainTimeout,
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     tlsCert: values.tlsCert,
     tlsKey: values.tlsKey,

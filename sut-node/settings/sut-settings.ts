@@ -1,25 +1,21 @@
 import type { CompressionName } from '../../shared/compression/codec.ts';
+import type { BatchSettings } from './batch-settings.ts';
+import type { BuiltInSettings } from './built-in-settings.ts';
+import type { ModelSettings } from './model-settings.ts';
+import type { OperationsSettings } from './operations-settings.ts';
 
 /** Settings of one SUT node, complete and checked. */
-export interface SutSettings {
+export interface SutSettings
+  extends ModelSettings,
+    BatchSettings,
+    BuiltInSettings,
+    OperationsSettings {
   /** Key of the benchmark that the node serves. */
   readonly benchmark: string;
   /** Host or address and port to listen on; port 0 takes a free one. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Name of the node: not empty, unique among the nodes of a SUT. */
   readonly node: string;
-  /** The user's own model file; undefined: the benchmark's. */
-  readonly model: string | undefined;
-  /** Bytes of each response of the benchmark `null`; undefined: its default. */
-  readonly responseBytes: number | undefined;
-  /** Worker threads, each with an ONNX Runtime session of its own. 1 or more. */
-  readonly workerCount: number;
-  /** ONNX Runtime's intra-op threads in each worker. 1 or more. */
-  readonly threadsPerWorker: number;
-  /** Samples in one ONNX Runtime call. */
-  readonly batchSizeMax: number;
-  /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
-  readonly batchDelayUsMax: number;
   /** Payload bytes of waiting and running samples at which the node grants no more credit. */
   readonly queueBytesMax: number;
   /** Largest sample over all its pieces, in bytes; undefined: what follows from queue and model. */
@@ -32,8 +28,6 @@ export interface SutSettings {
   readonly receiveWindowBytes: number;
   /** What every response is compressed with, timed; a run that does not read it is refused. */
   readonly responseCompression: CompressionName;
-  /** Longest time that a drain waits for outstanding samples, in ns. */
-  readonly drainTimeoutNs: number;
   /** Folder for generated models. */
   readonly cacheFolder: string;
   /** PEM files of the node's certificate and its key; both or neither. Without them there is no TLS. */

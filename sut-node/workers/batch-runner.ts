@@ -3,14 +3,15 @@ import type { Codec, CompressionName } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import type { OutputTensor, SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../pipeline/element-types.ts';
+import type { ModelPipeline, OutputTensor, PipelineInput } from '../pipeline/model-pipeline.ts';
 import type { ModelSession } from './ort-session.ts';
 import { PayloadReader } from './payload-reader.ts';
 import type { BatchMessage, DoneMessage } from './worker-messages.ts';
 
 /** What a runner needs to know. */
 export interface BatchRunnerOptions {
-  readonly benchmark: SutBenchmark;
+  readonly pipeline: ModelPipeline;
   readonly session: ModelSession;
   readonly batchSizeMax: number;
   /** Encodings of payloads by the number that stands in a batch message. */
@@ -23,25 +24,36 @@ export interface BatchRunnerOptions {
   readonly decodeCount: number;
 }
 
+/** Memory of one input for the largest batch. */
+interface BatchTensor extends PipelineInput {
+  readonly sampleElements: number;
+  readonly data: TensorElements;
+}
+
 type BadSamples = { row: number; text: string }[];
 
 /**
  * The work of a worker thread on one batch: decompress, decode and pre-process into the batch tensor,
  * run the model, post-process and compress. Nothing here knows of threads.
  *
- * The tensor is taken once for the largest batch; a smaller batch uses its beginning.
+ * The tensors are taken once for the largest batch; a smaller batch uses their beginning.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
-  readonly #sampleElements: number;
-  readonly #tensor: Float32Array;
+  /** One per input of the pipeline, for the largest batch. */
+  readonly #tensors: readonly BatchTensor[];
   readonly #payloads: PayloadReader;
   readonly #responseCodec: Codec;
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
-    this.#sampleElements = options.benchmark.input.sampleShape.reduce((a, b) => a * b, 1);
-    this.#tensor = new Float32Array(options.batchSizeMax * this.#sampleElements);
+    this.#tensors = options.pipeline.inputs.map(({ name, elementType, sampleShape }) => {
+      const { bytes, view } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
+      const sampleElements = sampleShape.reduce((a, b) => a * b, 1);
+      const count = options.batchSizeMax * sampleElements;
+      const data = view(new ArrayBuffer(count * bytes), 0, count);
+      return { name, elementType, sampleShape, sampleElements, data };
+    });
     this.#payloads = new PayloadReader(options);
     this.#responseCodec = codecNamed(options.responseCompression);
   }
@@ -52,15 +64,15 @@ export class BatchRunner {
    * @throws Error of the benchmark or of the model.
    */
   async warmUp(): Promise<void> {
-    const { benchmark, batchSizeMax } = this.#options;
-    const { form, payload } = benchmark.warmUpPayload();
+    const { pipeline, batchSizeMax } = this.#options;
+    const { form, payload } = pipeline.warmUpPayload();
     this.#payloads.warmUp(payload);
     for (let row = 0; row < batchSizeMax; row += 1) {
-      await benchmark.preprocess(payload, form, this.#row(row));
+      await pipeline.preprocess(payload, form, this.#row(row));
     }
     for (const count of new Set([1, batchSizeMax])) {
       const outputs = await this.#runModel(count);
-      this.#responseCodec.compress(benchmark.postprocess(outputs, count - 1));
+      this.#responseCodec.compress(pipeline.postprocess(outputs, count - 1));
     }
   }
 
@@ -97,14 +109,24 @@ export class BatchRunner {
     };
   }
 
-  #row(row: number): Float32Array {
-    return this.#tensor.subarray(row * this.#sampleElements, (row + 1) * this.#sampleElements);
+  /** The sample's elements of each tensor. */
+  #row(row: number): TensorElements[] {
+    return this.#tensors.map(({ data, sampleElements }) =>
+      data.subarray(row * sampleElements, (row + 1) * sampleElements),
+    );
   }
 
   #runModel(count: number): Promise<ReadonlyMap<string, OutputTensor>> {
-    const { session, benchmark } = this.#options;
-    const data = this.#tensor.subarray(0, count * this.#sampleElements);
-    return session.run(data, [count, ...benchmark.input.sampleShape]);
+    const { session, pipeline } = this.#options;
+    const inputs = this.#tensors.map(
+      ({ name, elementType, sampleShape, sampleElements, data }) => ({
+        name,
+        elementType,
+        data: data.subarray(0, count * sampleElements),
+        dims: [count, ...sampleShape],
+      }),
+    );
+    return session.run(inputs, pipeline.outputNames);
   }
 
   /** Fills the batch tensor, several samples at a time; returns those that cannot be read. */
@@ -127,14 +149,14 @@ export class BatchRunner {
   /** Returns what is wrong with the sample, if anything. */
   async #preprocessSample(batch: BatchMessage, row: number): Promise<string | undefined> {
     const { form } = this.#options.encodings[batch.forms[row] as number] as PayloadEncoding;
-    const target = this.#row(row);
+    const targets = this.#row(row);
     try {
       const payload = this.#payloads.read(batch, row);
-      await this.#options.benchmark.preprocess(payload, form, target);
+      await this.#options.pipeline.preprocess(payload, form, targets);
       return undefined;
     } catch (error) {
       // Half a sample, or the one that had this row before, must not go through the model.
-      target.fill(0);
+      for (const target of targets) clear(target);
       return messageOf(error);
     }
   }
@@ -150,7 +172,7 @@ export class BatchRunner {
     for (let row = 0; row < count; row += 1) {
       if (isBad.has(row)) continue;
       try {
-        const response = this.#options.benchmark.postprocess(outputs, row);
+        const response = this.#options.pipeline.postprocess(outputs, row);
         responses[row] = this.#responseCodec.compress(response);
       } catch (error) {
         badSamples.push({ row, text: `post-processing failed: ${messageOf(error)}` });
@@ -158,6 +180,10 @@ export class BatchRunner {
     }
     return responses;
   }
+}
+
+function clear(elements: TensorElements): void {
+  new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength).fill(0);
 }
 
 /** Puts the responses one behind the other into one buffer that can be transferred. */

@@ -1,26 +1,37 @@
-import type { InferenceSession } from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import type { OutputTensor } from '../benchmarks/sut-benchmark.ts';
 import { loadOnnxRuntime } from '../onnx/onnxruntime.ts';
+import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../pipeline/element-types.ts';
+import type { OutputTensor } from '../pipeline/model-pipeline.ts';
 import type { ModelTensor, ModelTensors } from './worker-messages.ts';
 
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
   readonly tensors: ModelTensors;
   /**
-   * Runs the model. `data` holds exactly the elements of `dims`; it is not kept.
+   * Runs the model and returns the outputs of these names.
    * @throws Error of the model.
    */
-  run(data: Float32Array, dims: readonly number[]): Promise<ReadonlyMap<string, OutputTensor>>;
+  run(
+    inputs: readonly InputTensor[],
+    outputNames: readonly string[],
+  ): Promise<ReadonlyMap<string, OutputTensor>>;
+}
+
+/** An input tensor; `data` holds exactly the elements of `dims` and is not kept. */
+export interface InputTensor {
+  readonly name: string;
+  /** ONNX element type in lower case. */
+  readonly elementType: string;
+  readonly data: TensorElements;
+  readonly dims: readonly number[];
 }
 
 /** What a session needs to know. */
 export interface OrtSessionOptions {
   readonly modelFile: string;
   readonly threads: number;
-  readonly inputName: string;
-  readonly outputNames: readonly string[];
 }
 
 /** ONNX's words for element types where ONNX Runtime's JavaScript API has its own. */
@@ -32,7 +43,7 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
  *   `ERR_NOT_INSTALLED` without ONNX Runtime.
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
-  const { modelFile, threads, inputName, outputNames } = options;
+  const { modelFile, threads } = options;
   const ort = await loadOnnxRuntime();
   let session: InferenceSession;
   try {
@@ -52,12 +63,16 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
       inputs: session.inputMetadata.map(describeTensor),
       outputs: session.outputMetadata.map(describeTensor),
     },
-    run: async (data, dims) => {
-      const feeds = { [inputName]: new ort.Tensor('float32', data, dims) };
+    run: async (inputs, outputNames) => {
+      const feeds: Record<string, Tensor> = {};
+      for (const { name, elementType, data, dims } of inputs) {
+        const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
+        feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
+      }
       const results = await session.run(feeds, outputNames);
       const outputs = new Map<string, OutputTensor>();
       for (const name of outputNames) {
-        // The outputs were checked when the model was loaded (model-fit.ts).
+        // The outputs were checked when the pipeline was opened (model-fit.ts).
         const { data, dims } = results[name] as InferenceSession.ReturnType[string];
         outputs.set(name, { data: data as OutputTensor['data'], dims });
       }

@@ -2,6 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
+import { checkBatchAxis } from '../pipeline/model-fit.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { createOrtSession } from './ort-session.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
@@ -26,16 +27,14 @@ function failedMessage(error: unknown): FailedMessage {
 }
 
 async function load(): Promise<BatchRunner> {
-  const benchmark = sutBenchmark(start.benchmark);
-  const session = await createOrtSession({
-    modelFile: start.modelFile,
-    threads: start.threads,
-    inputName: benchmark.input.name,
-    outputNames: benchmark.outputNames,
-  });
+  const benchmark = await sutBenchmark(start.benchmark);
+  const session = await createOrtSession({ modelFile: start.modelFile, threads: start.threads });
+  const model = { file: start.modelFile, ...session.tensors };
+  const pipeline = benchmark.openPipeline(model, start.usage);
+  checkBatchAxis(model, start.batchSizeMax);
   post({ kind: 'loaded', tensors: session.tensors });
   return new BatchRunner({
-    benchmark,
+    pipeline,
     session,
     batchSizeMax: start.batchSizeMax,
     encodings: start.encodings,

@@ -2,6 +2,7 @@ import type { CompressionName } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
 import type { PayloadSlice } from '../batcher/waiting-sample.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
 
 /**
  * What passes between the I/O thread and a worker. A worker's life:
@@ -24,6 +25,7 @@ export interface WorkerStart {
   /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
   readonly benchmark: string;
   readonly modelFile: string;
+  readonly usage: ModelUsage;
   readonly threads: number;
   readonly batchSizeMax: number;
   /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */

@@ -5,6 +5,8 @@ import { loadgenBenchmark } from '../../loadgen-node/benchmarks/registry.ts';
 import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../sut-node/onnx/onnxruntime.ts';
+import type { PipelineInput } from '../../sut-node/pipeline/model-pipeline.ts';
+import { digitsPipeline } from '../support/digits-pipeline.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: the example model, fitted here, reads the example data set as well as its rules say, through
@@ -17,23 +19,24 @@ const BATCH_SIZE = 48;
 const PREPARE_TIMEOUT_MS = 120_000;
 const RUN_TIMEOUT_MS = 60_000;
 
-const benchmark = sutBenchmark('digits');
+const benchmark = await sutBenchmark('digits');
+const pipeline = digitsPipeline();
 let ort: OnnxRuntime;
 let dataSet: DataSet;
 let session: InferenceSession;
 
 async function answer(first: number, form: string): Promise<AccuracyEntry[]> {
   const count = Math.min(BATCH_SIZE, dataSet.totalSampleCount - first);
-  const { name, sampleShape } = benchmark.input;
+  const [{ name, sampleShape }] = pipeline.inputs as [PipelineInput];
   const elementCount = sampleShape.reduce((product, length) => product * length, 1);
   const input = new Float32Array(count * elementCount);
   for (let row = 0; row < count; row += 1) {
     const payload = await dataSet.readPayload(first + row, form);
     const target = input.subarray(row * elementCount, (row + 1) * elementCount);
-    await benchmark.preprocess(payload, form, target);
+    await pipeline.preprocess(payload, form, [target]);
   }
   const tensor = new ort.Tensor('float32', input, [count, ...sampleShape]);
-  const results = await session.run({ [name]: tensor }, [...benchmark.outputNames]);
+  const results = await session.run({ [name]: tensor }, [...pipeline.outputNames]);
   const outputs = new Map(
     Object.entries(results).map(([key, { data, dims }]) => [
       key,
@@ -42,25 +45,26 @@ async function answer(first: number, form: string): Promise<AccuracyEntry[]> {
   );
   return Array.from({ length: count }, (_, row) => ({
     sampleIndex: first + row,
-    response: benchmark.postprocess(outputs, row),
+    response: pipeline.postprocess(outputs, row),
   }));
 }
 
 beforeAll(async () => {
   const options = { cacheFolder: testCacheFolder(), onProgress: () => undefined };
-  const modelFile = await benchmark.prepareModel({ ...options, modelFile: undefined });
-  dataSet = await loadgenBenchmark('digits').openDataSet({ ...options, dataFolder: undefined });
+  const modelFile = await benchmark.prepareModel({ ...options, model: 'example' });
+  const { openDataSet } = await loadgenBenchmark('digits');
+  dataSet = await openDataSet({ ...options, dataFolder: undefined });
   ort = await loadOnnxRuntime();
   session = await ort.InferenceSession.create(modelFile);
 }, PREPARE_TIMEOUT_MS);
 
 describe('the example model of digits', () => {
   it('has the input and the output that its benchmark names, with a free batch axis', () => {
-    const { name, sampleShape } = benchmark.input;
+    const [{ name, sampleShape }] = pipeline.inputs as [PipelineInput];
     expect(session.inputMetadata).toEqual([
       expect.objectContaining({ name, type: 'float32', shape: ['N', ...sampleShape] }),
     ]);
-    expect(session.outputNames).toEqual(expect.arrayContaining([...benchmark.outputNames]));
+    expect(session.outputNames).toEqual(expect.arrayContaining([...pipeline.outputNames]));
   });
 
   it.each(['jpeg', 'raw'])(
@@ -81,7 +85,7 @@ describe('the example model of digits', () => {
   it('is found in the cache by the next start', async () => {
     const told: string[] = [];
     await benchmark.prepareModel({
-      modelFile: undefined,
+      model: 'example',
       cacheFolder: testCacheFolder(),
       onProgress: (_fraction, what) => told.push(what),
     });

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../sut-node/benchmarks/digits/digits-graph.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
@@ -26,7 +27,7 @@ import {
 
 describe('the start of a SUT node', () => {
   it('answers Name and Ready while the model loads, and refuses Infer', async () => {
-    const benchmark = sutBenchmark('digits');
+    const benchmark = await sutBenchmark('digits');
     let goOn = (): void => {};
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -215,13 +216,11 @@ function crash(thread: WorkerThread | undefined): void {
 
 /** A model with an input of the digits benchmark's name, and its label as output. */
 function modelFile(shape: readonly (number | string)[]): Uint8Array {
-  const benchmark = sutBenchmark('digits');
   const graph = new GraphBuilder('test');
-  const image = graph.input(benchmark.input.name, 'float', shape);
+  const image = graph.input(INPUT_NAME, 'float', shape);
   const flat = graph.operator('Flatten', [image]);
-  const [output] = benchmark.outputNames;
-  graph.operator('ArgMax', [flat], { axis: 1, keepdims: 0 }, output);
-  graph.output(output ?? '', 'int64', [shape[0] as number | string]);
+  graph.operator('ArgMax', [flat], { axis: 1, keepdims: 0 }, LABEL_OUTPUT_NAME);
+  graph.output(LABEL_OUTPUT_NAME, 'int64', [shape[0] as number | string]);
   return graph.build('a model for a test');
 }
 

@@ -10,7 +10,8 @@ import { testCacheFolder } from './test-cache.ts';
  * @returns The folder.
  */
 export async function smallDataSet(imageCount: number): Promise<string> {
-  const { folder } = await loadgenBenchmark('digits').openDataSet({
+  const benchmark = await loadgenBenchmark('digits');
+  const { folder } = await benchmark.openDataSet({
     dataFolder: undefined,
     cacheFolder: testCacheFolder(),
     onProgress: () => {},

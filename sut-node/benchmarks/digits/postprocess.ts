@@ -1,6 +1,6 @@
 import { encodeResponse } from '../../../shared/digits/response.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import type { OutputTensor } from '../sut-benchmark.ts';
+import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
 import { LABEL_OUTPUT_NAME } from './digits-graph.ts';
 
 /**

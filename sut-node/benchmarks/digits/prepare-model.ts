@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
 import { DRAWING_REVISION, TRAINING_SET } from '../../../shared/digits/digit-sets.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
-import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
 import { compiledModule } from '../../../shared/process/package-files.ts';
 import { disableTelemetry } from '../../onnx/onnxruntime.ts';
 import type { PrepareProgress, SutBenchmark } from '../sut-benchmark.ts';
@@ -15,21 +13,10 @@ import { FIT_REVISION, RIDGE_STRENGTH } from './fit-digits.ts';
 import type { FitMessage } from './fit-messages.ts';
 
 /**
- * Returns the path of the model file: the user's own, or the example from the cache, which is fitted
- * first when it is not there.
- * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
+ * Returns the path of the example's model from the cache, where it is fitted first when it is not there.
+ * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`
  */
-export const prepareModel: SutBenchmark['prepareModel'] = async ({
-  modelFile,
-  cacheFolder,
-  onProgress,
-}) => {
-  // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
-  await loadJpegCodec();
-  if (modelFile !== undefined) {
-    await checkModelFile(modelFile);
-    return modelFile;
-  }
+export const prepareModel: SutBenchmark['prepareModel'] = async ({ cacheFolder, onProgress }) => {
   const fileName = `${MODEL_NAME}.onnx`;
   const folder = await ensureArtifact({
     cacheFolder,
@@ -49,17 +36,6 @@ export const prepareModel: SutBenchmark['prepareModel'] = async ({
   });
   return join(folder, fileName);
 };
-
-async function checkModelFile(path: string): Promise<void> {
-  let isFile: boolean;
-  try {
-    isFile = (await stat(path)).isFile();
-  } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_MODEL', `model file ${path}: ${reason}`, { cause: error });
-  }
-  if (!isFile) throw new MlperfError('ERR_MODEL', `model file ${path} is not a file`);
-}
 
 /** Fits in a thread of its own: the gRPC server of this thread answers meanwhile that it is not ready. */
 function fitInWorkerThread(onProgress: PrepareProgress): Promise<Uint8Array> {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { BENCHMARK_KEYS } from '../../../../shared/benchmarks/benchmark-rules.ts';
 import { silentLogger } from '../../../../shared/process/logger.ts';
 import { createModel } from '../../../../sut-node/model/create-model.ts';
 import type { SutSettings } from '../../../../sut-node/settings/sut-settings.ts';
@@ -12,15 +11,15 @@ const create = (settings: Partial<SutSettings>) =>
   createModel({ ...TEST_SETTINGS, ...settings }, silentLogger, {});
 
 describe('createModel', () => {
-  it.each(BENCHMARK_KEYS)('finds %s', (benchmark) => {
-    expect(create({ benchmark }).rules.key).toBe(benchmark);
+  it.each(['digits', 'null'])('finds %s', async (benchmark) => {
+    expect((await create({ benchmark })).rules.key).toBe(benchmark);
   });
 
   it.each<[string, Partial<SutSettings>, RegExp]>([
     ['a model file for null', { benchmark: 'null', model: 'a.onnx' }, /--model a\.onnx.*null/],
     ['a response size for digits', { responseBytes: 9 }, /--response-bytes 9.*null only.*digits/],
-  ])('refuses %s', (_case, settings, message) => {
-    expect(() => create(settings)).toThrow(
+  ])('refuses %s', async (_case, settings, message) => {
+    await expect(create(settings)).rejects.toThrow(
       expect.objectContaining({
         code: 'ERR_CONFIG_INVALID',
         message: expect.stringMatching(message),

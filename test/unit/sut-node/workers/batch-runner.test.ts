@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { benchmarkRules } from '../../../../shared/benchmarks/benchmark-rules.ts';
 import { codecNamed } from '../../../../shared/compression/codecs.ts';
-import type { OutputTensor, SutBenchmark } from '../../../../sut-node/benchmarks/sut-benchmark.ts';
+import type { ModelPipeline, OutputTensor } from '../../../../sut-node/pipeline/model-pipeline.ts';
 import { BatchRunner, type BatchRunnerOptions } from '../../../../sut-node/workers/batch-runner.ts';
-import type { ModelSession } from '../../../../sut-node/workers/ort-session.ts';
+import type { InputTensor, ModelSession } from '../../../../sut-node/workers/ort-session.ts';
 import type { BatchMessage, DoneMessage } from '../../../../sut-node/workers/worker-messages.ts';
 
 /** Two elements per sample; the response is their sum. A payload that begins with 0 cannot be read. */
-const SUM_BENCHMARK: SutBenchmark = {
-  rules: benchmarkRules('digits'),
-  modelName: 'sum',
-  input: { name: 'x', sampleShape: [2] },
+const SUM_PIPELINE: ModelPipeline = {
+  inputs: [{ name: 'x', elementType: 'float', sampleShape: [2] }],
   outputNames: ['sum'],
-  responseBytesMax: 4,
-  prepareModel: async () => 'sum.onnx',
-  preprocess: async (payload, form, target) => {
+  forms: ['raw'],
+  tensorForms: [],
+  checkTensor: () => {},
+  preprocess: async (payload, form, [target]) => {
+    if (target === undefined) throw new Error('no target');
     target[0] = payload[0] as number;
     if (payload[0] === 0) throw new Error(`not ${form}`);
     target[1] = payload[1] as number;
@@ -29,9 +28,12 @@ class SumSession implements ModelSession {
   readonly data: number[][] = [];
   failure: Error | undefined;
 
-  async run(data: Float32Array, dims: readonly number[]) {
+  async run([input]: readonly InputTensor[]) {
+    if (input === undefined) throw new Error('no input');
+    const { dims } = input;
+    const data = Array.from(input.data, Number);
     this.dims.push(dims);
-    this.data.push([...data]);
+    this.data.push(data);
     if (this.failure !== undefined) throw this.failure;
     const sums = Float32Array.from({ length: dims[0] as number }, (_, row) => {
       return (data[2 * row] as number) + (data[2 * row + 1] as number);
@@ -43,7 +45,7 @@ class SumSession implements ModelSession {
 function setUp(decodeCount = 1, options: Partial<BatchRunnerOptions> = {}) {
   const session = new SumSession();
   const runner = new BatchRunner({
-    benchmark: SUM_BENCHMARK,
+    pipeline: SUM_PIPELINE,
     session,
     batchSizeMax: 4,
     encodings: [

@@ -65,6 +65,7 @@ function setUp(workerCount: number) {
     workerCount,
     start: {
       benchmark: 'digits',
+      usage: {},
       modelFile: 'm',
       threads: 1,
       batchSizeMax: 4,

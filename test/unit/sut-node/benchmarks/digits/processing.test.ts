@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/digits/render-digit.ts';
 import { encodeJpeg } from '../../../../../shared/image/jpeg.ts';
-import { digitsBenchmark } from '../../../../../sut-node/benchmarks/digits/digits-benchmark.ts';
-import type { OutputTensor } from '../../../../../sut-node/benchmarks/sut-benchmark.ts';
+import type { OutputTensor } from '../../../../../sut-node/pipeline/model-pipeline.ts';
+import { digitsPipeline } from '../../../../support/digits-pipeline.ts';
 
 // Goal: payload bytes become the model's input, its output becomes response bytes, all else is refused.
 // Method: both forms of one image; outputs of several shapes and types.
 const ELEMENT_COUNT = IMAGE_SIZE * IMAGE_SIZE * 3;
-const { preprocess, postprocess, warmUpPayload } = digitsBenchmark;
+const pipeline = digitsPipeline();
+const { postprocess, warmUpPayload } = pipeline;
+
+function preprocess(payload: Uint8Array, form: string, target: Float32Array): Promise<void> {
+  return pipeline.preprocess(payload, form, [target]);
+}
 
 describe('preprocess of digits', () => {
   it('turns raw bytes into planes of -1 to 1', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digitsBenchmark } from '../../../../../loadgen-node/benchmarks/digits/digits-benchmark.ts';
+import { benchmark as digitsBenchmark } from '../../../../../loadgen-node/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
 import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/digits/render-digit.ts';

@@ -14,7 +14,7 @@ const rules = benchmarkRules('null');
  * The benchmark without a model on the LoadGen node: random payloads of any size, generated in memory,
  * and responses of which nothing but the length is looked at. It measures the wire and LoadGen itself.
  */
-export const nullBenchmark: LoadgenBenchmark = {
+export const benchmark: LoadgenBenchmark = {
   rules,
   openDataSet: async ({ dataFolder, synthetic }) => {
     if (dataFolder !== undefined) {

@@ -1,5 +1,7 @@
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { RESPONSE_BYTES } from '../../../shared/digits/response.ts';
+import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
+import { checkModelFits } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
 import { postprocess } from './postprocess.ts';
@@ -18,19 +20,38 @@ const GREY_JPEG = Buffer.from(
   'base64',
 );
 
+/** What the model must have. */
+const EXPECTED = {
+  inputs: [{ name: INPUT_NAME, elementType: 'float', sampleShape: SAMPLE_SHAPE }],
+  outputNames: [LABEL_OUTPUT_NAME],
+};
+
 /**
  * The embedded example on the SUT node: a small classifier of digits that longhaul fits itself, or a
  * user's own model with the same input and output. The response is the class (see
  * shared/digits/response.ts).
  */
-export const digitsBenchmark: SutBenchmark = {
+export const benchmark: SutBenchmark = {
   rules: benchmarkRules('digits'),
-  modelName: MODEL_NAME,
-  input: { name: INPUT_NAME, sampleShape: SAMPLE_SHAPE },
-  outputNames: [LABEL_OUTPUT_NAME],
+  builtInModels: { example: MODEL_NAME },
+  reference: undefined,
   responseBytesMax: RESPONSE_BYTES,
+  sampleElements: SAMPLE_SHAPE.reduce((a, b) => a * b, 1),
   prepareModel,
-  preprocess,
-  postprocess,
-  warmUpPayload: () => ({ form: 'jpeg', payload: GREY_JPEG }),
+  // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
+  prepareProcess: loadJpegCodec,
+  openPipeline: (model) => {
+    checkModelFits(model, 'the benchmark digits', EXPECTED);
+    return {
+      ...EXPECTED,
+      forms: ['jpeg', 'raw'],
+      tensorForms: [],
+      checkTensor: () => {
+        throw new Error('no payload of digits is the tensor itself');
+      },
+      preprocess: (payload, form, [target]) => preprocess(payload, form, target as Float32Array),
+      postprocess,
+      warmUpPayload: () => ({ form: 'jpeg', payload: GREY_JPEG }),
+    };
+  },
 };

@@ -17,7 +17,7 @@ const PROGRESS_STEP = 100;
  * of the user's with the same layout (see label-list.ts). The response is the class (see
  * shared/digits/response.ts); accuracy is the share of right classes.
  */
-export const digitsBenchmark: LoadgenBenchmark = {
+export const benchmark: LoadgenBenchmark = {
   rules,
   openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { digitsBenchmark } from '../../../../sut-node/benchmarks/digits/digits-benchmark.ts';
-import { checkModelFits } from '../../../../sut-node/workers/model-fit.ts';
+import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
+import { checkBatchAxis } from '../../../../sut-node/pipeline/model-fit.ts';
+import type { PipelineInput } from '../../../../sut-node/pipeline/model-pipeline.ts';
 import type { ModelTensor } from '../../../../sut-node/workers/worker-messages.ts';
+import { DIGITS_MODEL, digitsPipeline } from '../../../support/digits-pipeline.ts';
 
-const { input, outputNames } = digitsBenchmark;
+const [input] = digitsPipeline().inputs as [PipelineInput];
 const INPUT: ModelTensor = {
   name: input.name,
   elementType: 'float',
   shape: [0, ...input.sampleShape],
 };
-const OUTPUTS: ModelTensor[] = outputNames.map((name) => ({
-  name,
-  elementType: 'int64',
-  shape: [0],
-}));
+const OUTPUTS = DIGITS_MODEL.outputs;
 
 function check(inputs: readonly ModelTensor[], outputs = OUTPUTS, batchSizeMax = 8): void {
-  checkModelFits(digitsBenchmark, { inputs, outputs }, 'my.onnx', batchSizeMax);
+  const model = { file: 'my.onnx', inputs, outputs };
+  benchmark.openPipeline(model, {});
+  checkBatchAxis(model, batchSizeMax);
 }
 
 // Goal: a model that the node cannot serve is refused before the run, in words that help.

@@ -1,0 +1,86 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ModelTensor, ModelTensors } from '../workers/worker-messages.ts';
+import type { PipelineInput } from './model-pipeline.ts';
+
+/** A loaded model: its file, inputs and outputs. */
+export interface OpenedModel extends ModelTensors {
+  readonly file: string;
+}
+
+/**
+ * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.
+ * @param what What wants it so, for the message: `the benchmark digits`.
+ * @throws MlperfError `ERR_MODEL` that tells what is expected and what the model has.
+ */
+export function checkModelFits(
+  model: OpenedModel,
+  what: string,
+  expected: { readonly inputs: readonly PipelineInput[]; readonly outputNames: readonly string[] },
+): void {
+  const { inputs, outputNames } = expected;
+  const fits =
+    model.inputs.length === inputs.length &&
+    inputs.every((input) => model.inputs.some((tensor) => isInput(input, tensor)));
+  if (!fits) {
+    const wanted = inputs.map(describeInput).join('; ');
+    throw doesNotFit(model.file, what, `input ${wanted}`, model.inputs);
+  }
+  const isMissing = (name: string): boolean =>
+    !model.outputs.some((tensor) => tensor.name === name);
+  if (outputNames.some(isMissing)) {
+    throw doesNotFit(model.file, what, `output ${outputNames.join(', ')}`, model.outputs);
+  }
+}
+
+/**
+ * Checks that a model takes batches of the size that is asked for.
+ * @throws MlperfError `ERR_MODEL` that tells what to change.
+ */
+export function checkBatchAxis(model: OpenedModel, batchSizeMax: number): void {
+  const batchAxis = model.inputs[0]?.shape[0] ?? 0;
+  if (batchAxis === 0 || (batchAxis === 1 && batchSizeMax === 1)) return;
+  throw new MlperfError(
+    'ERR_MODEL',
+    `${model.file} has no free batch axis: found ${listTensors(model.inputs)}, but batches of 1 to ` +
+      `${batchSizeMax} samples are to run; export it with a free first axis, or with 1 there and set ` +
+      'the largest batch size to 1',
+  );
+}
+
+/** Writes a list of tensors for people: `image: float [batch, 28, 28]`. */
+function listTensors(tensors: readonly ModelTensor[]): string {
+  if (tensors.length === 0) return 'none';
+  return tensors
+    .map(({ name, elementType, shape }) => {
+      const axes = shape.map((length) => (length === 0 ? 'free' : String(length)));
+      return `${name}: ${elementType} [${axes.join(', ')}]`;
+    })
+    .join('; ');
+}
+
+function describeInput({ name, elementType, sampleShape }: PipelineInput): string {
+  return `${name}: ${elementType} [batch, ${sampleShape.join(', ')}]`;
+}
+
+function isInput(expected: PipelineInput, found: ModelTensor): boolean {
+  const { name, elementType, sampleShape } = expected;
+  return (
+    found.name === name &&
+    found.elementType === elementType &&
+    found.shape.length === sampleShape.length + 1 &&
+    // A free axis takes any length.
+    sampleShape.every((length, i) => found.shape[i + 1] === length || found.shape[i + 1] === 0)
+  );
+}
+
+function doesNotFit(
+  file: string,
+  what: string,
+  expected: string,
+  found: readonly ModelTensor[],
+): MlperfError {
+  return new MlperfError(
+    'ERR_MODEL',
+    `${file} does not fit ${what}: expected ${expected}; found ${listTensors(found)}`,
+  );
+}

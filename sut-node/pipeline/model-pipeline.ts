@@ -1,0 +1,55 @@
+import type { TensorElements } from './element-types.ts';
+
+/** An input of the model as a pipeline feeds it. */
+export interface PipelineInput {
+  readonly name: string;
+  /** ONNX element type in lower case: a key of {@link ELEMENT_TYPES}. */
+  readonly elementType: string;
+  /** Length per axis of one sample, without the batch axis; 0 for a free one. */
+  readonly sampleShape: readonly number[];
+}
+
+/** An output tensor as a worker hands it on. */
+export interface OutputTensor {
+  /** Elements in row-major order; the first axis is the batch. */
+  readonly data: TensorElements;
+  readonly dims: readonly number[];
+}
+
+/** Turns the payload of one sample into elements of the model's inputs. Timed work of the SUT. */
+export interface Preprocessor {
+  /** Forms of payload that it reads; at least one. */
+  readonly forms: readonly string[];
+  /**
+   * Forms of which the payload is the sample's elements of the only input, byte for byte: such payloads need
+   * not be copied where they already lie one behind the other.
+   */
+  readonly tensorForms: readonly string[];
+  /**
+   * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
+   * @throws Error saying what is wrong with it (byte count, not a number).
+   */
+  checkTensor(payload: Uint8Array, form: string): void;
+  /**
+   * Decodes and pre-processes one sample.
+   * @param targets Per input, exactly the sample's elements of the batch tensor, in the order of the
+   *   pipeline's inputs.
+   * @throws Error saying what is wrong with the payload (not an image, wrong byte count, ...).
+   */
+  preprocess(payload: Uint8Array, form: string, targets: readonly TensorElements[]): Promise<void>;
+  /** A payload for warm-up, so that Ready is said only after every worker ran the model once. */
+  warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
+}
+
+/** Turns the model's outputs into response bytes. Timed work of the SUT. */
+export interface Postprocessor {
+  /** Names of the outputs that it reads. */
+  readonly outputNames: readonly string[];
+  /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
+  postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
+}
+
+/** What becomes of payloads before and of outputs after one loaded model. Made in the worker. */
+export interface ModelPipeline extends Preprocessor, Postprocessor {
+  readonly inputs: readonly PipelineInput[];
+}
