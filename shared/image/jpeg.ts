@@ -10,6 +10,22 @@ export interface ImageSize {
   readonly height: number;
 }
 
+/** Pixels of one image, one byte per channel. */
+export interface RgbImage {
+  /** height x width x RGB. */
+  readonly rgb: Uint8Array;
+  readonly size: ImageSize;
+}
+
+/**
+ * Pixels above which an image of unknown size is refused before memory is taken: 192 MiB decoded, five times
+ * the largest of ImageNet's validation set.
+ */
+const PIXELS_MAX = 2 ** 26;
+
+/** The first bytes of every PNG file. */
+const PNG_START: readonly number[] = [0x89, 0x50, 0x4e, 0x47];
+
 /** The first bytes of every JPEG file: start of image, then the first byte of the next marker. */
 const JPEG_START: readonly number[] = [0xff, 0xd8, 0xff];
 
@@ -58,7 +74,7 @@ export async function encodeJpeg(
  * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no JPEG, damaged or truncated, another size.
  */
 export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promise<Uint8Array> {
-  if (!JPEG_START.every((byte, i) => bytes[i] === byte)) {
+  if (!startsWith(bytes, JPEG_START)) {
     throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
   }
   const sharp = await loadSharp();
@@ -71,6 +87,38 @@ export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promis
     throw await describeFailure(sharp, bytes, expected, error);
   }
   throw await describeFailure(sharp, bytes, expected, undefined);
+}
+
+/**
+ * Decodes a JPEG (or a PNG: a file of ImageNet is one, named .JPEG) of any size, as OpenCV's imread does for
+ * the references: grey and CMYK become RGB, the EXIF orientation is honoured, colour profiles are not.
+ * What libjpeg only warns about passes, since real photographs have it; a truncated image does not.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
+ */
+export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
+  if (!startsWith(bytes, JPEG_START) && !startsWith(bytes, PNG_START)) {
+    throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
+  }
+  const sharp = await loadSharp();
+  try {
+    const { data, info } = await sharp(bytes, {
+      failOn: 'error',
+      limitInputPixels: PIXELS_MAX,
+      ignoreIcc: true,
+    })
+      .autoOrient()
+      .removeAlpha()
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return { rgb: data, size: { width: info.width, height: info.height } };
+  } catch (error) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `damaged, truncated or too large image of ${bytes.length} bytes (${messageOf(error)})`,
+      { cause: error },
+    );
+  }
 }
 
 /** Opens an image so that a damaged or truncated one is an error, never a grey area in the picture. */
@@ -101,6 +149,10 @@ async function describeFailure(
     `damaged or truncated JPEG image of ${bytes.length} bytes (${messageOf(cause)})`,
     { cause },
   );
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, i) => bytes[i] === byte);
 }
 
 function describeStart(bytes: Uint8Array): string {
