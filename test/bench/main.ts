@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
 import { benchLink } from './link/link-bench.ts';
@@ -115,6 +116,29 @@ const VERBS: Readonly<Record<string, Verb>> = {
         rounds: Number(value('rounds')),
         seconds: Number(value('seconds')),
         cacheFolder: value('cache-dir') || defaultCacheFolder(),
+        ...nodeOptions(value),
+      }),
+  },
+  batching: {
+    flags: {
+      benchmark: 'resnet50',
+      model: 'standin-int8',
+      'data-dir': 'standin',
+      threads: '1',
+      bound: '100',
+      qps: '30',
+      seconds: '8',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchBatching({
+        benchmark: value('benchmark'),
+        model: value('model') || undefined,
+        dataDir: value('data-dir') || undefined,
+        threads: Number(value('threads')),
+        boundMs: Number(value('bound')),
+        firstQps: Number(value('qps')),
+        seconds: Number(value('seconds')),
         ...nodeOptions(value),
       }),
   },
