@@ -5,6 +5,7 @@ import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { batchingInWords } from '../batcher/batching-in-words.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
@@ -18,6 +19,8 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
+  /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
+  readonly batchSizeFixed?: number | undefined;
 }
 
 /** What does not change while the node lives, gathered once. */
@@ -45,7 +48,10 @@ export function describeNode(
     protocolVersionMax: PROTOCOL_VERSION,
     features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
-    settings: settingsByName(facts.settings),
+    settings: {
+      ...settingsByName(facts.settings),
+      batching: batchingInWords(facts.settings, model),
+    },
     host: { ...host, addresses: [...host.addresses] },
     limits,
   };
