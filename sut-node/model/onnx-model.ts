@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import { timerClock } from '../../shared/clock/timer-clock.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -57,6 +58,10 @@ export class OnnxModel implements SutModel {
 
   get responseBytesMax(): number | undefined {
     return this.#parts.benchmark.responseBytesMax;
+  }
+
+  get replacedCount(): number {
+    return this.#pool?.replacedCount ?? 0;
   }
 
   get hasIdle(): boolean {
@@ -137,6 +142,8 @@ export class OnnxModel implements SutModel {
         responseCompression: settings.responseCompression,
       },
       spawn,
+      clock: timerClock,
+      startTimeoutNs: settings.workerStartTimeoutNs,
       logger,
       events: {
         onDone: answerBatch,

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { Clock } from '../../shared/clock/clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
@@ -27,12 +28,15 @@ export interface WorkerPoolOptions {
   readonly workerCount: number;
   readonly start: WorkerStart;
   readonly spawn: SpawnWorker;
+  readonly clock: Clock;
+  /** Longest time for a worker to load the model, and again to warm up. */
+  readonly startTimeoutNs: number;
   readonly logger: Logger;
   readonly events: WorkerPoolEvents;
 }
 
 /**
- * The worker threads, each with a model session of its own. A worker that ends is replaced, and the
+ * The workers, threads or processes, each with a model session of its own. A worker that ends is replaced, and the
  * batches that it held are reported as lost; the pool gives up after {@link LOSSES_MAX} such ends in a row.
  */
 export class WorkerPool implements BatchWorkers {
@@ -131,12 +135,15 @@ export class WorkerPool implements BatchWorkers {
   }
 
   #add(): PoolWorker {
-    const { spawn, start } = this.#options;
+    const { spawn, start, clock, startTimeoutNs } = this.#options;
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
-    const worker = new PoolWorker(name, (events) => spawn(name, start, events), {
-      onDone: this.#onDone,
-      onEnd: this.#onEnd,
+    const worker = new PoolWorker({
+      name,
+      spawn: (events) => spawn(name, start, events),
+      clock,
+      startTimeoutNs,
+      events: { onDone: this.#onDone, onEnd: this.#onEnd },
     });
     this.#workers.push(worker);
     return worker;
