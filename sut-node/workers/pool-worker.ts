@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import { formatNs } from '../../shared/config/duration.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type {
@@ -55,7 +56,7 @@ export class PoolWorker implements WorkerThreadEvents {
   constructor(options: PoolWorkerOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#thread = options.spawn(this);
+    this.#thread = this.#spawn();
     this.#limitTo('load the model');
   }
 
@@ -130,6 +131,19 @@ export class PoolWorker implements WorkerThreadEvents {
     this.#loaded.reject(error);
     this.#warm.reject(error);
     this.#options.events.onEnd(this, error, this.#batches.splice(0));
+  }
+
+  /** Where the machine has no thread or process left, the worker counts as ended. */
+  #spawn(): WorkerThread {
+    try {
+      return this.#options.spawn(this);
+    } catch (error) {
+      if (error instanceof MlperfError) {
+        this.#failure = { kind: 'failed', code: error.code, text: error.message };
+      }
+      queueMicrotask(() => this.onEnd(`it cannot start: ${messageOf(error)}`));
+      return { post: () => {}, stop: () => Promise.resolve(), abandon: () => {} };
+    }
   }
 
   /** A worker that hangs counts as ended, so that the node says so instead of waiting for ever. */

@@ -45,6 +45,8 @@ export class WorkerPool implements BatchWorkers {
   readonly #buffers: ReusedBuffers;
   #state: 'starting' | 'running' | 'failed' | 'stopped' = 'starting';
   #lossesInRow = 0;
+  /** Why a worker ended before all were ready. */
+  #startFailure: MlperfError | undefined;
   #nextNumber = 0;
   /** Workers that had to be replaced. */
   replacedCount = 0;
@@ -72,6 +74,8 @@ export class WorkerPool implements BatchWorkers {
         await worker.warmUp();
       }),
     );
+    // One that had run the model may have ended while others had not.
+    if (this.#startFailure !== undefined) throw this.#startFailure;
     assert.equal(this.#state, 'starting');
     this.#state = 'running';
     this.#options.events.onRoom();
@@ -162,6 +166,7 @@ export class WorkerPool implements BatchWorkers {
     const index = this.#workers.indexOf(worker);
     if (index >= 0) this.#workers.splice(index, 1);
     // While the pool starts, load() and warmUp() tell the error.
+    if (this.#state === 'starting') this.#startFailure ??= error;
     if (this.#state === 'starting' || this.#state === 'stopped') return;
     this.#lossesInRow += 1;
     this.#options.logger.error({ err: error, batches: held.length }, 'a worker ended');

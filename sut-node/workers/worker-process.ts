@@ -28,6 +28,7 @@ class WorkerProcess implements WorkerThread {
   /** Buffers of the batches at the worker, in order: they do not travel, but come back with the answer. */
   readonly #payloads: ArrayBuffer[] = [];
   #killTimer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
 
   constructor(name: string, start: WorkerStart, events: WorkerThreadEvents) {
     this.#events = events;
@@ -97,10 +98,12 @@ class WorkerProcess implements WorkerThread {
   }
 
   #killSoon(): void {
+    if (this.#hasEnded) return;
     this.#killTimer ??= setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
   }
 
   #end(reason: string): void {
+    this.#hasEnded = true;
     clearTimeout(this.#killTimer);
     this.#ended.resolve();
     this.#events.onEnd(reason);

@@ -68,6 +68,7 @@ class FakeThread {
 function setUp(workerCount: number) {
   const threads: FakeThread[] = [];
   const clock = new ManualClock();
+  const limits = { threads: 100 };
   const seen = { done: [] as Batch[], lost: [] as Batch[], room: 0, fatal: [] as MlperfError[] };
   const pool = new WorkerPool({
     workerCount,
@@ -83,6 +84,7 @@ function setUp(workerCount: number) {
       responseCompression: 'identity',
     },
     spawn: (_name, _start, events) => {
+      if (threads.length === limits.threads) throw new Error('no thread left');
       const thread = new FakeThread(events);
       threads.push(thread);
       return thread;
@@ -107,7 +109,7 @@ function setUp(workerCount: number) {
     for (const thread of threads.slice(1)) thread.say({ kind: 'loaded', tensors: TENSORS });
     await warm;
   };
-  return { pool, threads, seen, start, clock };
+  return { pool, threads, seen, start, clock, limits };
 }
 
 function batchOf(...ids: number[]): Batch {
@@ -315,5 +317,28 @@ describe('WorkerPool', () => {
     threads[1]?.say({ kind: 'ready' });
     await warm;
     expect(pool.hasRoom).toBe(true);
+  });
+
+  it('is not ready when a worker ended while the others had not run the model', async () => {
+    const { pool, threads } = setUp(2);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    const warm = pool.warmUp();
+    await nextTurn();
+    threads[0]?.events.onEnd('crash');
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    await expect(warm).rejects.toThrow('worker 0 ended: crash');
+    expect(pool.hasRoom).toBe(false);
+  });
+
+  it('tries again, but not for ever, where the machine has no thread left', async () => {
+    const { pool, threads, seen, start, limits } = setUp(1);
+    await start();
+    limits.threads = 1;
+    threads[0]?.events.onEnd('crash');
+    await nextTurn();
+    expect(seen.fatal[0]?.message).toContain('worker 2 ended: it cannot start: no thread left');
+    expect(pool.replacedCount).toBe(2);
   });
 });
