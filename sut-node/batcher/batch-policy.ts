@@ -24,7 +24,10 @@ export interface BatchNeeds {
  * larger batches (the worker fills up smaller ones), whatever the settings allow.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a preferred size that could never be reached.
  */
-export function batchPolicy(settings: BatchSettings, needs: BatchNeeds = {}): BatchPolicy {
+export function batchPolicy(
+  settings: Omit<BatchSettings, 'batchSizeAsked'>,
+  needs: BatchNeeds = {},
+): BatchPolicy {
   const { batchPreferredSizes, batchDelayUsMax } = settings;
   const tooLarge = batchPreferredSizes.find((size) => size > settings.batchSizeMax);
   if (tooLarge !== undefined) {

@@ -6,6 +6,7 @@ import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { batchingInWords } from '../batcher/batching-in-words.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
@@ -19,6 +20,8 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
+  /** What the model's description says; undefined where there is none. */
+  readonly usage?: ModelUsage | undefined;
   /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
   readonly batchSizeFixed?: number | undefined;
 }
@@ -51,6 +54,7 @@ export function describeNode(
     settings: {
       ...settingsByName(facts.settings),
       batching: batchingInWords(facts.settings, model),
+      ...settingsAsText({ usage: model?.usage }),
     },
     host: { ...host, addresses: [...host.addresses] },
     limits,

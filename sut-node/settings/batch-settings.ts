@@ -33,6 +33,8 @@ export interface BatchSettings {
   readonly batchPreset: BatchPreset;
   /** Samples in one ONNX Runtime call. */
   readonly batchSizeMax: number;
+  /** The same where somebody asked for it: a model that takes fewer is refused then. */
+  readonly batchSizeAsked: number | undefined;
   /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
   readonly batchDelayUsMax: number;
   /** Sizes of batches that do not wait for more, besides the largest. */
@@ -78,6 +80,7 @@ export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>): Ba
   return {
     batchPreset: values.batchPreset,
     batchSizeMax: values.batchSizeMax ?? preset.batchSizeMax,
+    batchSizeAsked: values.batchSizeMax,
     batchDelayUsMax: values.batchDelayUsMax ?? preset.batchDelayUsMax,
     batchPreferredSizes: values.batchPreferredSizes ?? [],
   };

@@ -1,11 +1,18 @@
 import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/digits/render-digit.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import type { SampleOwner, WaitingSample } from '../../sut-node/batcher/waiting-sample.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
+import { modelSha256 } from '../../sut-node/model/model-file.ts';
 import { disableTelemetry } from '../../sut-node/onnx/onnxruntime.ts';
+import {
+  MODEL_OPTIONS,
+  runtimeSettings,
+  toModelSettings,
+} from '../../sut-node/settings/model-settings.ts';
 import { WorkerPool } from '../../sut-node/workers/worker-pool.ts';
 import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from '../../sut-node/workers/worker-thread.ts';
@@ -78,19 +85,27 @@ async function compare(workers: readonly BenchWorker[], load: Load): Promise<str
   return [...figures, median(ratios).toFixed(2)];
 }
 
+/** ONNX Runtime's options by default. */
+const RUNTIME = runtimeSettings(
+  toModelSettings(
+    resolveSettings(MODEL_OPTIONS, { section: undefined, file: undefined, flags: {} }).values,
+  ),
+);
+
 /** A pool of one worker that is kept busy. */
 class BenchWorker {
   readonly #pool: WorkerPool;
   #onDone: () => void = () => {};
 
-  private constructor(modelFile: string, spawn: SpawnWorker) {
+  private constructor(modelFile: string, sha256: string, spawn: SpawnWorker) {
     this.#pool = new WorkerPool({
       workerCount: 1,
       start: {
         benchmark: 'digits',
         modelFile,
         usage: {},
-        threads: 1,
+        sha256,
+        runtime: RUNTIME,
         batchSizeMax: 8,
         encodings: [{ form: 'raw', compression: 'identity' }],
         sampleBytesMax: 1e6,
@@ -113,7 +128,7 @@ class BenchWorker {
   }
 
   static async start(modelFile: string, spawn: SpawnWorker): Promise<BenchWorker> {
-    const worker = new BenchWorker(modelFile, spawn);
+    const worker = new BenchWorker(modelFile, await modelSha256(modelFile), spawn);
     await worker.#pool.load();
     await worker.#pool.warmUp();
     return worker;

@@ -11,6 +11,7 @@ import type {
 import { WorkerPool } from '../../../../sut-node/workers/worker-pool.ts';
 import type { WorkerThreadEvents } from '../../../../sut-node/workers/worker-thread.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
 import { waitingSample } from '../../../support/waiting-samples.ts';
 
 const TENSORS = { inputs: [], outputs: [] };
@@ -76,7 +77,8 @@ function setUp(workerCount: number) {
       benchmark: 'digits',
       usage: {},
       modelFile: 'm',
-      threads: 1,
+      sha256: '',
+      runtime: TEST_SETTINGS,
       batchSizeMax: 4,
       encodings: [{ form: 'raw', compression: 'identity' }],
       sampleBytesMax: 1_000,
