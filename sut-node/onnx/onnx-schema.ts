@@ -114,13 +114,13 @@ export interface TensorProto {
   readonly raw_data: Uint8Array;
 }
 
-/** An input or output of a graph; a `dim_param` is an axis whose length is free. */
+/** An input or output of a graph; a `dim_param` is an axis whose length is free; without a shape all is free. */
 export interface ValueInfoProto {
   readonly name: string;
   readonly type: {
     readonly tensor_type: {
       readonly elem_type: number;
-      readonly shape: {
+      readonly shape?: {
         readonly dim: readonly ({ readonly dim_value: number } | { readonly dim_param: string })[];
       };
     };
