@@ -77,6 +77,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly compressionScope: Setting<CompressionScope>;
   readonly responseCompression: Setting<CompressionName[]>;
   readonly dataDir: Setting<string | undefined>;
+  readonly dataChecksums: Setting<string | undefined>;
   readonly sampleBytes: Setting<number | undefined>;
   readonly sampleCount: Setting<number | undefined>;
   readonly responseBytes: Setting<number | undefined>;
@@ -170,7 +171,18 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
     'compressions of responses that the run reads; a SUT node chooses among them',
     { fallback: ['identity'] },
   ),
-  dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
+  dataDir: optional(
+    text(
+      'folder',
+      'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
+    ),
+  ),
+  dataChecksums: optional(
+    text(
+      'file',
+      "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
+    ),
+  ),
   sampleBytes: optional(
     count(
       { min: 1, max: NULL_BYTES_MAX },
