@@ -141,6 +141,12 @@ function marksOf(plan: RunPlan): string[] {
       `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
     );
   }
+  const { key, rounds } = plan.rules;
+  if (rounds !== undefined && !rounds.includes(plan.round)) {
+    marks.push(
+      `${key} is a benchmark of ${rounds.join(', ')}, not of round ${plan.round}: its own target holds, --round chooses`,
+    );
+  }
   if (plan.auditConfig !== undefined) {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }

@@ -147,7 +147,10 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),
   copyDetailToStdout: toggle('the detail log goes to stdout as well'),
   encoding: optional(
-    text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
+    text(
+      'name',
+      "how samples travel: uint8, fp32 or jpeg for resnet50 (default: the benchmark's first)",
+    ),
   ),
   division: choice(
     DIVISIONS,
