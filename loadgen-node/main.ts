@@ -9,6 +9,7 @@ import { auditCommand } from './commands/audit.ts';
 import { compressionCommand } from './commands/compression.ts';
 import { confCommand } from './commands/conf.ts';
 import { configCommand } from './commands/config.ts';
+import { dataCommand } from './commands/data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { InterruptedError } from './commands/interruption.ts';
@@ -65,6 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(nameCommand())
     .addCommand(prepareCommand())
     .addCommand(auditCommand(setExitCode))
+    .addCommand(dataCommand())
     .addCommand(compressionCommand())
     .addCommand(settingsCommand())
     .addCommand(confCommand())
