@@ -1,4 +1,4 @@
-import { cp, readFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
@@ -9,10 +9,9 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
-import {
-  ensureStandinDataSet,
-  writeStandinReference,
-} from '../benchmarks/imagenet/standin-data-set.ts';
+import { writeReferenceAccuracy } from '../benchmarks/imagenet/reference-accuracy.ts';
+import { ensureStandinDataSet } from '../benchmarks/imagenet/standin-data-set.ts';
+import { readValMap } from '../benchmarks/imagenet/val-map.ts';
 import { type PreparedStandin, preparedText } from './prepared-text.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
@@ -98,10 +97,14 @@ async function prepare(
   const sutHalf = (await import(compiledModule('sut-node/prepare.js').href)) as SutHalf;
   const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
-  const images = await readImages(dataFolder);
+  const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
+    path: join(dataFolder, path),
+    label,
+  }));
   const request = { benchmark, models, dataFolder, images, cacheFolder, onProgress };
   const correct = await sutHalf.ensureStandinAccuracy(request);
-  await writeStandinReference(dataFolder, {
+  await writeReferenceAccuracy(dataFolder, {
+    benchmark,
     model: basename(models.fp32, '.onnx'),
     accuracy: correct.fp32 / images.length,
   });
@@ -114,17 +117,6 @@ async function prepare(
   const copied = await copyTo(output, models, dataFolder);
   terminal.clear();
   return { ...made, ...copied, isCopy: true };
-}
-
-async function readImages(folder: string): Promise<{ path: string; label: number }[]> {
-  const list = await readFile(join(folder, 'val_map.txt'), 'utf8');
-  return list
-    .trimEnd()
-    .split('\n')
-    .map((line) => {
-      const [name, label] = line.split(' ') as [string, string]; // Written by ensureStandinDataSet.
-      return { path: join(folder, name), label: Number(label) };
-    });
 }
 
 function makeOutputFolder(folder: string): void {

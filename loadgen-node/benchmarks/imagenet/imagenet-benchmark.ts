@@ -62,7 +62,7 @@ async function openFolder(
     name: isStandIn ? 'imagenet-standin' : 'imagenet-2012-val',
     ...{ folder, images, metric, isManifestChecked: isGenerated },
     preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
-    quality: reference === undefined ? undefined : standInQuality(reference, metric),
+    quality: reference?.benchmark === rules.key ? standInQuality(reference, metric) : undefined,
     marks: marksOf(images.length, isStandIn),
   });
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArtifactOptions, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
@@ -11,6 +10,7 @@ import {
   STANDIN_JPEG_QUALITY,
   type StandinSet,
 } from '../../../shared/standin/standin-sets.ts';
+import { VAL_MAP_FILE } from './val-map.ts';
 
 /** Images that are drawn, encoded or written at once: enough to keep the codec's thread pool of four busy. */
 const CONCURRENCY = 8;
@@ -69,25 +69,5 @@ async function writeDataSet(
     lines[index] = `${fileName} ${label}\n`;
     await writeFile(join(folder, fileName), jpeg);
   });
-  await writeFile(join(folder, 'val_map.txt'), lines.join(''));
-}
-
-/** What a data set says of itself: the FP32 stand-in and its top-1 on all images, 0 to 1. */
-export interface StandinReference {
-  readonly model: string;
-  readonly accuracy: number;
-}
-
-/**
- * Writes the FP32 stand-in's accuracy beside the images, where a run finds what 99 % is of. Not one of the
- * artifact's own files: it depends on the model, which the LoadGen node does not have.
- */
-export async function writeStandinReference(
-  folder: string,
-  reference: StandinReference,
-): Promise<void> {
-  // By one rename: a run that reads it meanwhile sees the old one or the new one.
-  const unfinished = join(folder, `reference.json.${randomUUID()}`);
-  await writeFile(unfinished, `${JSON.stringify(reference, undefined, 2)}\n`);
-  await rename(unfinished, join(folder, 'reference.json'));
+  await writeFile(join(folder, VAL_MAP_FILE), lines.join(''));
 }
