@@ -9,10 +9,12 @@ import { auditCommand } from './commands/audit.ts';
 import { compressionCommand } from './commands/compression.ts';
 import { confCommand } from './commands/conf.ts';
 import { configCommand } from './commands/config.ts';
+import { dataCommand } from './commands/data.ts';
 import { demoCommand } from './commands/demo.ts';
 import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { InterruptedError } from './commands/interruption.ts';
 import { nameCommand } from './commands/name.ts';
+import { prepareCommand } from './commands/prepare.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
 import { selfCheckCommand } from './commands/self-check.ts';
@@ -62,7 +64,9 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(await sutVerb(args.includes('sut'), setExitCode))
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
+    .addCommand(prepareCommand())
     .addCommand(auditCommand(setExitCode))
+    .addCommand(dataCommand())
     .addCommand(compressionCommand())
     .addCommand(settingsCommand())
     .addCommand(confCommand())

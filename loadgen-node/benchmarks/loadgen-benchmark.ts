@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import type { BenchmarkRules, Quality } from '../../shared/benchmarks/benchmark-row.ts';
 
 /** One response of the accuracy log. */
 export interface AccuracyEntry {
@@ -16,6 +16,14 @@ export interface AccuracyReport {
   readonly correctCount: number;
   /** Samples that were scored; must be the whole data set in a complete run. */
   readonly sampleCount: number;
+  /** What the benchmark's official script prints of the same log, for accuracy.txt; absent where there is none. */
+  readonly scriptLine?: string;
+}
+
+/** A quality and whose it is. */
+export interface NamedQuality extends Quality {
+  /** What the reference is, for people: `FP32 reference of round v4.1`. */
+  readonly source: string;
 }
 
 /** A data set that was found (or made) and checked: payloads by index, and how to score responses. */
@@ -24,6 +32,14 @@ export interface DataSet {
   readonly totalSampleCount: number;
   /** Folder in which its files lie. */
   readonly folder: string;
+  /** Its files, relative to the folder, with forward slashes; absent where samples are made up in memory. */
+  readonly files?: readonly string[];
+  /** True where opening it has compared every file with the folder's manifest. */
+  readonly isManifestChecked?: boolean;
+  /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
+  readonly quality?: NamedQuality | undefined;
+  /** What a reader of a result has to know of this data. */
+  readonly marks?: readonly string[];
   /**
    * Payload bytes of one sample as they will travel; untimed.
    * @param form `jpeg` (the file as it is) or `raw` (uint8, height x width x channel, RGB).
@@ -53,8 +69,8 @@ export interface SyntheticSamples {
 export interface LoadgenBenchmark {
   readonly rules: BenchmarkRules;
   /**
-   * Opens the data set and checks every file of it against its checksums (the rules want it unchanged
-   * at the start of each run); makes it first where this benchmark's data is generated.
+   * Opens the data set: finds its list and its files; makes it first where this benchmark's data is generated.
+   * Its checksums are compared afterwards, for all benchmarks alike (data-set/check-data-set.ts).
    * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
    * @param synthetic Of a benchmark whose samples are made up; others have no use for it.
    * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`

@@ -1,21 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { HostIdentity } from '../../shared/process/host-facts.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type {
+  AccuracyEntry,
+  AccuracyReport,
+  DataSet,
+  NamedQuality,
+} from '../benchmarks/loadgen-benchmark.ts';
+import {
+  accuracyInWords,
+  isMet,
+  neededCount,
+  percentText,
+  qualityOfRun,
+  targetInWords,
+} from '../benchmarks/quality.ts';
+import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../engine/test-context.ts';
 import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
+import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
+import { modelDetails, modelMarks } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
+
+/** File beside the logs with the line of the benchmark's official accuracy script. */
+const ACCURACY_FILE = 'accuracy.txt';
 
 /** What a judge needs to know of a run. */
 export interface JudgeParts {
   readonly plan: RunPlan;
   readonly dataSet: DataSet;
+  readonly dataSetCheck: DataSetCheck;
   readonly qdl: QueryDispatchLibrary;
   readonly selfCheck: SelfCheck;
   readonly host: HostIdentity;
@@ -30,36 +53,50 @@ export class RunJudge {
   #audit: NetworkAudit | undefined;
   /** Set by {@link judge} when every sample of an accuracy run was answered. */
   accuracy: AccuracyReport | undefined;
+  /** The quality that the run must reach. */
+  readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
+    const { plan, dataSet } = parts;
+    this.quality = qualityOfRun(plan.rules, plan.round, dataSet);
   }
 
   readonly judge = async (test: JudgedTest): Promise<Judgement> => {
-    const { plan, qdl, selfCheck, dataSet } = this.#parts;
+    const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
     const audit = await this.#compose(test);
     this.#audit = audit;
     this.notes = [
-      ...marksOf(plan, qdl),
+      ...marksOf(plan),
+      ...modelMarks(audit.nodes, plan.rules.key),
+      ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),
       ...selfCheckMarks(selfCheck),
       ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];
-    const told = { notes: this.notes, details: detailsOf(audit) };
     const broken = brokenRules(audit, plan.output);
+    const details = [
+      dataSetDetail(dataSetCheck),
+      ...modelDetails(audit.nodes),
+      ...networkDetails(audit),
+    ];
     try {
       this.accuracy = await scoreAccuracy(dataSet, test);
     } catch (error) {
       const text = `A response is no answer to this benchmark: ${messageOf(error)}.`;
       const needed = 'responses of the form that the benchmark knows';
       const problem = { rule: 'response-form', text, needed, seen: 'another form' };
-      return { problems: [problem, ...broken], ...told };
+      return { problems: [problem, ...broken], notes: this.notes, details };
     }
-    return { problems: [...this.#qualityProblems(), ...broken], ...told };
+    if (this.accuracy !== undefined) {
+      details.push(accuracyDetail(this.accuracy, this.quality));
+      writeScriptLine(plan.output, this.accuracy);
+    }
+    return { problems: [...this.#qualityProblems(), ...broken], notes: this.notes, details };
   };
 
   /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
@@ -73,11 +110,11 @@ export class RunJudge {
   }
 
   #qualityProblems(): Judgement['problems'] {
-    const { target, metric } = this.#parts.plan.rules.quality;
-    if (this.accuracy === undefined || this.accuracy.value >= target) return [];
-    const seen = this.accuracy.value.toPrecision(5);
-    const text = `The quality target is missed: ${metric} is ${seen}, needed is ${target} or more.`;
-    return [{ rule: 'quality', text, needed: `${target} or more`, seen }];
+    const { accuracy, quality } = this;
+    if (accuracy === undefined || isMet(accuracy, quality)) return [];
+    const seen = accuracyInWords(accuracy);
+    const text = `The quality target is missed: ${seen}, ${targetInWords(quality)}.`;
+    return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
   }
 }
 
@@ -95,7 +132,7 @@ async function scoreAccuracy(
   return dataSet.scoreAccuracy(entries);
 }
 
-function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
+function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
   ];
@@ -104,16 +141,18 @@ function marksOf(plan: RunPlan, qdl: QueryDispatchLibrary): string[] {
       `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
     );
   }
+  const { key, rounds } = plan.rules;
+  if (rounds !== undefined && !rounds.includes(plan.round)) {
+    marks.push(
+      `${key} is a benchmark of ${rounds.join(', ')}, not of round ${plan.round}: its own target holds, --round chooses`,
+    );
+  }
   if (plan.auditConfig !== undefined) {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
-  }
-  for (const node of qdl.nodes) {
-    if (node.model?.isStandIn !== true) continue;
-    marks.push(`SUT node ${node.address} runs a model that is not known to be the benchmark's own`);
   }
   return marks;
 }
@@ -184,8 +223,37 @@ function ledgerNote({ run, nodes }: NetworkAudit): string {
   );
 }
 
-/** What the detail log tells beside LoadGen's own lines. */
-function detailsOf({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
+/**
+ * Writes what the benchmark's official script prints of the accuracy log, under the name that submissions
+ * have for it.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+function writeScriptLine(output: string, { scriptLine }: AccuracyReport): void {
+  if (scriptLine === undefined) return;
+  const path = join(output, ACCURACY_FILE);
+  try {
+    writeFileSync(path, `${scriptLine}\n`);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });
+  }
+}
+
+function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDetail {
+  const { metric, correctCount, sampleCount } = report;
+  return {
+    key: 'longhaul_accuracy',
+    value: {
+      ...{ metric, correct: String(correctCount), total: String(sampleCount) },
+      needed: String(neededCount(quality, sampleCount)),
+      target: targetInWords(quality),
+      met: String(isMet(report, quality)),
+    },
+  };
+}
+
+/** What the detail log tells of the network beside LoadGen's own lines. */
+function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
   const details: LoggedDetail[] = [
     { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },
   ];

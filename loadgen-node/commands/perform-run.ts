@@ -11,8 +11,13 @@ import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import { removeAudit, writeAudit } from '../audit/audit-file.ts';
-import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
+import type {
+  AccuracyReport,
+  NamedQuality,
+  PrepareProgress,
+} from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
@@ -21,6 +26,7 @@ import { SampleStore } from '../qsl/sample-store.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
+import { modelsInWords } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
@@ -29,8 +35,10 @@ const DRAIN_TIMEOUT_NS = 2e9;
 /** A run and everything that is said about it. */
 export interface RunReport {
   readonly plan: RunPlan;
-  readonly dataSetName: string;
-  readonly totalSampleCount: number;
+  readonly dataSetCheck: DataSetCheck;
+  /** The models of the nodes, for people. */
+  readonly models: readonly string[];
+  readonly quality: NamedQuality;
   /** All calls of LoadGen's Name(). */
   readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
@@ -58,13 +66,13 @@ export async function performRun(
   // Wrong addresses and names are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const benchmark = await loadgenBenchmark(plan.rules.key);
-  const preparation = benchmark.openDataSet({
-    dataFolder: plan.dataFolder,
-    cacheFolder: plan.cacheFolder,
-    synthetic: plan.synthetic,
-    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
-  });
-  const dataSet = await interruption.orAbort(preparation);
+  const onProgress: PrepareProgress = (fraction, what) =>
+    terminal.status(what, percentOf(fraction));
+  const { dataFolder, cacheFolder, synthetic, dataChecksums } = plan;
+  const dataSet = await interruption.orAbort(
+    benchmark.openDataSet({ dataFolder, cacheFolder, synthetic, onProgress }),
+  );
+  const dataSetCheck = await interruption.orAbort(checkDataSet(dataSet, dataChecksums, onProgress));
   const store = new SampleStore(dataSet, {
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,
@@ -77,7 +85,7 @@ export async function performRun(
     terminal.line(`replacing the logs of an earlier run in ${plan.output}`);
   }
   const selfCheck = checkSelf();
-  const judge = new RunJudge({ plan, dataSet, qdl, selfCheck, host: thisHost });
+  const judge = new RunJudge({ plan, dataSet, dataSetCheck, qdl, selfCheck, host: thisHost });
   try {
     const onWait = (address: string, what: string): void =>
       terminal.status(`waiting for SUT node ${address}`, what);
@@ -105,11 +113,12 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
-  const { nameCalls } = await judge.audit();
+  const { nameCalls, nodes: nodesSeen } = await judge.audit();
   return {
     plan,
-    dataSetName: dataSet.name,
-    totalSampleCount: dataSet.totalSampleCount,
+    dataSetCheck,
+    models: modelsInWords(nodesSeen),
+    quality: judge.quality,
     nameCalls,
     outcome,
     accuracy: judge.accuracy,

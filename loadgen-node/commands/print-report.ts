@@ -1,8 +1,10 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics } from '../results/performance-summary.ts';
 import { adviceOn } from './advice.ts';
+import { dataSetInWords } from './data-set-notes.ts';
 import { isValid, type RunReport } from './perform-run.ts';
 
 const LABEL_WIDTH = 14;
@@ -15,8 +17,10 @@ export function printReport(report: RunReport): string {
     row('Benchmark', `${plan.rules.key} (${plan.rules.title})`),
     row(
       'Samples',
-      `${report.totalSampleCount} in ${report.dataSetName}, sent as ${plan.encodingName}`,
+      `${report.dataSetCheck.sampleCount} in ${report.dataSetCheck.name}, sent as ${plan.encodingName}`,
     ),
+    ...filesLines(report),
+    ...report.models.map((model) => row('Model', model)),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
     ...searchLines(outcome),
@@ -68,17 +72,20 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 }
 
 function accuracyLines(report: RunReport): string[] {
-  const { accuracy, outcome, plan } = report;
+  const { accuracy, outcome, quality } = report;
   if (outcome.accuracy === null) return [];
   if (accuracy === undefined) return [row('Accuracy', 'none: not every sample was answered')];
-  const { metric, value, correctCount, sampleCount } = accuracy;
-  const met = value >= plan.rules.quality.target ? 'met' : 'NOT met';
-  return [
-    row(
-      'Accuracy',
-      `${metric} ${value.toPrecision(5)} (${correctCount} of ${sampleCount} right), target ${plan.rules.quality.target} ${met}`,
-    ),
+  const verdict = isMet(accuracy, quality) ? 'met' : 'NOT met';
+  const lines = [
+    row('Accuracy', `${accuracyInWords(accuracy)}, ${targetInWords(quality)}: ${verdict}`),
   ];
+  if (accuracy.scriptLine !== undefined) lines.push(row('', accuracy.scriptLine));
+  return lines;
+}
+
+function filesLines({ dataSetCheck }: RunReport): string[] {
+  const text = dataSetInWords(dataSetCheck);
+  return text === undefined ? [] : [row('', text)];
 }
 
 function performanceLines(report: RunReport, performance: PerformanceOutcome): string[] {

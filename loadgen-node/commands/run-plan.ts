@@ -34,6 +34,8 @@ export interface RunPlan extends RunTestSettings {
   readonly output: string;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
+  /** List of checksums for the data set, in place of the one in its folder. */
+  readonly dataChecksums: string | undefined;
   readonly synthetic: SyntheticSamples;
   readonly stallTimeoutNs: number;
   readonly generatorLagShareMax: number;
@@ -85,6 +87,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
+    dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,

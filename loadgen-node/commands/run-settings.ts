@@ -77,6 +77,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly compressionScope: Setting<CompressionScope>;
   readonly responseCompression: Setting<CompressionName[]>;
   readonly dataDir: Setting<string | undefined>;
+  readonly dataChecksums: Setting<string | undefined>;
   readonly sampleBytes: Setting<number | undefined>;
   readonly sampleCount: Setting<number | undefined>;
   readonly responseBytes: Setting<number | undefined>;
@@ -146,7 +147,10 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   copySummaryToStdout: toggle('the summary log goes to stdout as well'),
   copyDetailToStdout: toggle('the detail log goes to stdout as well'),
   encoding: optional(
-    text('name', "how samples travel: jpeg or raw for digits (default: the benchmark's first)"),
+    text(
+      'name',
+      "how samples travel: uint8, fp32 or jpeg for resnet50 (default: the benchmark's first)",
+    ),
   ),
   division: choice(
     DIVISIONS,
@@ -170,7 +174,18 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
     'compressions of responses that the run reads; a SUT node chooses among them',
     { fallback: ['identity'] },
   ),
-  dataDir: optional(text('folder', 'your own copy of the data set (default: made or cached)')),
+  dataDir: optional(
+    text(
+      'folder',
+      'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
+    ),
+  ),
+  dataChecksums: optional(
+    text(
+      'file',
+      "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
+    ),
+  ),
   sampleBytes: optional(
     count(
       { min: 1, max: NULL_BYTES_MAX },

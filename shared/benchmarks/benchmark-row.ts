@@ -25,6 +25,8 @@ export interface BenchmarkRules {
   readonly title: string;
   /** True for a benchmark of MLPerf; false for one that only this project has. */
   readonly isOfficial: boolean;
+  /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
+  readonly rounds?: readonly Round[];
   /** Samples that a performance run loads (LoadGen: performance_sample_count). */
   readonly performanceSampleCount: number;
   /** Latency bound of the Server scenario at its percentile, where no round is asked for. */

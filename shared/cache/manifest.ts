@@ -7,7 +7,7 @@ import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
 import { forEachIndex } from './for-each-index.ts';
 
 /** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
-const MANIFEST_FILE = 'manifest.json';
+export const MANIFEST_FILE = 'manifest.json';
 
 /** Raise when the layout of the manifest changes: older folders then count as damaged and are made again. */
 const MANIFEST_VERSION = 1;
@@ -73,6 +73,18 @@ export async function findFlaw(folder: string): Promise<string | undefined> {
     if (flaw !== undefined) flaws.push(`${entry.path}: ${flaw}`);
   });
   return flaws[0];
+}
+
+/**
+ * SHA-256 in hexadecimal by path of the files that the manifest of a folder lists.
+ * @returns undefined when the folder has no manifest of this project's.
+ */
+export async function readManifestChecksums(
+  folder: string,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const manifest = await readManifest(folder);
+  if (typeof manifest === 'string') return undefined;
+  return new Map(manifest.files.map(({ path, sha256 }) => [path, sha256]));
 }
 
 /** @returns The manifest, or what is wrong with it. */

@@ -13,7 +13,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
-import { fileDigest } from './model-digest.ts';
+import { fileDigest, isReferenceFile } from './model-digest.ts';
 import { checkModelFile } from './model-file.ts';
 import { type ModelSource, modelSource } from './model-source.ts';
 import { sampleGrouping } from './sample-grouping.ts';
@@ -98,7 +98,8 @@ export class OnnxModel implements SutModel {
     checkBatchSize(model, shape, settings.batchSizeAsked);
     this.#groupOf = sampleGrouping(benchmark.openPipeline(model, usage), shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
-    return { tensors, sha256, isStandIn: this.#isStandIn(sha256), usage, batchSizeFixed };
+    const isStandIn = await this.#isStandIn(modelFile, sha256);
+    return { tensors, sha256, isStandIn, usage, batchSizeFixed };
   }
 
   async warmUp(): Promise<void> {
@@ -126,10 +127,10 @@ export class OnnxModel implements SutModel {
   }
 
   /** Weights that somebody names are the benchmark's own only where their checksum is known. */
-  #isStandIn(sha256: string): boolean {
+  async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
     const { reference, rules } = this.#parts.benchmark;
     if (this.#source.file === undefined) return rules.isOfficial;
-    return reference === undefined || !Object.hasOwn(reference.files, sha256);
+    return reference === undefined || !(await isReferenceFile(reference, modelFile, sha256));
   }
 
   get #loadedPool(): WorkerPool {

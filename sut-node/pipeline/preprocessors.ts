@@ -1,4 +1,6 @@
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/imagenet.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
 import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
 
@@ -11,6 +13,8 @@ export type PreprocessorFactory = (inputs: readonly PipelineInput[]) => Preproce
 /** Pre-processors by the name that a model's description gives them. The objects they make have no `this`. */
 const PREPROCESSORS: Readonly<Record<string, PreprocessorFactory>> = {
   tensor: (inputs) => tensorPreprocessor(inputs, ownForms(inputs)),
+  'imagenet-vgg': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.resnet50),
+  'imagenet-mobilenet': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.mobilenet),
 };
 
 /** Names that a description may give. */

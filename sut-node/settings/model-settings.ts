@@ -39,6 +39,19 @@ export interface RuntimeSettings {
   readonly memoryPattern: (typeof SWITCH)[number];
 }
 
+/** What holds where nothing is said. */
+export const DEFAULT_RUNTIME: RuntimeSettings = {
+  providers: ['cpu'],
+  threadsPerWorker: 1,
+  interThreads: 1,
+  executionMode: 'sequential',
+  // Spinning threads take the cores that decode images and serve the network.
+  spinning: 'off',
+  graphLevel: 'all',
+  memoryArena: 'on',
+  memoryPattern: 'on',
+};
+
 /** Which model the node runs, and with what. */
 export interface ModelSettings extends RuntimeSettings {
   /** The user's own model or its description, or one of the benchmark's words; undefined: the benchmark's. */
@@ -70,33 +83,32 @@ export const MODEL_OPTIONS: {
     fallback: 1,
   }),
   threadsPerWorker: count({ min: 1, max: 256 }, "ONNX Runtime's threads in each worker", {
-    fallback: 1,
+    fallback: DEFAULT_RUNTIME.threadsPerWorker,
   }),
   providers: choiceList(
     PROVIDERS,
     'where ONNX Runtime computes, best first: cpu, cuda, webgpu; without cpu, nothing may run there',
-    { fallback: ['cpu'] },
+    { fallback: [...DEFAULT_RUNTIME.providers] },
   ),
   interThreads: count(
     { min: 1, max: 256 },
     "ONNX Runtime's threads for operators side by side, with --execution-mode parallel",
-    { fallback: 1 },
+    { fallback: DEFAULT_RUNTIME.interThreads },
   ),
   executionMode: choice(EXECUTION_MODES, 'whether operators of one inference run side by side', {
-    fallback: 'sequential',
+    fallback: DEFAULT_RUNTIME.executionMode,
   }),
-  // Spinning threads take the cores that decode images and serve the network.
   spinning: choice(SWITCH, "whether ONNX Runtime's idle threads keep their cores", {
-    fallback: 'off',
+    fallback: DEFAULT_RUNTIME.spinning,
   }),
   graphLevel: choice(GRAPH_LEVELS, 'how much ONNX Runtime optimises the graph at the start', {
-    fallback: 'all',
+    fallback: DEFAULT_RUNTIME.graphLevel,
   }),
   memoryArena: choice(SWITCH, 'whether ONNX Runtime keeps memory between inferences', {
-    fallback: 'on',
+    fallback: DEFAULT_RUNTIME.memoryArena,
   }),
   memoryPattern: choice(SWITCH, 'whether ONNX Runtime plans memory from the last shapes', {
-    fallback: 'on',
+    fallback: DEFAULT_RUNTIME.memoryPattern,
   }),
 };
 

@@ -63,7 +63,9 @@ describe('longhaul run', () => {
 
   /** Payload bytes that the data set has, each image compressed by itself. */
   async function payloadBytes(compression: CompressionName): Promise<number> {
-    const dataSet = new DigitsDataSet('own', dataFolder, await readLabelFile(dataFolder), 'top-1');
+    const images = await readLabelFile(dataFolder);
+    const parts = { folder: dataFolder, images, metric: 'top-1', isManifestChecked: false };
+    const dataSet = new DigitsDataSet('own', parts);
     let bytes = 0;
     for (let i = 0; i < IMAGE_COUNT; i += 1) {
       const payload = await dataSet.readPayload(i, 'raw');

@@ -30,7 +30,7 @@ describe('longhaul run --benchmark null', () => {
       ...['--scenario', 'Offline', '--mode', 'accuracy', '--response-bytes', '7'],
       ...['--sample-bytes', '602112', '--sample-count', '50'],
     );
-    expect(stdout).toContain('answered 1.0000 (50 of 50 right), target 1 met');
+    expect(stdout).toContain('answered 100.00 % (50 of 50), target 100.00 %: met');
     expect(stdout).toContain('benchmark null is an example of this project');
     expect(code).toBe(0);
     expect(logs.accuracy.map(({ data }) => data)).toEqual(Array(50).fill('00'.repeat(7)));
@@ -39,7 +39,7 @@ describe('longhaul run --benchmark null', () => {
   it('misses its target where responses have another length', async () => {
     const { code, stdout } = await run('--scenario', 'Server', '--mode', 'accuracy');
     expect(code).toBe(3);
-    expect(stdout).toContain('answered is 0.0000, needed is 1 or more');
+    expect(stdout).toContain('The quality target is missed: answered 0.0000 %');
   });
 });
 

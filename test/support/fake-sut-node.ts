@@ -23,6 +23,13 @@ export interface FakeBehaviour {
   readonly openedIdentity?: string;
   readonly echoesNonce?: boolean;
   readonly benchmark?: string;
+  /** What Describe tells of the model; the encoding's form is `raw` unless it is said. */
+  readonly model?: {
+    readonly model?: string;
+    readonly sha256?: string;
+    readonly isStandIn?: boolean;
+  };
+  readonly form?: string;
   readonly protocolVersion?: number;
   /** Totals granted at Opened; more credit comes only when a test calls `grant`. */
   readonly credit?: { readonly samples: number; readonly bytes: number };
@@ -134,7 +141,7 @@ export class FakeSutNode {
 
   #handlers(): SutServiceHandlers {
     const { name = 'fake', identity, echoesNonce = true, benchmark = 'digits' } = this.#behaviour;
-    const version = this.#behaviour.protocolVersion ?? 1;
+    const { protocolVersion: version = 1, model, form = 'raw' } = this.#behaviour;
     const nodeIdentity = identity ?? `identity of ${name} ${Math.random()}`;
     return {
       Name: (call, callback) => {
@@ -150,7 +157,7 @@ export class FakeSutNode {
           protocolVersionMax: version,
           features: [...(this.#behaviour.features ?? [])],
           models: [
-            { benchmark, model: 'fake', encodings: [{ form: 'raw', compression: 'identity' }] },
+            { model: 'fake', ...model, benchmark, encodings: [{ form, compression: 'identity' }] },
           ],
         }),
       Ready: (_call, callback) => {

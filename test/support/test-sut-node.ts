@@ -5,6 +5,7 @@ import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digi
 import { silentLogger } from '../../shared/process/logger.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../sut-node/model/create-model.ts';
+import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { InferClient, wholeSample } from './infer-client.ts';
@@ -18,14 +19,7 @@ export const TEST_SETTINGS: SutSettings = {
   model: undefined,
   responseBytes: undefined,
   workerCount: 1,
-  threadsPerWorker: 1,
-  providers: ['cpu'],
-  interThreads: 1,
-  executionMode: 'sequential',
-  spinning: 'off',
-  graphLevel: 'all',
-  memoryArena: 'on',
-  memoryPattern: 'on',
+  ...DEFAULT_RUNTIME,
   isolation: 'thread',
   workerStartTimeoutNs: 60e9,
   batchPreset: 'none',

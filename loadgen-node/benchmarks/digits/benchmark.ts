@@ -24,14 +24,17 @@ export const benchmark: LoadgenBenchmark = {
     // Checksums have proven every file of it: nothing needs to be decoded.
     const folder = await ensureGeneratedDataSet({ cacheFolder, onProgress });
     const images = await readLabelFile(folder);
-    return new DigitsDataSet('digits', folder, images, rules.quality.metric);
+    const metric = rules.quality.metric;
+    return new DigitsDataSet('digits', { folder, images, metric, isManifestChecked: true });
   },
 };
 
-/** There are no checksums of a user's files: each of them must decode. */
+/** A user's files may never have been looked at: each of them must decode. */
 async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DigitsDataSet> {
   const images = await readLabelFile(folder);
-  const dataSet = new DigitsDataSet('digits-own-data', folder, images, rules.quality.metric);
+  const { metric } = rules.quality;
+  const parts = { folder, images, metric, isManifestChecked: false };
+  const dataSet = new DigitsDataSet('digits-own-data', parts);
   await forEachIndex(images.length, CONCURRENCY, async (index) => {
     await dataSet.checkImage(index);
     if (index % PROGRESS_STEP === 0) {

@@ -1,27 +1,47 @@
 import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { IMAGE_SIZE } from '../../../shared/digits/digit-sets.ts';
 import { decodeResponse } from '../../../shared/digits/response.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import { decodeJpeg } from '../../../shared/image/jpeg.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
-import { imagePath, LABEL_FILE, type LabelledImage, parseLabelList } from './label-list.ts';
+import {
+  IMAGE_FOLDER,
+  imagePath,
+  LABEL_FILE,
+  type LabelledImage,
+  parseLabelList,
+} from './label-list.ts';
+
+/** What a {@link DigitsDataSet} is made of. */
+export interface DigitsParts {
+  readonly folder: string;
+  readonly images: readonly LabelledImage[];
+  /** Name of the accuracy that the data set reports. */
+  readonly metric: string;
+  readonly isManifestChecked: boolean;
+}
 
 /** Images of digits on disk and their labels in memory. */
 export class DigitsDataSet implements DataSet {
   readonly name: string;
   readonly folder: string;
   readonly totalSampleCount: number;
+  readonly files: readonly string[];
+  readonly isManifestChecked: boolean;
   readonly #images: readonly LabelledImage[];
   readonly #metric: string;
 
-  /** @param metric Name of the accuracy that {@link scoreAccuracy} reports. */
-  constructor(name: string, folder: string, images: readonly LabelledImage[], metric: string) {
+  constructor(name: string, { folder, images, metric, isManifestChecked }: DigitsParts) {
     this.name = name;
     this.folder = folder;
     this.totalSampleCount = images.length;
+    this.isManifestChecked = isManifestChecked;
+    // A list may name an image twice.
+    const paths = new Set(images.map(({ fileName }) => posix.join(IMAGE_FOLDER, fileName)));
+    this.files = [LABEL_FILE, ...paths];
     this.#images = images;
     this.#metric = metric;
   }

@@ -9,6 +9,7 @@ export const MOBILENET: BenchmarkRules = {
   key: 'mobilenet',
   title: 'image classification of round v0.5: MobileNet v1 1.0 224 on ImageNet 2012',
   isOfficial: true,
+  rounds: ['v0.5'],
   performanceSampleCount: 1024,
   serverTargetLatencyNs: 10_000_000,
   serverTargetLatencyPercentile: 0.99,

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BenchmarkRules } from '../../../shared/benchmarks/benchmark-row.ts';
+import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/imagenet.ts';
+import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import { ImagenetDataSet } from './imagenet-data-set.ts';
+import { readReferenceAccuracy, standInQuality } from './reference-accuracy.ts';
+import { ensureStandinDataSet } from './standin-data-set.ts';
+import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
+
+/** Images of ImageNet's validation set of 2012. */
+const VALIDATION_COUNT = 50_000;
+
+/** What stands in place of a folder for the data that longhaul makes itself. */
+const STAND_IN = 'standin';
+
+/** Files that are looked for at once. */
+const CONCURRENCY = 8;
+
+/** Images between two reports of progress. */
+const PROGRESS_STEP = 1000;
+
+/** Missing images that a message names; of more it tells the number. */
+const NAMED_MAX = 20;
+
+/**
+ * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
+ * images, or generated images in the same layout. The response is the class; see score-responses.ts.
+ */
+export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
+  const rules = benchmarkRules(key);
+  return {
+    rules,
+    openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
+      if (dataFolder === undefined) throw noDataFolder(rules);
+      // A folder of this name is meant by ./standin.
+      const isGenerated = dataFolder === STAND_IN;
+      const folder = isGenerated
+        ? await ensureStandinDataSet({ cacheFolder, onProgress })
+        : dataFolder;
+      return openFolder(folder, rules, isGenerated, onProgress);
+    },
+  };
+}
+
+async function openFolder(
+  folder: string,
+  rules: BenchmarkRules,
+  isGenerated: boolean,
+  onProgress: PrepareProgress,
+): Promise<ImagenetDataSet> {
+  const images = await readValMap(folder);
+  if (!isGenerated) await findImages(folder, images, onProgress);
+  const reference = await readReferenceAccuracy(folder);
+  const isStandIn = isGenerated || reference !== undefined;
+  const { metric } = rules.quality;
+  return new ImagenetDataSet({
+    name: isStandIn ? 'imagenet-standin' : 'imagenet-2012-val',
+    ...{ folder, images, metric, isManifestChecked: isGenerated },
+    preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
+    quality: reference?.benchmark === rules.key ? standInQuality(reference, metric) : undefined,
+    marks: marksOf(images.length, isStandIn),
+  });
+}
+
+function marksOf(count: number, isStandIn: boolean): string[] {
+  if (isStandIn) {
+    return [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
+  }
+  if (count === VALIDATION_COUNT) return [];
+  return [
+    `the data set has ${count} of ${VALIDATION_COUNT} images of the validation set: an accuracy run of all is required`,
+  ];
+}
+
+/** @throws MlperfError `ERR_DATA_SET` naming the images that are not there, with their lines. */
+async function findImages(
+  folder: string,
+  images: readonly LabelledImage[],
+  onProgress: PrepareProgress,
+): Promise<void> {
+  const missing: number[] = [];
+  await forEachIndex(images.length, CONCURRENCY, async (index) => {
+    const isThere = await stat(join(folder, (images[index] as LabelledImage).path)).then(
+      (found) => found.isFile(),
+      // Whatever keeps it from being found, the message names the file.
+      () => false,
+    );
+    if (!isThere) missing.push(index);
+    if (index % PROGRESS_STEP === 0) {
+      onProgress(index / images.length, `looking for ${images.length} images in ${folder}`);
+    }
+  });
+  if (missing.length === 0) return;
+  missing.sort((a, b) => a - b);
+  const named = missing
+    .slice(0, NAMED_MAX)
+    .map((index) => `${images[index]?.path} (line ${index + 1})`);
+  const rest = missing.length - named.length;
+  throw new MlperfError(
+    'ERR_DATA_SET',
+    `${join(folder, VAL_MAP_FILE)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
+      `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}${hintOf(folder)}`,
+  );
+}
+
+/** The archive of ImageNet unpacks to a folder `val` of its own in many copies. */
+function hintOf(folder: string): string {
+  return existsSync(join(folder, 'val'))
+    ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
+    : '';
+}
+
+function noDataFolder({ key }: BenchmarkRules): MlperfError {
+  return new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
+      '(image-net.org asks for a registration; see the README of the benchmark), ' +
+      `or --data-dir ${STAND_IN} for generated images`,
+  );
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Runs a benchmark of image classification, accuracy and then performance, and prints the wall-clock time of the
+# run. The folders resnet50 and mobilenet have a script of this name each, which call this one.
+set -eu
+
+usage() {
+  cat >&2 <<USAGE
+usage: run_and_time.sh DATA MODEL [flag of "longhaul run"]...
+
+  DATA    folder with val_map.txt and the validation images of ImageNet 2012, or standin
+  MODEL   file of the model, or standin, or standin-int8
+
+Environment:
+  SUT     address of a SUT node that runs already, for example 10.0.0.2:50051; MODEL is not used then
+          (default: a node is started on this machine, and ended again)
+  PORT    port of the node that is started (default: 50051)
+  SUTFLAGS   flags for it, for example "--threads-per-worker 2 --batch-size-max 8"
+
+Offline at 10 samples/s expected, where nothing else is said. Flags of an official run:
+  --round v4.1 --scenario Offline --target-qps QPS --min-duration 600s --min-query-count 24576
+USAGE
+  exit 2
+}
+
+[ "$#" -ge 3 ] || usage
+benchmark=$1
+data=$2
+model=$3
+shift 3
+
+# Beside the compiled code of this copy, wherever that lies.
+main=$(dirname "$0")/../../../dist/loadgen-node/main.js
+[ -f "$main" ] || { echo "run_and_time.sh: $main is missing: run npm ci" >&2; exit 6; }
+
+node=
+stop_node() {
+  [ -z "$node" ] || { kill "$node" 2>/dev/null && wait "$node" || true; }
+}
+trap stop_node EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+if [ -z "${SUT:-}" ]; then
+  SUT=127.0.0.1:${PORT:-50051}
+  # shellcheck disable=SC2086 # Flags are several words.
+  node "$main" sut --benchmark "$benchmark" --model "$model" --listen "$SUT" --node sut-local \
+    ${SUTFLAGS:-} &
+  node=$!
+  # It answers before its model is there; the run waits for that.
+  until node "$main" name --sut "$SUT" >/dev/null 2>&1; do
+    kill -0 "$node" 2>/dev/null || { echo "run_and_time.sh: the SUT node ended" >&2; exit 4; }
+    sleep 1
+  done
+fi
+
+begin=$(date +%s)
+code=0
+node "$main" run --sut "$SUT" --benchmark "$benchmark" --data-dir "$data" --scenario Offline \
+  --target-qps 10 --mode submission --ready-timeout 1800s "$@" || code=$?
+end=$(date +%s)
+echo "Wall-clock time: $((end - begin)) s (data set checked, accuracy run, performance run)"
+exit "$code"

@@ -1,0 +1,92 @@
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { formatFixed } from '../../results/number-format.ts';
+import type { AccuracyEntry, AccuracyReport } from '../loadgen-benchmark.ts';
+
+/** How the one number of a response is written; the official script is told by its option `--dtype`. */
+type ResponseType = 'float32' | 'int32' | 'int64';
+
+/** A response that was read. */
+interface ReadLabel {
+  /** The class; a fraction is cut off, as the script does. */
+  readonly label: number;
+  /** Undefined for 0 in 4 bytes, which is the same in float32 and int32. */
+  readonly type: ResponseType | undefined;
+}
+
+/**
+ * Largest whole number whose bits are no float32 of 1 or more, nor a normal one: a class as int32 can not be
+ * taken for a class as float32.
+ */
+const INT32_CLASS_MAX = 0x7f_ffff;
+
+/**
+ * Reads the class out of a response: one little-endian number, int64 in 8 bytes, float32 or int32 in 4. The bits
+ * of an int32 class are a float32 next to 0, which is no class, so the type needs no setting.
+ * @returns undefined when the bytes are no such number.
+ */
+function readLabel(response: Uint8Array): ReadLabel | undefined {
+  const view = new DataView(response.buffer, response.byteOffset, response.length);
+  if (response.length === 8) {
+    return { label: Number(view.getBigInt64(0, true)), type: 'int64' };
+  }
+  if (response.length !== 4) return undefined;
+  const whole = view.getInt32(0, true);
+  if (whole === 0) return { label: 0, type: undefined };
+  if (whole > 0 && whole <= INT32_CLASS_MAX) return { label: whole, type: 'int32' };
+  const value = view.getFloat32(0, true);
+  return Number.isFinite(value) ? { label: Math.trunc(value), type: 'float32' } : undefined;
+}
+
+/**
+ * Top-1 accuracy, as MLCommons' accuracy-imagenet.py counts it: of several responses for a sample the first one
+ * counts; a class that there is not is a wrong answer.
+ * @param labels Right class by sample index.
+ * @throws MlperfError `ERR_DATA_SET` when a response is no number, is for no sample, or of another type than
+ *   those before it: the script reads a whole log with one type.
+ */
+export function scoreResponses(
+  entries: Iterable<AccuracyEntry>,
+  labels: Uint16Array,
+  metric: string,
+): AccuracyReport {
+  const isScored = new Uint8Array(labels.length);
+  let type: ResponseType | undefined;
+  let sampleCount = 0;
+  let correctCount = 0;
+  for (const { sampleIndex, response } of entries) {
+    const expected = labels[sampleIndex];
+    if (expected === undefined) {
+      const range = `the data set has the samples 0 to ${labels.length - 1}`;
+      throw new MlperfError('ERR_DATA_SET', `a response for sample ${sampleIndex}; ${range}`);
+    }
+    const read = readLabel(response);
+    if (read === undefined) throw noLabel(sampleIndex, response);
+    type ??= read.type;
+    if (read.type !== undefined && read.type !== type) {
+      const what = `a response as ${read.type} after others as ${type}`;
+      throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${what}`);
+    }
+    if (isScored[sampleIndex] === 1) continue;
+    isScored[sampleIndex] = 1;
+    sampleCount += 1;
+    if (read.label === expected) correctCount += 1;
+  }
+  const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
+  const scriptLine = formatScriptLine(correctCount, sampleCount);
+  return { metric, value, correctCount, sampleCount, scriptLine };
+}
+
+/** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
+export function formatScriptLine(correctCount: number, sampleCount: number): string {
+  const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;
+  return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
+}
+
+function noLabel(sampleIndex: number, response: Uint8Array): MlperfError {
+  const shown = Buffer.from(response.subarray(0, 16)).toString('hex');
+  return new MlperfError(
+    'ERR_DATA_SET',
+    `sample ${sampleIndex}: a response is one number, float32 or int32 in 4 bytes or int64 in 8; this one has ` +
+      `${response.length} bytes (hexadecimal ${shown})`,
+  );
+}

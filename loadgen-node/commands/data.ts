@@ -1,0 +1,180 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import type { Command } from 'commander';
+import { MANIFEST_FILE } from '../../shared/cache/manifest.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { findList } from '../data-set/check-data-set.ts';
+import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
+import { compareFiles, differenceError, differs } from '../data-set/compare-files.ts';
+import { hashFiles, listFiles } from '../data-set/hash-files.ts';
+import { Interruption } from './interruption.ts';
+import { RUN_SETTINGS } from './run-settings.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul data checksums --benchmark resnet50 --data-dir imagenet --output imagenet/${CHECKSUM_FILE}
+  longhaul data verify --benchmark resnet50 --data-dir imagenet
+
+A list is what sha256sum writes, and "sha256sum -c" in the data set's folder reads it. Every run compares its data
+set with ${CHECKSUM_FILE} in that folder, or with the list of --data-checksums.
+
+Exit codes: 0 unchanged, 5 a file is missing, changed or not in the list, 2 wrong flag.`;
+
+const DATA_SETTINGS: {
+  readonly benchmark: Setting<string>;
+  readonly dataDir: Setting<string | undefined>;
+  readonly cacheDir: Setting<string | undefined>;
+} = {
+  benchmark: RUN_SETTINGS.benchmark,
+  dataDir: RUN_SETTINGS.dataDir,
+  cacheDir: RUN_SETTINGS.cacheDir,
+};
+
+const CHECKSUMS_SETTINGS: typeof DATA_SETTINGS & {
+  readonly output: Setting<string | undefined>;
+} = {
+  ...DATA_SETTINGS,
+  output: optional(text('file', 'file to write the list to (default: stdout)')),
+};
+
+const VERIFY_SETTINGS: typeof DATA_SETTINGS & {
+  readonly checksums: Setting<string | undefined>;
+} = {
+  ...DATA_SETTINGS,
+  checksums: optional(
+    text('file', `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`),
+  ),
+};
+
+/** `longhaul data`: lists of checksums of data sets. */
+export function dataCommand(): Command {
+  const checksums = createCommand('checksums', 'write a list of the checksums of a data set');
+  addFlags(checksums, CHECKSUMS_SETTINGS).action(async () => {
+    await writeChecksums(settingsOf(checksums, undefined, CHECKSUMS_SETTINGS).values);
+  });
+  const verify = createCommand('verify', 'compare a data set with a list of checksums');
+  addFlags(verify, VERIFY_SETTINGS).action(async () => {
+    await verifyDataSet(settingsOf(verify, undefined, VERIFY_SETTINGS).values);
+  });
+  return createCommand('data', 'write and check lists of the checksums of a data set')
+    .addHelpText('after', EXAMPLE)
+    .addCommand(checksums.addHelpText('after', EXAMPLE))
+    .addCommand(verify.addHelpText('after', EXAMPLE));
+}
+
+interface DataValues {
+  readonly benchmark: string;
+  readonly dataDir: string | undefined;
+  readonly cacheDir: string | undefined;
+}
+
+async function writeChecksums(
+  values: DataValues & { readonly output: string | undefined },
+): Promise<void> {
+  const { onProgress, orAbort, clear } = watch();
+  const { folder, files } = await orAbort(openFiles(values, onProgress));
+  const { checksums, missing } = await orAbort(hashFiles(folder, files, onProgress));
+  clear();
+  if (missing.length > 0) {
+    const differences = { missing, changed: [], additional: [] };
+    throw differenceError(folder, 'it was a moment ago', differences);
+  }
+  const list = formatChecksumList(checksums);
+  if (values.output === undefined) {
+    process.stdout.write(list);
+    return;
+  }
+  try {
+    writeFileSync(values.output, list);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${values.output}: ${reason}`, {
+      cause: error,
+    });
+  }
+  const digest = digestOfList(checksums);
+  process.stdout.write(
+    `${checksums.size} files of ${folder} in ${values.output}, SHA-256 ${digest}\n`,
+  );
+}
+
+async function verifyDataSet(
+  values: DataValues & { readonly checksums: string | undefined },
+): Promise<void> {
+  const { benchmark, dataDir, checksums } = values;
+  const { onProgress, orAbort, clear } = watch();
+  // A folder is compared first: what a broken data set lacks is told file by file then.
+  const isFolder = dataDir !== undefined && existsSync(dataDir);
+  const folder = isFolder ? dataDir : (await orAbort(openFiles(values, onProgress))).folder;
+  const list = await findList(folder, checksums);
+  if (list === undefined) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
+    );
+  }
+  const present = (await listFiles(folder)).filter((path) => !isBesides(path, folder, checksums));
+  const differences = await orAbort(compareFiles(folder, list.checksums, present, onProgress));
+  clear();
+  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  const dataSet = await orAbort(openDataSet(values, onProgress));
+  clear();
+  const digest = digestOfList(list.checksums);
+  process.stdout.write(
+    `${list.checksums.size} files of ${folder} are as ${list.name} has them (SHA-256 of the list ${digest}): ` +
+      `${dataSet.totalSampleCount} samples of ${benchmark}\n`,
+  );
+}
+
+/** Files that say something of a data set and are none of its own. */
+const BESIDES: readonly string[] = [CHECKSUM_FILE, MANIFEST_FILE, 'reference.json'];
+
+/** Lists do not list themselves. */
+function isBesides(path: string, folder: string, listFile: string | undefined): boolean {
+  const own =
+    listFile === undefined ? '' : relative(folder, resolve(listFile)).split(sep).join('/');
+  return path === own || BESIDES.includes(path);
+}
+
+async function openFiles(
+  values: DataValues,
+  onProgress: PrepareProgress,
+): Promise<{ readonly folder: string; readonly files: readonly string[] }> {
+  const { name, folder, files } = await openDataSet(values, onProgress);
+  if (files !== undefined) return { folder, files };
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the samples of ${name} are made up: they have no files and no checksums`,
+  );
+}
+
+async function openDataSet(
+  { benchmark, dataDir, cacheDir }: DataValues,
+  onProgress: PrepareProgress,
+): Promise<DataSet> {
+  const { openDataSet: open } = await loadgenBenchmark(benchmark);
+  const cacheFolder = cacheDir ?? defaultCacheFolder();
+  return open({ dataFolder: dataDir, cacheFolder, onProgress });
+}
+
+/** Progress on the terminal, and Ctrl-C. */
+function watch(): {
+  readonly onProgress: PrepareProgress;
+  orAbort<T>(work: Promise<T>): Promise<T>;
+  clear(): void;
+} {
+  const terminal = new Terminal();
+  const interruption = new Interruption(() => terminal.line('interrupted'));
+  return {
+    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+    orAbort: (work) => interruption.orAbort(work),
+    clear: () => terminal.clear(),
+  };
+}

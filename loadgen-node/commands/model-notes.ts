@@ -1,0 +1,59 @@
+import type { NodeDescription, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { LoggedDetail } from '../engine/test-context.ts';
+
+type NodeModel = NonNullable<NodeDescription['model']>;
+
+/** How stand-ins are named; their files, and so their names, say what they are. */
+const STAND_IN_NAME = /stand-?in/i;
+
+/** What a result says of models that are not the benchmark's own. */
+export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
+  return nodes.flatMap(({ address, description }) => {
+    const model = description?.model;
+    if (model?.isStandIn !== true) return [];
+    if (isNamedStandIn(model)) {
+      return [
+        `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
+          `neither its accuracy nor its speed is that of ${benchmark}`,
+      ];
+    }
+    return [
+      `SUT node ${address} runs ${model.name}, which is not known to be the benchmark's own model`,
+    ];
+  });
+}
+
+/** The model of each node that tells one, in the detail log. */
+export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
+  return nodes.flatMap(({ address, description }) => {
+    const model = description?.model;
+    if (model === null || model === undefined) return [];
+    const { name, sha256, isStandIn } = model;
+    const value = { address, name, sha256, is_stand_in: String(isStandIn) };
+    return [{ key: 'longhaul_model', value }];
+  });
+}
+
+/** The models of a run for people, a line for each, with the nodes that have it. */
+export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
+  const addresses = new Map<string, string[]>();
+  for (const { address, description } of nodes) {
+    const model = description?.model;
+    if (model === null || model === undefined) continue;
+    const digest = model.sha256 === '' ? 'no file' : `SHA-256 ${model.sha256}`;
+    const text = `${model.name}, ${digest}${standInNote(model)}`;
+    addresses.set(text, [...(addresses.get(text) ?? []), address]);
+  }
+  // One model on all nodes, the usual case, needs no addresses.
+  if (addresses.size === 1) return [...addresses.keys()];
+  return [...addresses].map(([text, at]) => `${text}   (${at.join(', ')})`);
+}
+
+function standInNote(model: NodeModel): string {
+  if (!model.isStandIn) return '';
+  return isNamedStandIn(model) ? ': A STAND-IN' : ": not known to be the benchmark's own";
+}
+
+function isNamedStandIn({ name }: NodeModel): boolean {
+  return STAND_IN_NAME.test(name);
+}
