@@ -113,7 +113,7 @@ export class RunJudge {
     const { accuracy, quality } = this;
     if (accuracy === undefined || isMet(accuracy, quality)) return [];
     const seen = accuracyInWords(accuracy);
-    const text = `The quality target is missed: ${seen}, ${targetInWords(quality)}.`;
+    const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
     return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
   }
 }
