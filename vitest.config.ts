@@ -1,11 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
-const COMMANDS = [
-  'test/integration/command-line.test.ts',
-  'test/integration/conformance-verbs.test.ts',
-  'test/integration/package.test.ts',
-  'test/integration/settings-commands.test.ts',
-];
+/** Files whose processes mostly start, wait and end: no verdict in them depends on who else runs. */
+const TOGETHER = [
+  'artifact-cache',
+  'bad-files',
+  'command-line',
+  'conformance-verbs',
+  'digits-model',
+  'faults',
+  'faults-network',
+  'faults-nodes',
+  'package',
+  'qdl-faults',
+  'settings-commands',
+  'sut-node-life',
+].map((name) => `test/integration/${name}.test.ts`);
 
 export default defineConfig({
   test: {
@@ -14,11 +23,10 @@ export default defineConfig({
       { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'] } },
       {
         test: {
-          // What a person types: processes that mostly start and end. Two at a time.
-          name: 'commands',
-          include: COMMANDS,
+          name: 'together',
+          include: TOGETHER,
           sequence: { groupOrder: 1 },
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },
@@ -27,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: COMMANDS,
+          exclude: TOGETHER,
           // After the others, which would take the cores away from the clocks of these.
           sequence: { groupOrder: 2 },
           // Real processes, sockets and models: on 2 cores one file at a time keeps them honest.

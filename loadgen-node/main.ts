@@ -14,6 +14,7 @@ import { demoCommand } from './commands/demo.ts';
 import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { InterruptedError } from './commands/interruption.ts';
 import { nameCommand } from './commands/name.ts';
+import { prepareCommand } from './commands/prepare.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
 import { selfCheckCommand } from './commands/self-check.ts';
@@ -63,6 +64,7 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(await sutVerb(args.includes('sut'), setExitCode))
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
+    .addCommand(prepareCommand())
     .addCommand(auditCommand(setExitCode))
     .addCommand(dataCommand())
     .addCommand(compressionCommand())

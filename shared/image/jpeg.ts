@@ -54,18 +54,20 @@ export async function jpegCodecVersion(): Promise<string> {
 }
 
 /**
- * Encodes `width * height` RGB pixels, one byte per channel.
+ * Encodes `width * height` RGB pixels, one byte per channel; colours at half the resolution (4:2:0).
  * @param quality 1 to 100, as libjpeg counts it.
+ * @param stretched Size of the encoded image, each axis for itself; undefined: as it is.
  */
 export async function encodeJpeg(
   rgb: Uint8Array,
   { width, height }: ImageSize,
   quality: number,
+  stretched?: ImageSize,
 ): Promise<Uint8Array> {
   const sharp = await loadSharp();
-  return sharp(rgb, { raw: { width, height, channels: 3 } })
-    .jpeg({ quality })
-    .toBuffer();
+  const image = sharp(rgb, { raw: { width, height, channels: 3 } });
+  const sized = stretched === undefined ? image : image.resize({ ...stretched, fit: 'fill' });
+  return sized.jpeg({ quality }).toBuffer();
 }
 
 /**

@@ -42,6 +42,13 @@ export interface SutBenchmark {
 export interface ReferenceModel {
   /** What it is and how to get it, for people who have none. */
   readonly howToGet: string;
-  /** SHA-256 of its file (lower-case hexadecimal) → its name in logs and on the wire. */
-  readonly files: Readonly<Record<string, string>>;
+  /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
+  readonly files: readonly ReferenceFile[];
+}
+
+/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+export interface ReferenceFile {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
 }

@@ -1,11 +1,7 @@
 import assert from 'node:assert';
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
@@ -14,6 +10,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
+import { fileDigest, isReferenceFile } from './model-digest.ts';
 import { checkModelFile } from './model-file.ts';
 import { type ModelSource, modelSource } from './model-source.ts';
 import type { ModelContext, SutModel } from './sut-model.ts';
@@ -74,7 +71,7 @@ export class OnnxModel implements SutModel {
       benchmark.prepareProcess?.(),
     ]);
     context.onProgress(0, `loading ${modelFile}`);
-    const sha256 = await fileSha256(modelFile);
+    const sha256 = await fileDigest(modelFile, 'sha256');
     // From here on there are threads, which stop() would have to know.
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
@@ -82,7 +79,7 @@ export class OnnxModel implements SutModel {
     const pool = this.#createPool(modelFile, context);
     this.#pool = pool;
     const tensors = await pool.load();
-    return { tensors, sha256, isStandIn: this.#isStandIn(sha256) };
+    return { tensors, sha256, isStandIn: await this.#isStandIn(modelFile, sha256) };
   }
 
   async warmUp(): Promise<void> {
@@ -110,10 +107,10 @@ export class OnnxModel implements SutModel {
   }
 
   /** Weights that somebody names are the benchmark's own only where their checksum is known. */
-  #isStandIn(sha256: string): boolean {
+  async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
     const { reference, rules } = this.#parts.benchmark;
     if (this.#source.file === undefined) return rules.isOfficial;
-    return reference === undefined || !Object.hasOwn(reference.files, sha256);
+    return reference === undefined || !(await isReferenceFile(reference, modelFile, sha256));
   }
 
   get #loadedPool(): WorkerPool {
@@ -146,16 +143,4 @@ export class OnnxModel implements SutModel {
       },
     });
   }
-}
-
-/** @throws MlperfError `ERR_MODEL` when the file cannot be read. */
-async function fileSha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    await pipeline(createReadStream(file), hash);
-  } catch (error) {
-    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
-  }
-  return hash.digest('hex');
 }

@@ -4,6 +4,7 @@ import {
   type AttributeProto,
   ELEMENT_TYPES,
   encodeModel,
+  type ModelProto,
   type NodeProto,
   type TensorProto,
   type ValueInfoProto,
@@ -21,6 +22,9 @@ export type TensorName = string;
 
 /** Value of an operator's attribute; a float is wrapped because 1 may be either kind of number. */
 export type AttributeValue = number | string | readonly number[] | { readonly float: number };
+
+/** Elements of a constant; the kind of array says the element type. */
+export type ConstantValues = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
 
 /** Length of an axis, or the name of one that is free, such as the batch axis. */
 export type Axis = number | string;
@@ -48,17 +52,11 @@ export class GraphBuilder {
     this.#outputs.push(describeTensor(name, elementType, shape));
   }
 
-  /** Adds a float constant; `values` in row-major order. */
-  constant(shape: readonly number[], values: Float32Array): TensorName {
-    const name = `constant_${this.#constants.length}`;
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    this.#constants.push({
-      name,
-      dims: shape,
-      data_type: ELEMENT_TYPES.float,
-      raw_data: bytes,
-    });
-    return name;
+  /** Adds a constant; `values` in row-major order, kept as they are until {@link build}. */
+  constant(shape: readonly number[], values: ConstantValues): TensorName {
+    const constant = toConstant(`constant_${this.#constants.length}`, shape, values);
+    this.#constants.push(constant);
+    return constant.name;
   }
 
   /**
@@ -73,13 +71,7 @@ export class GraphBuilder {
   ): TensorName {
     const name = `${operatorType}_${this.#nodes.length}`;
     const output = outputName ?? `${name}_output`;
-    this.#nodes.push({
-      name,
-      op_type: operatorType,
-      input: inputs,
-      output: [output],
-      attribute: Object.entries(attributes).map(([key, value]) => toAttribute(key, value)),
-    });
+    this.#nodes.push(toOperator(name, operatorType, inputs, attributes, output));
     return output;
   }
 
@@ -89,7 +81,12 @@ export class GraphBuilder {
    * @param properties Key-value pairs that tools can read.
    */
   build(description: string, properties: Readonly<Record<string, string>> = {}): Uint8Array {
-    return encodeModel({
+    return encodeModel(this.toModel(description, properties));
+  }
+
+  /** The model before it becomes bytes, for what rewrites graphs. Parameters as in {@link build}. */
+  toModel(description: string, properties: Readonly<Record<string, string>> = {}): ModelProto {
+    return {
       ir_version: IR_VERSION,
       producer_name: 'longhaul',
       doc_string: description,
@@ -102,8 +99,55 @@ export class GraphBuilder {
         input: this.#inputs,
         output: this.#outputs,
       },
-    });
+    };
   }
+}
+
+/**
+ * A constant of a graph.
+ * @param values In row-major order; kept, not copied.
+ */
+export function toConstant(
+  name: TensorName,
+  shape: readonly number[],
+  values: ConstantValues,
+): TensorProto {
+  assert.equal(
+    values.length,
+    shape.reduce((a, b) => a * b, 1),
+    `${name}: as many values as [${shape.join(', ')}] has`,
+  );
+  return {
+    name,
+    dims: shape,
+    data_type: elementTypeOf(values),
+    raw_data: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+  };
+}
+
+/** An operator of one output. */
+export function toOperator(
+  name: string,
+  operatorType: string,
+  inputs: readonly TensorName[],
+  attributes: Readonly<Record<string, AttributeValue>>,
+  output: TensorName,
+): NodeProto {
+  return {
+    name,
+    op_type: operatorType,
+    input: inputs,
+    output: [output],
+    attribute: Object.entries(attributes).map(([key, value]) => toAttribute(key, value)),
+  };
+}
+
+function elementTypeOf(values: ConstantValues): number {
+  if (values instanceof Float32Array) return ELEMENT_TYPES.float;
+  if (values instanceof Uint8Array) return ELEMENT_TYPES.uint8;
+  if (values instanceof Int8Array) return ELEMENT_TYPES.int8;
+  if (values instanceof Int32Array) return ELEMENT_TYPES.int32;
+  return ELEMENT_TYPES.int64;
 }
 
 function describeTensor(

@@ -82,7 +82,7 @@ const modelProto: protobuf.Type = protobuf
   .root.lookupType('onnx.ModelProto');
 
 /** Numbers of ONNX's element types (TensorProto.DataType) that this project uses. */
-export const ELEMENT_TYPES = { float: 1, int64: 7 } as const;
+export const ELEMENT_TYPES = { float: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const;
 
 /** Numbers of ONNX's attribute types (AttributeProto.AttributeType) that this project uses. */
 export const ATTRIBUTE_TYPES = { float: 1, int: 2, string: 3, ints: 7 } as const;
@@ -114,13 +114,13 @@ export interface TensorProto {
   readonly raw_data: Uint8Array;
 }
 
-/** An input or output of a graph; a `dim_param` is an axis whose length is free. */
+/** An input or output of a graph; a `dim_param` is an axis whose length is free; without a shape all is free. */
 export interface ValueInfoProto {
   readonly name: string;
   readonly type: {
     readonly tensor_type: {
       readonly elem_type: number;
-      readonly shape: {
+      readonly shape?: {
         readonly dim: readonly ({ readonly dim_value: number } | { readonly dim_param: string })[];
       };
     };

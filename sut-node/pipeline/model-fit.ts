@@ -47,8 +47,8 @@ export function checkBatchAxis(model: OpenedModel, batchSizeMax: number): void {
   );
 }
 
-/** Writes a list of tensors for people: `image: float [batch, 28, 28]`. */
-function listTensors(tensors: readonly ModelTensor[]): string {
+/** Writes a list of tensors for people: `image: float [free, 28, 28]`. */
+export function listTensors(tensors: readonly ModelTensor[]): string {
   if (tensors.length === 0) return 'none';
   return tensors
     .map(({ name, elementType, shape }) => {

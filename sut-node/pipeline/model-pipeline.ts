@@ -26,6 +26,12 @@ export interface Preprocessor {
    */
   readonly tensorForms: readonly string[];
   /**
+   * Common length of all free axes ({@link PipelineInput.sampleShape}) of a sample whose payload has so many
+   * bytes, 1 or more. Where it is missing, no axis is free and every sample has the shapes of the inputs.
+   * @throws Error when no length gives so many bytes.
+   */
+  lengthOf?(bytes: number): number;
+  /**
    * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
    * @throws Error saying what is wrong with it (byte count, not a number).
    */

@@ -1,10 +1,13 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
 import type { NodeOptions } from './processes.ts';
+import { benchSut } from './sut/sut-bench.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
 // `npm run bench -- VERB`: benchmarks report figures and never fail because of one.
@@ -89,6 +92,52 @@ const VERBS: Readonly<Record<string, Verb>> = {
         sizeBytes: Number(value('size')),
         outstanding: Number(value('outstanding')),
         rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        ...nodeOptions(value),
+      }),
+  },
+  sut: {
+    flags: {
+      model: 'standin',
+      encodings: 'uint8,fp32,jpeg',
+      batches: '1,8',
+      threads: '1,2',
+      rounds: '11',
+      seconds: '3',
+      'cache-dir': '',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchSut({
+        model: value('model'),
+        encodings: words(value('encodings')),
+        batches: numbers(value('batches')),
+        threads: numbers(value('threads')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        cacheFolder: value('cache-dir') || defaultCacheFolder(),
+        ...nodeOptions(value),
+      }),
+  },
+  batching: {
+    flags: {
+      benchmark: 'resnet50',
+      model: 'standin-int8',
+      'data-dir': 'standin',
+      threads: '1',
+      bound: '100',
+      qps: '30',
+      seconds: '8',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchBatching({
+        benchmark: value('benchmark'),
+        model: value('model') || undefined,
+        dataDir: value('data-dir') || undefined,
+        threads: Number(value('threads')),
+        boundMs: Number(value('bound')),
+        firstQps: Number(value('qps')),
         seconds: Number(value('seconds')),
         ...nodeOptions(value),
       }),

@@ -66,13 +66,15 @@ async function openFolder(
   // A copy of generated images is known by their names.
   const isStandIn =
     isGenerated || reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path));
+  // Another benchmark's model says nothing of this one's.
+  const known = reference?.benchmark === rules.key ? reference : undefined;
   const { metric } = rules.quality;
   return new ImagenetDataSet({
     name: isStandIn ? 'imagenet-standin' : 'imagenet-2012-val',
     ...{ folder, images, metric, isManifestChecked: isGenerated },
     preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
-    quality: reference === undefined ? undefined : standInQuality(reference, metric),
-    marks: isStandIn ? standInMarks(images.length, reference) : countMarks(images.length),
+    quality: known === undefined ? undefined : standInQuality(known, metric),
+    marks: isStandIn ? standInMarks(images.length, known) : countMarks(images.length),
   });
 }
 

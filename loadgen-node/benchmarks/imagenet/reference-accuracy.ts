@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
@@ -16,6 +17,8 @@ const SHARE = 0.99;
 
 /** What stands in {@link REFERENCE_FILE}: that the images are a stand-in, and what the FP32 model makes of them. */
 export interface ReferenceAccuracy {
+  /** Key of the benchmark that the model is for: another one's model says nothing of this one's. */
+  readonly benchmark: string;
   /** The FP32 model of which the accuracy is. */
   readonly model: string;
   /** Top-1, from 0 to 1. */
@@ -23,6 +26,7 @@ export interface ReferenceAccuracy {
 }
 
 const schema: z.ZodType<ReferenceAccuracy> = z.object({
+  benchmark: z.string().min(1),
   model: z.string().min(1),
   accuracy: z.number().min(0).max(1),
 });
@@ -45,7 +49,7 @@ export async function readReferenceAccuracy(
       cause: error,
     });
   }
-  const form = 'must be {"model": "<name>", "accuracy": <0 to 1>}';
+  const form = 'must be {"benchmark": "<key>", "model": "<name>", "accuracy": <0 to 1>}';
   try {
     const { success, data } = schema.safeParse(JSON.parse(text));
     if (success) return data;
@@ -53,6 +57,17 @@ export async function readReferenceAccuracy(
     throw new MlperfError('ERR_DATA_SET', `${path} is not JSON; it ${form}`, { cause });
   }
   throw new MlperfError('ERR_DATA_SET', `${path} ${form}`);
+}
+
+/** Leaves beside generated images what the FP32 stand-in makes of them. */
+export async function writeReferenceAccuracy(
+  folder: string,
+  reference: ReferenceAccuracy,
+): Promise<void> {
+  // By one rename: a run that reads it meanwhile sees the old one or the new one.
+  const unfinished = join(folder, `${REFERENCE_FILE}.${randomUUID()}`);
+  await writeFile(unfinished, `${JSON.stringify(reference, undefined, 2)}\n`);
+  await rename(unfinished, join(folder, REFERENCE_FILE));
 }
 
 /** The quality that generated data demands in place of the benchmark's. */

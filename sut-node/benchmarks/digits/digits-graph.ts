@@ -1,20 +1,18 @@
 import { CLASS_COUNT, IMAGE_SIZE } from '../../../shared/digits/digit-sets.ts';
-import { SeededRandom } from '../../../shared/digits/seeded-random.ts';
+import { addRandomFeatures, featureCountOf } from '../../fitting/random-features.ts';
+import type { LinearClassifier } from '../../fitting/ridge.ts';
 import { GraphBuilder, type TensorName } from '../../onnx/graph-builder.ts';
-import type { LinearClassifier } from './ridge.ts';
 
-// The model, from the image to the label. Only the last layer is fitted; the convolutions have random
-// weights that never change, which is enough for ten digits and makes the fit one system of equations.
+// The model, from the image to the label. Only the last layer is fitted; the filters of the features never change.
 //
 //   image [N, 3, 48, 48]
-//     -> brightness [N, 1, 48, 48], brought to mean 0 and deviation 1 per image
-//     -> 32 random 5x5 filters, absolute value, largest of 2x2      [N, 32, 24, 24]
-//     -> 32 random 5x5 filters, negative cut off, mean of 4x4       [N, 32, 6, 6] = 1152 features
+//     -> brightness [N, 1, 48, 48]
+//     -> random features (fitting/random-features.ts)               [N, 1152]
 //     -> fitted linear classifier                                    logits [N, 10]
 //     -> largest                                                     label [N]
 
 /** Numbers per image that the fitted layer sees: 32 filters at 6 x 6 places. */
-export const FEATURE_COUNT = 1152;
+export const FEATURE_COUNT: number = featureCountOf(IMAGE_SIZE);
 
 /** Name of the model's input: float32, {@link SAMPLE_SHAPE} per sample, -1 to 1. */
 export const INPUT_NAME = 'image';
@@ -44,16 +42,8 @@ const BATCH_AXIS = 'N';
 /** Seed of the random filters. Any would do; this one gives the accuracy that the tests expect. */
 const FILTER_SEED = 3;
 
-const FILTER_SIZE = 5;
-const FILTER_COUNT = 32;
-/** Shifts of the filters' results, small beside the results themselves: they make the filters differ more. */
-const FILTER_BIAS_DEVIATION = 0.1;
-
 /** Weights of red, green and blue in brightness (ITU-R BT.601, as in JPEG). */
 const BRIGHTNESS_WEIGHTS = [0.299, 0.587, 0.114] as const;
-
-/** Keeps an image of one single colour from being divided by zero. */
-const VARIANCE_MIN = 1e-4;
 
 /** The part that turns images into features, as a model of its own for the fit; its output is `features`. */
 export function buildFeatureModel(): Uint8Array {
@@ -84,68 +74,11 @@ export function buildDigitsModel({ weights, biases }: LinearClassifier): Uint8Ar
 }
 
 function addFeatures(graph: GraphBuilder): TensorName {
-  const random = new SeededRandom(FILTER_SEED, 0);
   const image = graph.input(INPUT_NAME, 'float', [BATCH_AXIS, ...SAMPLE_SHAPE]);
   const brightness = graph.operator(
     'Conv',
     [image, graph.constant([1, 3, 1, 1], Float32Array.from(BRIGHTNESS_WEIGHTS))],
     { kernel_shape: [1, 1] },
   );
-  const even = graph.operator(
-    'InstanceNormalization',
-    [brightness, graph.constant([1], Float32Array.of(1)), graph.constant([1], Float32Array.of(0))],
-    { epsilon: { float: VARIANCE_MIN } },
-  );
-  // Absolute value: a dark digit on light ground gives the same edges as a light one on dark ground.
-  const edges = graph.operator('Abs', [addRandomFilters(graph, even, 1, random)]);
-  const strongEdges = graph.operator('MaxPool', [edges], { kernel_shape: [2, 2], strides: [2, 2] });
-  const shapes = graph.operator('Relu', [
-    addRandomFilters(graph, strongEdges, FILTER_COUNT, random),
-  ]);
-  const means = graph.operator('AveragePool', [shapes], {
-    kernel_shape: [4, 4],
-    strides: [4, 4],
-  });
-  return graph.operator('Flatten', [means], { axis: 1 }, FEATURES_OUTPUT_NAME);
-}
-
-function addRandomFilters(
-  graph: GraphBuilder,
-  input: TensorName,
-  channelCount: number,
-  random: SeededRandom,
-): TensorName {
-  const weights = randomFilters(channelCount, random);
-  const biases = Float32Array.from(
-    { length: FILTER_COUNT },
-    () => random.nearlyNormal() * FILTER_BIAS_DEVIATION,
-  );
-  return graph.operator(
-    'Conv',
-    [
-      input,
-      graph.constant([FILTER_COUNT, channelCount, FILTER_SIZE, FILTER_SIZE], weights),
-      graph.constant([FILTER_COUNT], biases),
-    ],
-    { kernel_shape: [FILTER_SIZE, FILTER_SIZE], pads: [2, 2, 2, 2] },
-  );
-}
-
-/**
- * Filters of random weights with the mean 0 each, so that even areas give 0 whatever their brightness.
- * The deviation keeps the results of the same size as the input (He initialisation).
- */
-function randomFilters(channelCount: number, random: SeededRandom): Float32Array {
-  const size = channelCount * FILTER_SIZE * FILTER_SIZE;
-  const deviation = Math.sqrt(2 / size);
-  const weights = new Float32Array(FILTER_COUNT * size);
-  for (let start = 0; start < weights.length; start += size) {
-    const filter = Float64Array.from({ length: size }, () => random.nearlyNormal() * deviation);
-    const mean = filter.reduce((sum, weight) => sum + weight, 0) / size;
-    weights.set(
-      filter.map((weight) => weight - mean),
-      start,
-    );
-  }
-  return weights;
+  return addRandomFeatures(graph, brightness, FILTER_SEED, FEATURES_OUTPUT_NAME);
 }

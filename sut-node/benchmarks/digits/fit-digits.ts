@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { CLASS_COUNT, RAW_IMAGE_BYTES, TRAINING_SET } from '../../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../../shared/digits/render-digit.ts';
+import { fitRidge, type LabelledFeatures } from '../../fitting/ridge.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../onnx/onnxruntime.ts';
 import type { PrepareProgress } from '../sut-benchmark.ts';
 import {
@@ -12,7 +13,6 @@ import {
   SAMPLE_SHAPE,
 } from './digits-graph.ts';
 import { normaliseImage } from './preprocess.ts';
-import { fitRidge, type LabelledFeatures } from './ridge.ts';
 
 /** Raise with every change of the way in which the classifier is fitted: no model of the old way is found then. */
 export const FIT_REVISION = 1;

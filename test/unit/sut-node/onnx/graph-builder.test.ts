@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GraphBuilder } from '../../../../sut-node/onnx/graph-builder.ts';
+import { type ConstantValues, GraphBuilder } from '../../../../sut-node/onnx/graph-builder.ts';
 import { loadOnnxRuntime } from '../../../../sut-node/onnx/onnxruntime.ts';
 
 // Goal: what the builder writes is an ONNX model that ONNX Runtime loads and computes correctly.
@@ -46,5 +46,27 @@ describe('GraphBuilder', () => {
   it('refuses a number that is neither an integer nor marked as a float', () => {
     const graph = new GraphBuilder('wrong');
     expect(() => graph.operator('Elu', ['x'], { alpha: 0.5 })).toThrow('alpha');
+  });
+
+  it.each<[string, ConstantValues, readonly number[]]>([
+    ['float', Float32Array.of(1.5, -2), [1.5, -2]],
+    ['uint8', Uint8Array.of(0, 255), [0, 255]],
+    ['int8', Int8Array.of(-128, 127), [-128, 127]],
+    ['int32', Int32Array.of(-70_000, 70_000), [-70_000, 70_000]],
+    ['int64', BigInt64Array.of(-5n, 5n), [-5, 5]],
+  ])('writes constants of %s', async (elementType, values, expected) => {
+    const { InferenceSession, Tensor } = await loadOnnxRuntime();
+    const graph = new GraphBuilder('constants');
+    graph.input('x', 'float', [1]);
+    graph.operator('Cast', [graph.constant([2], values)], { to: 1 }, 'y');
+    graph.output('y', 'float', [2]);
+    const session = await InferenceSession.create(graph.build(elementType));
+    const { y } = await session.run({ x: new Tensor('float32', Float32Array.of(0), [1]) });
+    expect(y?.data).toEqual(Float32Array.from(expected));
+  });
+
+  it('refuses a constant whose values do not fill its shape', () => {
+    const graph = new GraphBuilder('wrong');
+    expect(() => graph.constant([2, 3], new Float32Array(5))).toThrow('[2, 3]');
   });
 });

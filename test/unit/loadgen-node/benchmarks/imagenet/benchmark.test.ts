@@ -38,7 +38,10 @@ describe('openDataSet of resnet50', () => {
 
   it('takes quality and marks from reference.json of generated data', async () => {
     const folder = await writeImages();
-    await writeFile(join(folder, 'reference.json'), '{"model": "m-standin", "accuracy": 0.9}');
+    await writeFile(
+      join(folder, 'reference.json'),
+      '{"benchmark": "resnet50", "model": "m-standin", "accuracy": 0.9}',
+    );
     const { name, quality, marks, files } = await open(folder);
     expect(name).toBe('imagenet-standin');
     expect(quality).toMatchObject({ target: 0.9 * 0.99, reference: { value: 0.9, share: 0.99 } });

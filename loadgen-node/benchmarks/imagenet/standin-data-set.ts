@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ArtifactOptions, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
+import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
+import { jpegCodecVersion } from '../../../shared/image/jpeg.ts';
+import { makeStandinImage } from '../../../shared/standin/standin-image.ts';
+import {
+  STANDIN_DRAWING_REVISION,
+  STANDIN_EVALUATION_SET,
+  STANDIN_JPEG_QUALITY,
+  type StandinSet,
+} from '../../../shared/standin/standin-sets.ts';
+import { VAL_MAP_FILE } from './val-map.ts';
+
+/** Images that are drawn, encoded or written at once: enough to keep the codec's thread pool of four busy. */
+const CONCURRENCY = 8;
+
+/** Images between two reports of progress. */
+const PROGRESS_STEP = 50;
+
+/** Digits of the number in a file's name, as in ImageNet's. */
+const NUMBER_DIGITS = 8;
+
+/** Where a data set is kept. */
+export interface StandinDataSetRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
+  /** Which images; tests make few. */
+  readonly images?: StandinSet;
+}
+
+/**
+ * Finds the stand-in's data set in the cache, checked against its checksums, or draws it: JPEG files of varied
+ * size and `val_map.txt`, laid out as ImageNet's validation set is. The classes are 0 to 9 of 1,000.
+ * @returns Folder of the data set.
+ * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`
+ */
+export async function ensureStandinDataSet({
+  cacheFolder,
+  onProgress,
+  images = STANDIN_EVALUATION_SET,
+}: StandinDataSetRequest): Promise<string> {
+  return ensureArtifact({
+    cacheFolder,
+    name: 'imagenet-standin-data-set',
+    recipe: {
+      images,
+      drawingRevision: STANDIN_DRAWING_REVISION,
+      jpegQuality: STANDIN_JPEG_QUALITY,
+      // The same pixels may become other bytes: who compares two runs must find two data sets then.
+      jpegCodec: await jpegCodecVersion(),
+    },
+    build: (folder, onBuildProgress) => writeDataSet(images, folder, onBuildProgress),
+    onProgress,
+  });
+}
+
+async function writeDataSet(
+  images: StandinSet,
+  folder: string,
+  onProgress: ArtifactOptions['onProgress'],
+): Promise<void> {
+  const { imageCount } = images;
+  const lines: string[] = [];
+  await forEachIndex(imageCount, CONCURRENCY, async (index) => {
+    if (index % PROGRESS_STEP === 0) {
+      onProgress(index / imageCount, `drawing ${imageCount} images to measure with`);
+    }
+    const { label, jpeg } = await makeStandinImage(images, index);
+    const fileName = `standin_val_${String(index + 1).padStart(NUMBER_DIGITS, '0')}.JPEG`;
+    lines[index] = `${fileName} ${label}\n`;
+    await writeFile(join(folder, fileName), jpeg);
+  });
+  await writeFile(join(folder, VAL_MAP_FILE), lines.join(''));
+}

@@ -1,0 +1,70 @@
+import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
+import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
+import type { ModelUsage } from '../../model/model-usage.ts';
+import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
+import type { OpenedModel } from '../../pipeline/model-fit.ts';
+import { openPipeline } from '../../pipeline/open-pipeline.ts';
+import type { ReferenceModel, SutBenchmark } from '../sut-benchmark.ts';
+import { ensureStandinModels } from './standin-models.ts';
+import { type StandinBenchmark, standinWords } from './standins.ts';
+
+/** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
+const COUNT_WITH_BACKGROUND = 1001;
+
+/** Bytes of a response: one float32, little-endian, the class as accuracy-imagenet.py reads it. */
+const RESPONSE_BYTES = 4;
+
+/**
+ * A benchmark of ImageNet on the SUT node. What the model's description does not say is as in the reference:
+ * layout and names come from the model itself, the response is the class as a float32, and where the model knows
+ * 1,001 classes the first of them is the background and is not counted.
+ * Source: MLCommons inference, vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for
+ * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
+ * @param preprocess Name of the pre-processor.
+ */
+export function imagenetBenchmark(
+  key: StandinBenchmark,
+  preprocess: string,
+  reference: ReferenceModel,
+): SutBenchmark {
+  const words = standinWords(key);
+  return {
+    rules: benchmarkRules(key),
+    builtInModels: words,
+    reference,
+    responseBytesMax: RESPONSE_BYTES,
+    sampleElements: IMAGENET_ELEMENTS,
+    prepareModel: async ({ model, cacheFolder, onProgress }) => {
+      const files = await ensureStandinModels({ benchmark: key, cacheFolder, onProgress });
+      return model === 'standin-int8' ? files.int8 : files.fp32;
+    },
+    // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
+    prepareProcess: loadJpegCodec,
+    openPipeline: (model, usage) =>
+      openPipeline(model, { ...defaultsFor(model), preprocess, ...withoutGaps(usage) }),
+  };
+}
+
+function defaultsFor(model: OpenedModel): ModelUsage {
+  const hasBackground = model.outputs.some(({ shape }) => shape.at(-1) === COUNT_WITH_BACKGROUND);
+  return {
+    ...imageShape(model),
+    postprocess: 'class',
+    classOffset: hasBackground ? -1 : 0,
+    response: 'float32',
+  };
+}
+
+/** Fills in axes that the model leaves free; another model than one of images is left to the pre-processor to refuse. */
+function imageShape({ inputs }: OpenedModel): Pick<ModelUsage, 'inputs'> {
+  const [input, another] = inputs;
+  const layout = another === undefined ? imagenetLayoutOf(input?.shape.slice(1) ?? []) : undefined;
+  if (input === undefined || layout === undefined) return {};
+  return { inputs: [{ name: input.name, shape: IMAGENET_SHAPES[layout] }] };
+}
+
+/** A description says nothing by leaving a key out; that must not hide a default. */
+function withoutGaps(usage: ModelUsage): ModelUsage {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,138 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
+import { type BuildProgress, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
+import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
+import { fileDigest } from '../../model/model-digest.ts';
+import type { ModelPipeline, PipelineInput } from '../../pipeline/model-pipeline.ts';
+import { createOrtSession, type ModelSession } from '../../workers/ort-session.ts';
+import { sutBenchmark } from '../registry.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
+import type { StandinFiles } from './standin-models.ts';
+import { STANDIN_PRECISIONS, type StandinBenchmark, type StandinPrecision } from './standins.ts';
+
+/** A file of the data set and its class. */
+export interface LabelledFile {
+  readonly path: string;
+  readonly label: number;
+}
+
+/** Right answers by precision. */
+export type CorrectCounts = Readonly<Record<StandinPrecision, number>>;
+
+/** What is measured, and where the result is kept. */
+export interface AccuracyRequest {
+  readonly benchmark: StandinBenchmark;
+  readonly models: StandinFiles;
+  /** Folder of the data set in the cache: its name tells which images they are. */
+  readonly dataFolder: string;
+  readonly images: readonly LabelledFile[];
+  readonly cacheFolder: string;
+  readonly onProgress: BuildProgress;
+}
+
+/** Images in one call of the model. */
+const BATCH_SIZE = 8;
+
+/** Threads beyond four gain little on a batch of 8. */
+const THREAD_COUNT_MAX = 4;
+
+const RESULT_FILE = 'accuracy.json';
+
+const schema: z.ZodType<CorrectCounts> = z.object({
+  fp32: z.int().min(0),
+  int8: z.int().min(0),
+});
+
+/**
+ * Right answers of a stand-in on all images, through the code that serves it. Measured once per pair of models and
+ * data set; later calls find the counts in the cache.
+ * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`, `ERR_MODEL`, `ERR_DATA_SET`
+ */
+export async function ensureStandinAccuracy(request: AccuracyRequest): Promise<CorrectCounts> {
+  const { benchmark, models, dataFolder, cacheFolder, onProgress } = request;
+  const folder = await ensureArtifact({
+    cacheFolder,
+    name: `${benchmark}-standin-accuracy`,
+    recipe: {
+      fp32: await fileDigest(models.fp32, 'sha256'),
+      int8: await fileDigest(models.int8, 'sha256'),
+      dataSet: basename(dataFolder),
+    },
+    build: async (building, onBuildProgress) => {
+      const counts = await measure(request, onBuildProgress);
+      await writeFile(join(building, RESULT_FILE), JSON.stringify(counts));
+    },
+    onProgress,
+  });
+  return schema.parse(JSON.parse(await readFile(join(folder, RESULT_FILE), 'utf8')));
+}
+
+/** Both models see the same input: preparing it costs as much as int8 does. */
+async function measure(
+  { benchmark: key, models, images }: AccuracyRequest,
+  onProgress: BuildProgress,
+): Promise<CorrectCounts> {
+  const benchmark = await sutBenchmark(key);
+  const contestants = {
+    fp32: await open(benchmark, models.fp32),
+    int8: await open(benchmark, models.int8),
+  };
+  const counts = { fp32: 0, int8: 0 };
+  const memory = new Float32Array(BATCH_SIZE * IMAGENET_ELEMENTS);
+  for (let first = 0; first < images.length; first += BATCH_SIZE) {
+    onProgress(
+      first / images.length,
+      `measuring the accuracy of both stand-ins on ${images.length} images`,
+    );
+    const batch = images.slice(first, first + BATCH_SIZE);
+    const data = memory.subarray(0, batch.length * IMAGENET_ELEMENTS);
+    await prepareBatch(contestants.fp32.pipeline, batch, data);
+    for (const precision of STANDIN_PRECISIONS) {
+      counts[precision] += await countCorrect(contestants[precision], batch, data);
+    }
+  }
+  return counts;
+}
+
+/** A model that is measured. */
+interface Contestant {
+  readonly session: ModelSession;
+  readonly pipeline: ModelPipeline;
+}
+
+async function open(benchmark: SutBenchmark, modelFile: string): Promise<Contestant> {
+  const threads = Math.min(availableParallelism(), THREAD_COUNT_MAX);
+  const session = await createOrtSession({ modelFile, threads });
+  return { session, pipeline: benchmark.openPipeline({ file: modelFile, ...session.tensors }, {}) };
+}
+
+async function prepareBatch(
+  pipeline: ModelPipeline,
+  batch: readonly LabelledFile[],
+  data: Float32Array,
+): Promise<void> {
+  await forEachIndex(batch.length, batch.length, async (row) => {
+    const payload = await readFile((batch[row] as LabelledFile).path);
+    const target = data.subarray(row * IMAGENET_ELEMENTS, (row + 1) * IMAGENET_ELEMENTS);
+    await pipeline.preprocess(payload, 'jpeg', [target]);
+  });
+}
+
+async function countCorrect(
+  { session, pipeline }: Contestant,
+  batch: readonly LabelledFile[],
+  data: Float32Array,
+): Promise<number> {
+  const [input] = pipeline.inputs as [PipelineInput]; // The benchmarks of ImageNet have one.
+  const dims = [batch.length, ...input.sampleShape];
+  const outputs = await session.run([{ ...input, data, dims }], pipeline.outputNames);
+  const isCorrect = ({ label }: LabelledFile, row: number): boolean => {
+    const response = pipeline.postprocess(outputs, row);
+    const view = new DataView(response.buffer, response.byteOffset, response.byteLength);
+    return view.getFloat32(0, true) === label;
+  };
+  return batch.filter(isCorrect).length;
+}

@@ -1,0 +1,146 @@
+import { IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/imagenet.ts';
+import { SeededRandom } from '../../../shared/digits/seeded-random.ts';
+import { STANDIN_CLASS_COUNT } from '../../../shared/standin/standin-sets.ts';
+import { addRandomFeatures, featureCountOf } from '../../fitting/random-features.ts';
+import type { LinearClassifier } from '../../fitting/ridge.ts';
+import { GraphBuilder, type TensorName } from '../../onnx/graph-builder.ts';
+import type { ModelProto } from '../../onnx/onnx-schema.ts';
+import type { AddTrunk } from './standin-trunks.ts';
+
+// A stand-in has the inputs, outputs and cost of the model that it stands in for, and reads images that longhaul
+// draws itself. Two parts see the image:
+//
+//   image ──► trunk: the real layers, random weights ──► 1001 scores ──► tanh ──► x 1e-5 ──┐
+//     └─────► branch: random features, fitted classifier ──► 10 scores ──► 1001 ──────────(+)──► scores
+//
+// The trunk makes the cost and no result can be had without it; the branch makes the accuracy. So accuracy is
+// real (it falls with wrong samples, damaged images, fewer bits), and it is not the accuracy of ResNet-50.
+
+/** How a stand-in looks from outside: as the reference model does. */
+export interface StandinSurface {
+  /** Float, [N, 3, 224, 224]. */
+  readonly inputName: string;
+  /** Float, [N, 1001], sums to 1. */
+  readonly scoresName: string;
+  /** int64, [N]; undefined where the reference has scores only. */
+  readonly labelName: string | undefined;
+}
+
+/** What a stand-in is made of. */
+export interface StandinRecipe {
+  /** Key of the benchmark. */
+  readonly benchmark: string;
+  /** Name of the model that it stands in for, for people. */
+  readonly original: string;
+  readonly surface: StandinSurface;
+  readonly addTrunk: AddTrunk;
+  /** Factor on the trunk's channels: 1 but in tests. */
+  readonly width: number;
+}
+
+/** Classes of the reference models: the 1,000 of ImageNet behind one for the background. */
+const CLASS_COUNT = 1001;
+/** Place of the data set's class 0 among them. */
+const FIRST_CLASS = 1;
+
+/** Pixels of a side for the branch: the image's, four at a time. */
+const BRANCH_SIZE: number = IMAGENET_IMAGE_SIZE / 4;
+
+/** Numbers per image that the fitted layer sees: 32 filters at 7 x 7 places. */
+export const STANDIN_FEATURE_COUNT: number = featureCountOf(BRANCH_SIZE);
+
+/** Name of the features, the only output of {@link buildStandinFeatures}. */
+export const STANDIN_FEATURES_NAME = 'features';
+
+const FILTER_SEED = 22;
+const HEAD_SEED = 23;
+
+/** The trunk's share of the scores: far below what tells two classes apart, far above rounding to zero. */
+const TRUNK_SHARE = 1e-5;
+/** Deviation of the weights behind the trunk. */
+const HEAD_DEVIATION = 0.02;
+
+/** The fitted scores lie about 0 to 1. This spreads them so that the winner has most of the sum of 1. */
+const SCORE_GAIN = 10;
+/** Score of the classes that the branch does not know: below all that it knows. */
+const UNKNOWN_SCORE = -20;
+
+const BATCH_AXIS = 'N';
+const IMAGE_SHAPE = [BATCH_AXIS, 3, IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE] as const;
+
+/** Tensors behind which nothing is made of fewer bits: the last sum would lose the classes' order. */
+const FLOAT_OUTPUTS = { branch: 'branch_scores', trunk: 'trunk_scores', sum: 'scores' } as const;
+
+/** Outputs of operators that stay in float when the rest becomes int8. */
+export const STANDIN_FLOAT_OUTPUTS: ReadonlySet<string> = new Set([FLOAT_OUTPUTS.sum]);
+
+/** The part of the branch that is not fitted, as a model of its own for the fit. */
+export function buildStandinFeatures({ surface }: StandinRecipe): Uint8Array {
+  const graph = new GraphBuilder('standin-features');
+  addBranchFeatures(graph, graph.input(surface.inputName, 'float', IMAGE_SHAPE));
+  graph.output(STANDIN_FEATURES_NAME, 'float', [BATCH_AXIS, STANDIN_FEATURE_COUNT]);
+  return graph.build('Features of a stand-in of longhaul.');
+}
+
+/** The whole model in FP32, with its fitted classifier. */
+export function standinModel(recipe: StandinRecipe, classifier: LinearClassifier): ModelProto {
+  const { benchmark, original, surface, addTrunk, width } = recipe;
+  const graph = new GraphBuilder(`${benchmark}-standin`);
+  const image = graph.input(surface.inputName, 'float', IMAGE_SHAPE);
+  const known = addBranchScores(graph, image, classifier);
+  const unseen = addTrunkScores(graph, addTrunk(graph, image, width));
+  const scores = graph.operator('Add', [known, unseen], {}, FLOAT_OUTPUTS.sum);
+  graph.operator('Softmax', [scores], { axis: 1 }, surface.scoresName);
+  if (surface.labelName !== undefined) {
+    graph.operator('ArgMax', [scores], { axis: 1, keepdims: 0 }, surface.labelName);
+    graph.output(surface.labelName, 'int64', [BATCH_AXIS]);
+  }
+  graph.output(surface.scoresName, 'float', [BATCH_AXIS, CLASS_COUNT]);
+  return graph.toModel(
+    `STAND-IN for ${original}, made by longhaul: its inputs, outputs and cost, but random weights, and a small ` +
+      'branch that reads digits which longhaul draws itself. Neither this model nor its accuracy is one of MLPerf.',
+    { longhaul_benchmark: benchmark, longhaul_role: 'stand-in' },
+  );
+}
+
+function addBranchFeatures(graph: GraphBuilder, image: TensorName): TensorName {
+  const small = graph.operator('AveragePool', [image], { kernel_shape: [4, 4], strides: [4, 4] });
+  const brightness = graph.operator('ReduceMean', [small], { axes: [1], keepdims: 1 });
+  return addRandomFeatures(graph, brightness, FILTER_SEED, STANDIN_FEATURES_NAME);
+}
+
+/** Scores of the ten classes at their places, and a low one at all others. */
+function addBranchScores(
+  graph: GraphBuilder,
+  image: TensorName,
+  { weights, biases }: LinearClassifier,
+): TensorName {
+  const fitted = graph.operator('Gemm', [
+    addBranchFeatures(graph, image),
+    graph.constant([STANDIN_FEATURE_COUNT, STANDIN_CLASS_COUNT], weights),
+    graph.constant([STANDIN_CLASS_COUNT], biases),
+  ]);
+  const spread = graph.operator('Mul', [fitted, graph.constant([], Float32Array.of(SCORE_GAIN))]);
+  const after = CLASS_COUNT - FIRST_CLASS - STANDIN_CLASS_COUNT;
+  const places = BigInt64Array.of(0n, BigInt(FIRST_CLASS), 0n, BigInt(after));
+  const unknown = graph.constant([], Float32Array.of(UNKNOWN_SCORE));
+  const padding = [spread, graph.constant([4], places), unknown];
+  return graph.operator('Pad', padding, { mode: 'constant' }, FLOAT_OUTPUTS.branch);
+}
+
+function addTrunkScores(
+  graph: GraphBuilder,
+  { features, featureCount }: ReturnType<AddTrunk>,
+): TensorName {
+  const random = new SeededRandom(HEAD_SEED, 0);
+  const weights = new Float32Array(featureCount * CLASS_COUNT);
+  for (let i = 0; i < weights.length; i += 1) weights[i] = random.nearlyNormal() * HEAD_DEVIATION;
+  const head = graph.operator('Gemm', [
+    features,
+    graph.constant([featureCount, CLASS_COUNT], weights),
+    graph.constant([CLASS_COUNT], new Float32Array(CLASS_COUNT)),
+  ]);
+  const bounded = graph.operator('Tanh', [head]);
+  const share = graph.constant([], Float32Array.of(TRUNK_SHARE));
+  return graph.operator('Mul', [bounded, share], {}, FLOAT_OUTPUTS.trunk);
+}

@@ -1,0 +1,44 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { BatchAxis } from '../model/model-usage.ts';
+import type { ModelTensor } from '../workers/worker-messages.ts';
+import type { TensorElements } from './element-types.ts';
+import { listTensors, type OpenedModel } from './model-fit.ts';
+import type { OutputTensor } from './model-pipeline.ts';
+
+/**
+ * The elements of one sample in an output; a view.
+ * @throws MlperfError `ERR_MODEL` when the output is missing or has no such row.
+ */
+export function outputRow(
+  outputs: ReadonlyMap<string, OutputTensor>,
+  name: string,
+  row: number,
+  batchAxis: BatchAxis,
+): TensorElements {
+  const tensor = outputs.get(name);
+  if (tensor === undefined) {
+    throw new MlperfError('ERR_MODEL', `the model gave no output "${name}"`);
+  }
+  const { data, dims } = tensor;
+  const rowCount = batchAxis === 'none' ? 1 : (dims[0] ?? 0);
+  if (row >= rowCount || data.length % rowCount !== 0) {
+    throw new MlperfError(
+      'ERR_MODEL',
+      `output "${name}" of the model has the shape [${dims.join(', ')}], which has no row ${row}`,
+    );
+  }
+  const length = data.length / rowCount;
+  return data.subarray(row * length, (row + 1) * length);
+}
+
+/** @throws MlperfError `ERR_MODEL` that lists what the model has. */
+export function outputNamed(model: OpenedModel, name: string): ModelTensor {
+  const tensor = model.outputs.find((output) => output.name === name);
+  if (tensor === undefined) {
+    throw new MlperfError(
+      'ERR_MODEL',
+      `${model.file} has no output "${name}"; it has: ${listTensors(model.outputs)}`,
+    );
+  }
+  return tensor;
+}

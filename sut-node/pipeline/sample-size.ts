@@ -1,0 +1,49 @@
+import { ELEMENT_TYPES, type ElementType } from './element-types.ts';
+import type { PipelineInput } from './model-pipeline.ts';
+
+/** Longest free axis that is looked for. */
+const LENGTH_MAX = 2 ** 32;
+
+/** Length of one sample in every free axis of every input; 1 where no axis is free. */
+export type FreeLength = number;
+
+/** Elements of one sample in an input; every free axis has the length `freeLength`. */
+export function sampleElements(sampleShape: readonly number[], freeLength: FreeLength): number {
+  return sampleShape.reduce((product, length) => product * (length === 0 ? freeLength : length), 1);
+}
+
+/** Bytes of one sample over all inputs. */
+export function sampleBytes(inputs: readonly PipelineInput[], freeLength: FreeLength): number {
+  return inputs.reduce((sum, { elementType, sampleShape }) => {
+    return sum + sampleElements(sampleShape, freeLength) * elementBytes(elementType);
+  }, 0);
+}
+
+/** Bytes of an element. @param type A key of {@link ELEMENT_TYPES}, as in every pipeline. */
+export function elementBytes(type: string): number {
+  return (ELEMENT_TYPES.get(type) as ElementType).bytes; // Checked with the model.
+}
+
+/** True where an axis beside that of the batch is free. */
+export function hasFreeAxes(inputs: readonly PipelineInput[]): boolean {
+  return inputs.some(({ sampleShape }) => sampleShape.includes(0));
+}
+
+/**
+ * The common length of all free axes at which a sample has so many bytes; 1 where no axis is free. Undefined
+ * where there is none. The bytes grow with the length, so it is found by halving.
+ */
+export function freeLengthOf(
+  inputs: readonly PipelineInput[],
+  bytes: number,
+): FreeLength | undefined {
+  if (!hasFreeAxes(inputs)) return sampleBytes(inputs, 1) === bytes ? 1 : undefined;
+  let low = 1;
+  let high = LENGTH_MAX;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (sampleBytes(inputs, middle) < bytes) low = middle + 1;
+    else high = middle;
+  }
+  return sampleBytes(inputs, low) === bytes ? low : undefined;
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ReferenceFile } from '../../../../sut-node/benchmarks/sut-benchmark.ts';
+import { fileDigest, isReferenceFile } from '../../../../sut-node/model/model-digest.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+// Goal: weights pass for the reference only where their checksum is a published one, of either kind.
+// Method: a file whose checksums are computed here, against lists that hold one, the other or none.
+const CONTENT = 'weights';
+const digest = (algorithm: string): string => createHash(algorithm).update(CONTENT).digest('hex');
+
+async function isReference(files: readonly ReferenceFile[]): Promise<boolean> {
+  const file = join(tempFolder(), 'model.onnx');
+  writeFileSync(file, CONTENT);
+  return isReferenceFile({ howToGet: '', files }, file, await fileDigest(file, 'sha256'));
+}
+
+describe('isReferenceFile', () => {
+  it.each<[string, boolean, readonly ReferenceFile[]]>([
+    ['its SHA-256', true, [{ algorithm: 'sha256', digest: digest('sha256') }]],
+    ['its MD5', true, [{ algorithm: 'md5', digest: digest('md5') }]],
+    ['its SHA-256 as an MD5', false, [{ algorithm: 'md5', digest: digest('sha256') }]],
+    ['another MD5', false, [{ algorithm: 'md5', digest: '0'.repeat(32) }]],
+    ['nothing', false, []],
+  ])('knows a file by a list that holds %s: %s', async (_case, expected, files) => {
+    expect(await isReference(files)).toBe(expected);
+  });
+});
+
+describe('fileDigest', () => {
+  it('names a file that cannot be read', async () => {
+    await expect(fileDigest(join(tempFolder(), 'none.onnx'), 'sha256')).rejects.toThrow(
+      expect.objectContaining({ code: 'ERR_MODEL', message: expect.stringContaining('none.onnx') }),
+    );
+  });
+});
