@@ -28,6 +28,7 @@ describe('help', () => {
     [['demo']],
     [['compression']],
     [['audit', 'network']],
+    [['data', 'verify']],
   ])('of longhaul %j shows an example', async (verb) => {
     const { code, stdout, stderr } = await longhaul([...verb, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
