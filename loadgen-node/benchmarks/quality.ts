@@ -40,9 +40,9 @@ export function accuracyInWords({ metric, value, ...counts }: AccuracyReport): s
   return `${metric} ${percentText(value)} (${counts.correctCount} of ${counts.sampleCount})`;
 }
 
-/** `target 75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`. */
+/** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`. */
 export function targetInWords({ target, reference, source }: NamedQuality): string {
-  const text = `target ${percentText(target)}`;
+  const text = percentText(target);
   if (reference === undefined) return text;
   const share = Number((reference.share * 100).toPrecision(SIGNIFICANT_DIGITS));
   return `${text} (${share} % of ${percentText(reference.value)}, ${source})`;

@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { HostIdentity } from '../../shared/process/host-facts.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
@@ -30,9 +27,6 @@ import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { modelDetails, modelMarks } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
-
-/** File beside the logs with the line of the benchmark's official accuracy script. */
-const ACCURACY_FILE = 'accuracy.txt';
 
 /** What a judge needs to know of a run. */
 export interface JudgeParts {
@@ -94,7 +88,6 @@ export class RunJudge {
     }
     if (this.accuracy !== undefined) {
       details.push(accuracyDetail(this.accuracy, this.quality));
-      writeScriptLine(plan.output, this.accuracy);
     }
     return { problems: [...this.#qualityProblems(), ...broken], notes: this.notes, details };
   };
@@ -113,7 +106,7 @@ export class RunJudge {
     const { accuracy, quality } = this;
     if (accuracy === undefined || isMet(accuracy, quality)) return [];
     const seen = accuracyInWords(accuracy);
-    const text = `The quality target is missed: ${seen}, ${targetInWords(quality)}.`;
+    const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
     return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
   }
 }
@@ -221,22 +214,6 @@ function ledgerNote({ run, nodes }: NetworkAudit): string {
     `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
     'evidence from both ends, not a proof against a SUT node that lies'
   );
-}
-
-/**
- * Writes what the benchmark's official script prints of the accuracy log, under the name that submissions
- * have for it.
- * @throws MlperfError `ERR_OUTPUT`
- */
-function writeScriptLine(output: string, { scriptLine }: AccuracyReport): void {
-  if (scriptLine === undefined) return;
-  const path = join(output, ACCURACY_FILE);
-  try {
-    writeFileSync(path, `${scriptLine}\n`);
-  } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });
-  }
 }
 
 function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDetail {

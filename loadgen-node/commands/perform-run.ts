@@ -24,6 +24,7 @@ import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
 import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import { checkSelf } from '../self-check/self-check.ts';
+import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { modelsInWords } from './model-notes.ts';
@@ -113,6 +114,7 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
+  writeAccuracyFile(plan.output, judge.accuracy);
   const { nameCalls, nodes: nodesSeen } = await judge.audit();
   return {
     plan,
@@ -129,6 +131,7 @@ export async function performRun(
 /** Runs the test and writes its audit, with what is known also when it breaks off. */
 async function withAudit(output: string, judge: RunJudge, parts: TestParts): Promise<TestOutcome> {
   removeAudit(output);
+  removeAccuracyFile(output);
   let outcome: TestOutcome;
   try {
     outcome = await startTest(parts);

@@ -77,7 +77,7 @@ function accuracyLines(report: RunReport): string[] {
   if (accuracy === undefined) return [row('Accuracy', 'none: not every sample was answered')];
   const verdict = isMet(accuracy, quality) ? 'met' : 'NOT met';
   const lines = [
-    row('Accuracy', `${accuracyInWords(accuracy)}, ${targetInWords(quality)}: ${verdict}`),
+    row('Accuracy', `${accuracyInWords(accuracy)}, target ${targetInWords(quality)}: ${verdict}`),
   ];
   if (accuracy.scriptLine !== undefined) lines.push(row('', accuracy.scriptLine));
   return lines;

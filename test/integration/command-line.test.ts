@@ -29,6 +29,7 @@ describe('help', () => {
     [['compression']],
     [['audit', 'network']],
     [['prepare']],
+    [['data', 'verify']],
   ])('of longhaul %j shows an example', async (verb) => {
     const { code, stdout, stderr } = await longhaul([...verb, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -8,7 +8,11 @@ import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
 import { ImagenetDataSet } from './imagenet-data-set.ts';
-import { readReferenceAccuracy, standInQuality } from './reference-accuracy.ts';
+import {
+  type ReferenceAccuracy,
+  readReferenceAccuracy,
+  standInQuality,
+} from './reference-accuracy.ts';
 import { ensureStandinDataSet } from './standin-data-set.ts';
 import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 
@@ -17,6 +21,9 @@ const VALIDATION_COUNT = 50_000;
 
 /** What stands in place of a folder for the data that longhaul makes itself. */
 const STAND_IN = 'standin';
+
+/** Names of generated images. */
+const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
 
 /** Files that are looked for at once. */
 const CONCURRENCY = 8;
@@ -56,24 +63,36 @@ async function openFolder(
   const images = await readValMap(folder);
   if (!isGenerated) await findImages(folder, images, onProgress);
   const reference = await readReferenceAccuracy(folder);
-  const isStandIn = isGenerated || reference !== undefined;
+  // A copy of generated images is known by their names.
+  const isStandIn =
+    isGenerated || reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path));
+  // Another benchmark's model says nothing of this one's.
+  const known = reference?.benchmark === rules.key ? reference : undefined;
   const { metric } = rules.quality;
   return new ImagenetDataSet({
     name: isStandIn ? 'imagenet-standin' : 'imagenet-2012-val',
     ...{ folder, images, metric, isManifestChecked: isGenerated },
     preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
-    quality: reference?.benchmark === rules.key ? standInQuality(reference, metric) : undefined,
-    marks: marksOf(images.length, isStandIn),
+    quality: known === undefined ? undefined : standInQuality(known, metric),
+    marks: isStandIn ? standInMarks(images.length, known) : countMarks(images.length),
   });
 }
 
-function marksOf(count: number, isStandIn: boolean): string[] {
-  if (isStandIn) {
-    return [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
+function standInMarks(count: number, reference: ReferenceAccuracy | undefined): string[] {
+  const marks = [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
+  if (reference === undefined) {
+    marks.push(
+      'the accuracy of the FP32 stand-in on these images is not known, so the target is that for ImageNet: ' +
+        '"longhaul prepare" measures it',
+    );
   }
+  return marks;
+}
+
+function countMarks(count: number): string[] {
   if (count === VALIDATION_COUNT) return [];
   return [
-    `the data set has ${count} of ${VALIDATION_COUNT} images of the validation set: an accuracy run of all is required`,
+    `the data set has ${count} of ${VALIDATION_COUNT} images of the validation set; an official run needs all`,
   ];
 }
 

@@ -49,6 +49,17 @@ describe('openDataSet of resnet50', () => {
     expect(files).not.toContain('reference.json');
   });
 
+  it('knows a copy of generated images by their names', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'val/standin_val_1.JPEG', label: 1 }]);
+    const { name, marks, quality } = await open(folder);
+    expect({ name, quality }).toEqual({ name: 'imagenet-standin', quality: undefined });
+    expect(marks).toEqual([
+      expect.stringContaining('stand-in: 1 images drawn by longhaul'),
+      expect.stringContaining('the target is that for ImageNet: "longhaul prepare" measures it'),
+    ]);
+  });
+
   it.each([
     ['no JSON', 'accuracy 0.9', /reference.json is not JSON/],
     ['an accuracy in percent', '{"model": "m", "accuracy": 90}', /reference.json must be \{/],

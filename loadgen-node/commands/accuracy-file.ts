@@ -1,0 +1,33 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
+
+/** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */
+const ACCURACY_FILE = 'accuracy.txt';
+
+/** Removes what an earlier run left in the folder: it would stand beside logs that it does not belong to. */
+export function removeAccuracyFile(output: string): void {
+  try {
+    rmSync(join(output, ACCURACY_FILE), { force: true });
+  } catch {
+    // Not a folder, or not ours to write: opening the logs will say it better.
+  }
+}
+
+/**
+ * Writes what the benchmark's official script prints of the accuracy log.
+ * @param report Undefined where nothing was scored; without a line where the benchmark has no such script.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function writeAccuracyFile(output: string, report: AccuracyReport | undefined): void {
+  if (report?.scriptLine === undefined) return;
+  const path = join(output, ACCURACY_FILE);
+  try {
+    writeFileSync(path, `${report.scriptLine}\n`);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });
+  }
+}
