@@ -143,7 +143,7 @@ class ServingNode implements SutNode {
     const { sampleBytesMax } = this.#limits;
     this.#credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
     this.#batcher = new DynamicBatcher({
-      batchSizeMax: settings.batchSizeMax,
+      batchSizeMax: model.batchSizeMax ?? settings.batchSizeMax,
       batchDelayNsMax: settings.batchDelayUsMax * 1_000,
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,

@@ -2,12 +2,14 @@ import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import type { BenchmarkRules, Quality } from './benchmark-row.ts';
 import type { Round } from './rounds.ts';
+import { DELAY } from './rows/delay.ts';
 import { DIGITS } from './rows/digits.ts';
+import { ECHO } from './rows/echo.ts';
 import { MOBILENET } from './rows/mobilenet.ts';
 import { NULL } from './rows/null.ts';
 import { RESNET50 } from './rows/resnet50.ts';
 
-const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS, RESNET50, MOBILENET, NULL];
+const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS, RESNET50, MOBILENET, NULL, ECHO, DELAY];
 
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);
