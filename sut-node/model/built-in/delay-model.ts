@@ -31,7 +31,6 @@ export interface DelayModelParts {
 interface Service {
   readonly sample: WaitingSample;
   readonly answer: DelayedAnswer;
-  readonly takenAtNs: number;
   readonly beganAtNs: number;
 }
 
@@ -48,8 +47,9 @@ interface Due {
  * The benchmark `delay`: N servers that work on one sample each and take as long as the settings say; a sample
  * that finds them all busy waits in the batcher's queue. All on the node's I/O thread: nothing is computed.
  *
- * What is due never comes early, so a measured latency is the delay or more; how much more, docs/benchmarks.md
- * tells. A service whose stream is gone goes on to its end, as an inference would: a server is busy
+ * A service begins when its sample is in the queue and a server is free, and it ends when its time is over: what this
+ * thread is late makes answers late, but no server busy for longer. So lateness does not add up in a queue.
+ * What is due never comes early: a measured latency is the delay or more. A service whose stream is gone goes on to its end, as an inference would: a server is busy
  * until then. It holds no payload, so what is in service costs some hundred bytes.
  */
 export class DelayModel implements SutModel {
@@ -65,8 +65,11 @@ export class DelayModel implements SutModel {
   readonly #due = new TinyQueue<Due>([], (a, b) => a.atNs - b.atNs || a.order - b.order);
   #next: () => DelayedAnswer = notLoaded;
   #onRoom: () => void = () => {};
+  /** When the idle servers that have served before became free. */
+  readonly #freedAtNs = new TinyQueue<number>();
   #busyCount = 0;
   #dueCount = 0;
+  #isAwake = false;
   #wakeUp: PlannedCall | undefined;
   #wakeUpAtNs = Number.POSITIVE_INFINITY;
 
@@ -93,11 +96,11 @@ export class DelayModel implements SutModel {
     return Promise.resolve();
   }
 
-  run({ samples, takenAtNs }: Batch): void {
-    const beganAtNs = this.#parts.clock.nowNs();
+  run({ samples }: Batch): void {
     for (const sample of samples) {
       const answer = this.#next();
-      const service = { sample: { ...sample, pieces: [] }, answer, takenAtNs, beganAtNs };
+      const beganAtNs = Math.max(sample.queuedAtNs, this.#freeServer());
+      const service = { sample: { ...sample, pieces: [] }, answer, beganAtNs };
       this.#busyCount += 1;
       if (answer.tokens !== undefined) {
         this.#plan(service, beganAtNs + answer.tokens.firstAtNs, true);
@@ -112,6 +115,12 @@ export class DelayModel implements SutModel {
     return Promise.resolve();
   }
 
+  /** Takes an idle server: one that has never served, or that which became free first. @returns Since when it is free. */
+  #freeServer(): number {
+    const usedCount = this.#busyCount + this.#freedAtNs.length;
+    return usedCount < this.#parts.concurrency ? 0 : (this.#freedAtNs.pop() ?? 0);
+  }
+
   #plan(service: Service, atNs: number, isFirstToken: boolean): void {
     this.#due.push({ atNs, order: this.#dueCount, isFirstToken, service });
     this.#dueCount += 1;
@@ -120,14 +129,18 @@ export class DelayModel implements SutModel {
   /** One call is planned: for what is due first. */
   #wakeInTime(): void {
     const first = this.#due.peek();
-    if (first === undefined || first.atNs >= this.#wakeUpAtNs) return;
+    if (this.#isAwake || first === undefined || first.atNs >= this.#wakeUpAtNs) return;
     this.#wakeUp?.cancel();
     this.#wakeUpAtNs = first.atNs;
     this.#wakeUp = this.#parts.clock.callAt(first.atNs, this.#wake);
   }
 
-  /** Hands over all that is due by now: first tokens, then answers, as the wire has them. */
+  /**
+   * Hands over all that is due by now: first tokens, then answers, as the wire has them. A server that becomes free
+   * takes its next sample before anything later is looked at: that service may be over by now as well.
+   */
   readonly #wake = (): void => {
+    this.#isAwake = true;
     this.#wakeUpAtNs = Number.POSITIVE_INFINITY;
     const nowNs = this.#parts.clock.nowNs();
     const firstTokens: SampleFirstToken[] = [];
@@ -141,19 +154,21 @@ export class DelayModel implements SutModel {
         firstTokens.push({ sample, payload: answer.tokens.first });
       } else {
         answers.push(answerOf(due.service, nowNs));
+        this.#freedAtNs.push(due.atNs);
+        this.#busyCount -= 1;
+        this.#onRoom();
       }
     }
+    this.#isAwake = false;
     deliverFirstTokens(firstTokens);
     deliverAnswers(answers);
-    this.#busyCount -= answers.length;
     this.#wakeInTime();
-    if (answers.length > 0) this.#onRoom();
   };
 }
 
-function answerOf({ sample, answer, takenAtNs, beganAtNs }: Service, nowNs: number): SampleAnswer {
+function answerOf({ sample, answer, beganAtNs }: Service, nowNs: number): SampleAnswer {
   const times = {
-    takenAtNs,
+    takenAtNs: beganAtNs,
     beganAtNs,
     preprocessNs: 0,
     computeNs: nowNs - beganAtNs,

@@ -6,6 +6,7 @@ import type {
 } from '../../../../../sut-node/batcher/waiting-sample.ts';
 import { DelayModel } from '../../../../../sut-node/model/built-in/delay-model.ts';
 import type { DelayedAnswer } from '../../../../../sut-node/model/built-in/delayed-answer.ts';
+import { serviceTimes } from '../../../../../sut-node/model/built-in/service-times.ts';
 import type { ModelContext } from '../../../../../sut-node/model/sut-model.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';
@@ -94,6 +95,23 @@ describe('the delay model', () => {
     expect(owner.calls).toEqual([[5, 4, 3]]);
   });
 
+  it('is not busy for longer because its thread is late: lateness does not add up in a queue', async () => {
+    const { clock, owner, arrive } = await setUp(plain(10, 30, 5, 5, 10), 2);
+    const plan = clock.callAt.bind(clock);
+    clock.callAt = (atNs, callback) => plan(atNs + 18, callback);
+    arrive(0, 1, 2, 3, 4);
+    clock.advance(100);
+    // In time: 0 at 10, 2 at 15, 3 at 20, 1 and 4 at 30.
+    expect(owner.events).toEqual([
+      ['done', 0, 28],
+      ['done', 2, 28],
+      ['done', 3, 28],
+      ['done', 1, 48],
+      ['done', 4, 48],
+    ]);
+    expect(owner.answers.map(({ times }) => times?.beganAtNs)).toEqual([0, 10, 15, 0, 20]);
+  });
+
   it('tells the time in service as compute, the time before as queue', async () => {
     const { clock, owner, arrive } = await setUp(plain(30, 10), 1);
     arrive(0, 1);
@@ -160,4 +178,35 @@ describe('the delay model', () => {
     clock.advance(100);
     expect(owner.calls).toEqual([[1]]);
   });
+});
+
+// Rule of queueing theory: with Poisson arrivals at rate l, N servers and exponential service of rate m, a share C
+// (Erlang's C formula) of the samples waits, and the mean time in the system is C / (N m - l) + 1 / m.
+it('with exponential times is the M/M/N system of the books', async () => {
+  const meanNs = 10_000;
+  const [servers, load] = [2, 1.5];
+  const erlangC =
+    load ** 2 / 2 / (1 - load / servers) / (1 + load + load ** 2 / 2 / (1 - load / servers));
+  const expectedNs = meanNs * (erlangC / (servers - load) + 1);
+  const times = await serviceTimes({ kind: 'exponential', meanNs }, 1);
+  const gaps = await serviceTimes({ kind: 'exponential', meanNs: meanNs / load }, 2);
+  const answers = (): DelayedAnswer => ({
+    atNs: times(),
+    payload: Uint8Array.of(1),
+    tokens: undefined,
+  });
+  const { clock, owner, arrive } = await setUp(answers, servers);
+  const count = 12_000;
+  const arrivedAtNs: number[] = [];
+  for (let id = 0; id < count; id += 1) {
+    clock.advance(gaps());
+    arrivedAtNs.push(clock.nowNs());
+    arrive(id);
+  }
+  clock.advance(100 * meanNs);
+  const sumNs = owner.events.reduce((sum, [, id, at]) => sum + at - (arrivedAtNs[id] as number), 0);
+  expect(owner.events).toHaveLength(count);
+  // Seeds are fixed; the mean of so many samples, which depend on each other, scatters by some percent.
+  expect(sumNs / count / expectedNs).toBeGreaterThan(0.93);
+  expect(sumNs / count / expectedNs).toBeLessThan(1.07);
 });
