@@ -63,6 +63,8 @@ export interface DispatchSettings {
   readonly keepaliveTimeoutMs: number;
   /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
   readonly digestPerMillion: number;
+  /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
+  readonly tokenLatencies: boolean;
   /** TLS and token of every connection. */
   readonly security: ClientSecurity;
 }
@@ -104,6 +106,7 @@ export function defaultDispatchSettings(nodes: readonly string[]): DispatchSetti
     keepaliveTimeMs: KEEPALIVE_TIME_MS,
     keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
     digestPerMillion: 0,
+    tokenLatencies: false,
     security: NO_SECURITY,
   };
 }

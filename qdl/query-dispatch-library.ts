@@ -210,7 +210,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
 
   #open({ nodeIndex, streamOfNode }: ChannelPlace): Open {
     const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
-    const { benchmark, division, encoding, responseEncodings } = this.#settings;
+    const { benchmark, division, encoding, responseEncodings, tokenLatencies } = this.#settings;
     return {
       protocolVersion: node.protocolVersion,
       runId: this.runId,
@@ -221,7 +221,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       features: node.features,
       digestPerMillion: node.digestPerMillion,
       streamIndex: streamOfNode,
-      tokenLatencies: false,
+      tokenLatencies,
     };
   }
 }

@@ -56,6 +56,10 @@ function adviceOnEarlyStopping(
     return advisedCount(queryCount, minPassingQueries(1, percentile) + 1);
   }
   if (!validity.performance.isMet) return '';
+  // The bounds are about tokens then, and slow queries, which the counts below are about, have none.
+  if (summary.tokens !== null) {
+    return advisedCount(queryCount, queryCount + validity.earlyStopping.missingQueries);
+  }
   const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
   const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
   const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
@@ -112,7 +116,8 @@ function adviceOnRate({ summary }: PerformanceOutcome, settings: EffectiveSettin
   if (settings.scenario !== 'Server') return '';
   const { scheduled, completed } = summary.rates;
   const keepsUp = completed >= scheduled * (1 - MARGIN);
-  if (summary.overlatencyCount > summary.completedSampleCount / 2) {
+  const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
+  if (summary.tokens === null && mostAreSlow) {
     return `Most queries are above the bound, far from what the SUT can do: ${lowerRate(settings, 0.9)}`;
   }
   if (keepsUp) return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;

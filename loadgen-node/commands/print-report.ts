@@ -2,7 +2,8 @@ import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
-import type { LatencyStatistics } from '../results/performance-summary.ts';
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
 import { adviceOn } from './advice.ts';
 import { dataSetInWords } from './data-set-notes.ts';
 import { isValid, type RunReport } from './perform-run.ts';
@@ -101,6 +102,9 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
           `Server, ${report.outcome.peakTargetQps === null ? `${settings.serverTargetQps} queries/s asked for` : `at the peak of ${report.outcome.peakTargetQps.toFixed(2)} queries/s`}: ${rate(rates.scheduled)} samples/s scheduled, ` +
             `${rate(rates.completed)} completed, ${summary.queryCount} queries`,
         ),
+      );
+      if (summary.tokens !== null) break;
+      lines.push(
         row(
           'Bound',
           `${formatNs(settings.serverTargetLatencyNs)} at the ${percent(summary.target.percentile)}th percentile: ` +
@@ -129,7 +133,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       );
   }
   const latency = summary.queryLatency ?? summary.sampleLatency;
-  lines.push(row('Latency', percentiles(latency)));
+  lines.push(row('Latency', percentiles(latency)), ...tokenLines(summary, settings));
   // Elsewhere a query is due when it is issued.
   if (summary.scenario === 'Server') {
     const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
@@ -148,6 +152,26 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     lines.push(row('', `${what}; ${lostSamples} were not`));
   }
   return lines;
+}
+
+/** Of a model with tokens; in Server its bounds are about them. */
+function tokenLines(
+  { tokens, scenario, target }: PerformanceSummary,
+  { serverTtftLatencyNs, serverTpotLatencyNs }: TestSettings,
+): string[] {
+  if (tokens === null) return [];
+  const total = `${tokens.tokenCount} output tokens, ${rate(tokens.completed)} per second`;
+  const { firstToken, perOutputToken } = tokens;
+  if (firstToken === null || perOutputToken === null) return [row('Tokens', total)];
+  const boundText = (ns: number): string =>
+    scenario === 'Server'
+      ? `   (bound ${formatNs(ns)} at the ${percent(target.percentile)}th percentile)`
+      : '';
+  return [
+    row('Tokens', total),
+    row('First token', `${percentiles(firstToken)}${boundText(serverTtftLatencyNs)}`),
+    row('Per token', `${percentiles(perOutputToken)}${boundText(serverTpotLatencyNs)}`),
+  ];
 }
 
 /** p50, p90, p99 and p99.9 of the statistics. */

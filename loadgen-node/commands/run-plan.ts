@@ -3,6 +3,7 @@ import type { DispatchSettings, Division } from '../../qdl/index.ts';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import type { CompressionPlan } from '../../shared/benchmarks/check-compression.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
@@ -82,6 +83,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
       responseEncodings: responseEncodings(compression),
       division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
       digestPerMillion: Math.round((values.digest * PER_MILLION) / 100),
+      tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
     },
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
@@ -107,14 +109,22 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
 function syntheticSamples(values: RunValues): SyntheticSamples {
   const { benchmark, sampleBytes, sampleCount, responseBytes } = values;
   const synthetic = { sampleBytes, sampleCount, responseBytes };
-  const said = Object.entries(synthetic).find(([, value]) => value !== undefined);
-  if (said !== undefined && benchmark !== 'null') {
+  const said = Object.entries(synthetic).find(
+    ([key, value]) => value !== undefined && !takers(key).includes(benchmark),
+  );
+  if (said !== undefined) {
+    const [key, value] = said;
     throw new MlperfError(
       'ERR_CONFIG_INVALID',
-      `${flagOf(said[0])} ${said[1]} is for the benchmark null only; this one is ${benchmark}`,
+      `${flagOf(key)} ${value} is for the benchmarks ${takers(key).join(', ')} only; this one is ${benchmark}`,
     );
   }
   return synthetic;
+}
+
+/** Benchmarks that a setting of made-up samples is for; how long an echo is, its sample says. */
+function takers(key: string): readonly string[] {
+  return SYNTHETIC_BENCHMARKS.filter((name) => key !== 'responseBytes' || name !== 'echo');
 }
 
 /** Round v0.5 asks for several Server runs (Rule: paper of the round, section 4). */

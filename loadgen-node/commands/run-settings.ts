@@ -3,14 +3,14 @@ import {
   COMPRESSION_SCOPES,
   type CompressionScope,
 } from '../../shared/benchmarks/check-compression.ts';
-import {
-  NULL_BYTES_MAX,
-  NULL_RESPONSE_BYTES_DEFAULT,
-  NULL_SAMPLE_BYTES_DEFAULT,
-  NULL_SAMPLE_COUNT_DEFAULT,
-  NULL_SAMPLE_COUNT_MAX,
-} from '../../shared/benchmarks/null-benchmark.ts';
 import { ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
+import {
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_MAX,
+} from '../../shared/benchmarks/synthetic-samples.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
 import {
   choice,
@@ -188,20 +188,20 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   ),
   sampleBytes: optional(
     count(
-      { min: 1, max: NULL_BYTES_MAX },
-      `benchmark null: bytes of each sample (default: ${NULL_SAMPLE_BYTES_DEFAULT})`,
+      { min: 1, max: SYNTHETIC_BYTES_MAX },
+      `benchmarks null, echo, delay: bytes of each sample (default: ${SYNTHETIC_SAMPLE_BYTES_DEFAULT})`,
     ),
   ),
   sampleCount: optional(
     count(
-      { min: 1, max: NULL_SAMPLE_COUNT_MAX },
-      `benchmark null: samples of the data set (default: ${NULL_SAMPLE_COUNT_DEFAULT})`,
+      { min: 1, max: SYNTHETIC_SAMPLE_COUNT_MAX },
+      `benchmarks null, echo, delay: samples of the data set (default: ${SYNTHETIC_SAMPLE_COUNT_DEFAULT})`,
     ),
   ),
   responseBytes: optional(
     count(
-      { min: 0, max: NULL_BYTES_MAX },
-      `benchmark null: bytes that a response must have to count in --mode accuracy (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
+      { min: 0, max: SYNTHETIC_BYTES_MAX },
+      `benchmarks null, delay: bytes that a response must have to count in --mode accuracy (default: null ${SYNTHETIC_RESPONSE_BYTES_DEFAULT}, delay any but 0)`,
     ),
   ),
   digest: share('percent of the samples whose payloads both ends digest, as evidence; 0: none', {

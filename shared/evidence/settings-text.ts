@@ -1,5 +1,5 @@
-/** Names of settings whose value must stay where it is. */
-const SECRET_NAME = /token|secret|password|credential/i;
+/** Names of settings whose value must stay where it is: a bearer's token, not the tokens of a model. */
+const SECRET_NAME = /token(file)?$|secret|password|credential/i;
 
 /**
  * Settings by name, as text, for Describe and for the audit. Rule: inference_rules v4.1, Network division,

@@ -40,12 +40,26 @@ export interface SampleAnswer {
   /** Response bytes; empty where there is a fault. */
   readonly payload: Uint8Array;
   readonly fault: SampleFault | undefined;
+  /** Output tokens, of a model that has tokens. */
+  readonly tokenCount?: number;
   /** Undefined for a sample that no worker saw to its end. */
   readonly times: BatchTimes | undefined;
 }
 
+/** The first output token of a sample, known before the rest. */
+export interface SampleFirstToken {
+  readonly sample: WaitingSample;
+  /** Bytes as they stand at the beginning of the answer's payload. */
+  readonly payload: Uint8Array;
+}
+
 /** Who sent a sample and wants its answer: a stream. */
 export interface SampleOwner {
+  /**
+   * Takes first tokens that became known at one instant, before the answers of their samples. Dropped where
+   * the run does not measure them. Never throws.
+   */
+  firstTokens(tokens: readonly SampleFirstToken[]): void;
   /** Takes the answers of the samples that became known at one instant. Never throws. */
   answer(answers: readonly SampleAnswer[]): void;
 }

@@ -3,20 +3,24 @@ import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
-import { decodePart, isPart, type WirePart } from '../../shared/wire/part-codec.ts';
+import { isPart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { decodeSplitPart } from '../../shared/wire/split-part.ts';
-import { decodeLoadGenMessage, encodeSutMessage } from '../../shared/wire/sut-contract.ts';
+import { encodeSutMessage } from '../../shared/wire/sut-contract.ts';
 import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
-import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
+import type {
+  SampleAnswer,
+  SampleFirstToken,
+  SampleOwner,
+  WaitingSample,
+} from '../batcher/waiting-sample.ts';
 import type { CreditBook, StreamCredit } from './credit-book.ts';
 import { MessagePieces } from './message-pieces.ts';
 import { agreedFeatures } from './node-features.ts';
 import { headBytesMax, type InferLimits } from './node-limits.ts';
 import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
-import { cutAnswers, writeResponses } from './response-writer.ts';
+import { decodeControl, partOf } from './read-message.ts';
+import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
 import type { RunLedger, RunLedgers } from './run-ledger.ts';
 import {
   newSampleCount,
@@ -71,6 +75,8 @@ export interface StreamEnding {
 /** What exists from Open on. */
 interface OpenedRun {
   readonly agreement: Agreement;
+  /** Whether LoadGen measures first tokens. */
+  readonly takesFirstTokens: boolean;
   readonly ledger: RunLedger;
   readonly credit: StreamCredit;
   readonly intake: SampleIntake;
@@ -84,8 +90,8 @@ interface OpenedRun {
  *      └───────────────┴── message that breaks the protocol, abort() ──────► ended (that status)
  *                          peer gone ──────────────────────────────────────► ended (no status)
  *
- * Answers that gRPC cannot take now wait in `#unsent`. That is bounded by credit: it comes back only
- * when an answer was handed over.
+ * Answers and first tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
+ * credit, which comes back only when an answer was handed over: a sample has one first token at most.
  */
 export class InferStream implements SampleOwner {
   readonly #services: InferServices;
@@ -95,7 +101,7 @@ export class InferStream implements SampleOwner {
   #run: OpenedRun | undefined;
   /** Samples that were accepted and whose answer was not yet handed over. */
   #owedCount = 0;
-  #unsent: (readonly SampleAnswer[])[] = [];
+  #unsent: KnownResponses[] = [];
   #isBlocked = false;
   #drainReason: string | undefined;
   #lull: PlannedCall | undefined;
@@ -147,7 +153,13 @@ export class InferStream implements SampleOwner {
 
   answer(answers: readonly SampleAnswer[]): void {
     if (this.#phase === 'ended') return;
-    this.#unsent.push(...cutAnswers(answers));
+    for (const list of cutByBytes(answers)) this.#unsent.push({ firstTokens: [], answers: list });
+    this.#flush();
+  }
+
+  firstTokens(tokens: readonly SampleFirstToken[]): void {
+    if (this.#phase === 'ended' || this.#run?.takesFirstTokens !== true) return;
+    for (const list of cutByBytes(tokens)) this.#unsent.push({ firstTokens: list, answers: [] });
     this.#flush();
   }
 
@@ -190,7 +202,8 @@ export class InferStream implements SampleOwner {
     const ledger = services.ledgers.open(agreement.runId);
     ledger.openStream(open.digestPerMillion);
     const intake = new SampleIntake(services.limits, agreement, ledger);
-    this.#run = { agreement, ledger, credit, intake };
+    const takesFirstTokens = open.tokenLatencies;
+    this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
     this.#phase = 'open';
     this.#write(
       encodeSutMessage({
@@ -294,19 +307,21 @@ export class InferStream implements SampleOwner {
   #flush(): void {
     const run = this.#run;
     while (run !== undefined && !this.#isBlocked && this.#phase !== 'ended') {
-      const answers = this.#unsent.shift();
-      if (answers === undefined) break;
-      const written = writeResponses(answers, {
+      const known = this.#unsent.shift();
+      if (known === undefined) break;
+      const written = writeResponses(known, {
         clock: this.#services.clock,
         responseEncoding: run.agreement.responseEncoding,
         messageBytesMax: this.#services.limits.messageBytesMax,
       });
       this.#write(written.message);
+      const answerCount = known.answers.length;
+      if (answerCount === 0) continue;
       run.ledger.completedCount += written.completedCount;
       run.ledger.failedCount += written.failedCount;
       run.ledger.responseBytes += written.responseBytes;
-      this.#owedCount -= answers.length;
-      run.credit.finish(answers.length, written.sampleBytes);
+      this.#owedCount -= answerCount;
+      run.credit.finish(answerCount, written.sampleBytes);
     }
     this.#endIfDone();
   }
@@ -355,20 +370,5 @@ export class InferStream implements SampleOwner {
       droppedCount: this.#owedCount,
       reason: end?.details ?? 'the peer is gone',
     });
-  }
-}
-
-function partOf({ pieces }: MessagePieces, samplesMax: number): WirePart {
-  const [first] = pieces;
-  return pieces.length === 1 && first !== undefined
-    ? decodePart(first, samplesMax)
-    : decodeSplitPart(pieces, samplesMax);
-}
-
-function decodeControl(bytes: Buffer): ReturnType<typeof decodeLoadGenMessage> {
-  try {
-    return decodeLoadGenMessage(bytes);
-  } catch (error) {
-    throw invalidArgument(`malformed message: ${messageOf(error)}`);
   }
 }

@@ -7,13 +7,19 @@ import {
   type WireFailed,
 } from '../../shared/wire/responses-codec.ts';
 import type { BatchTimes } from '../batcher/batch-times.ts';
-import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
+import type { SampleAnswer, SampleFirstToken, WaitingSample } from '../batcher/waiting-sample.ts';
 
-/** Payload bytes above which the answers of one batch go as several messages. */
+/** Payload bytes above which what became known at one instant goes as several messages. */
 const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Room for the heads of a message beside the payload of its only response. */
 const HEAD_BYTES = 1024;
+
+/** What one message will hold. */
+export interface KnownResponses {
+  readonly firstTokens: readonly SampleFirstToken[];
+  readonly answers: readonly SampleAnswer[];
+}
 
 /** What went out in one message. */
 export interface WrittenResponses {
@@ -26,30 +32,32 @@ export interface WrittenResponses {
   readonly sampleBytes: number;
 }
 
-/** Cuts the answers of one instant so that each list makes a message of bearable size. */
-export function cutAnswers(answers: readonly SampleAnswer[]): readonly (readonly SampleAnswer[])[] {
+/** Cuts what became known at one instant so that each list makes a message of bearable size. */
+export function cutByBytes<T extends { readonly payload: Uint8Array }>(
+  all: readonly T[],
+): readonly (readonly T[])[] {
   let bytes = 0;
-  for (const answer of answers) bytes += answer.payload.length;
-  if (bytes <= RESPONSES_BYTES_MAX) return [answers];
-  const lists: SampleAnswer[][] = [];
-  let list: SampleAnswer[] = [];
+  for (const { payload } of all) bytes += payload.length;
+  if (bytes <= RESPONSES_BYTES_MAX) return [all];
+  const lists: T[][] = [];
+  let list: T[] = [];
   let listBytes = 0;
-  for (const answer of answers) {
-    if (list.length > 0 && listBytes + answer.payload.length > RESPONSES_BYTES_MAX) {
+  for (const one of all) {
+    if (list.length > 0 && listBytes + one.payload.length > RESPONSES_BYTES_MAX) {
       lists.push(list);
       list = [];
       listBytes = 0;
     }
-    list.push(answer);
-    listBytes += answer.payload.length;
+    list.push(one);
+    listBytes += one.payload.length;
   }
   lists.push(list);
   return lists;
 }
 
-/** Encodes answers into one message. The clock is read here: the last moment before gRPC takes over. */
+/** Encodes what became known into one message. The clock is read here: the last moment before gRPC takes over. */
 export function writeResponses(
-  answers: readonly SampleAnswer[],
+  { firstTokens, answers }: KnownResponses,
   options: {
     readonly clock: Clock;
     readonly responseEncoding: number;
@@ -62,7 +70,7 @@ export function writeResponses(
   const failed: WireFailed[] = [];
   let responseBytes = 0;
   let sampleBytes = 0;
-  for (const { sample, payload, fault, times } of answers) {
+  for (const { sample, payload, fault, tokenCount, times } of answers) {
     const { id } = sample;
     sampleBytes += sample.bytes;
     if (fault !== undefined) {
@@ -76,7 +84,7 @@ export function writeResponses(
         id,
         payload,
         encoding: options.responseEncoding,
-        tokenCount: undefined,
+        tokenCount,
         durations: times && durationsOf(sample, times, nowNs),
         offset: 0,
         total: 0,
@@ -84,7 +92,12 @@ export function writeResponses(
     }
   }
   return {
-    message: encodeResponses({ firstTokens: [], completed, failed }),
+    message: encodeResponses({
+      // They travel as they are: the wire names no encoding for them.
+      firstTokens: firstTokens.map(({ sample, payload }) => ({ id: sample.id, payload })),
+      completed,
+      failed,
+    }),
     completedCount: completed.length,
     failedCount: failed.length,
     responseBytes,
@@ -92,7 +105,10 @@ export function writeResponses(
   };
 }
 
-/** Lengths between consecutive instants, so that they sum to the residence time exactly. */
+/**
+ * Lengths between consecutive instants, so that they sum exactly to the residence time: from the arrival of
+ * the sample's last byte to this moment.
+ */
 function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): WireDurations {
   return {
     receiveNs: sample.queuedAtNs - sample.arrivedAtNs,

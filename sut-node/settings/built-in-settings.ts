@@ -1,28 +1,31 @@
 import {
-  NULL_BYTES_MAX,
-  NULL_RESPONSE_BYTES_DEFAULT,
-} from '../../shared/benchmarks/null-benchmark.ts';
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+} from '../../shared/benchmarks/synthetic-samples.ts';
 import { count, optional, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import { DELAY_OPTIONS, type DelaySettings, toDelaySettings } from './delay-settings.ts';
 
-/** What models without ONNX do: null, ... */
+/** What models without ONNX do: null, echo, delay. */
 export interface BuiltInSettings {
-  /** Bytes of each response of the benchmark `null`; undefined: its default. */
+  /** Bytes of each response of the benchmarks `null` and `delay`; undefined: their default. */
   readonly responseBytes: number | undefined;
+  readonly delay: DelaySettings;
 }
 
 /** Settings of models without ONNX, by key of the configuration file. */
-export const BUILT_IN_OPTIONS: {
+export const BUILT_IN_OPTIONS: typeof DELAY_OPTIONS & {
   readonly responseBytes: Setting<number | undefined>;
 } = {
   responseBytes: optional(
     count(
-      { min: 0, max: NULL_BYTES_MAX },
-      `benchmark null: bytes of each response (default: ${NULL_RESPONSE_BYTES_DEFAULT})`,
+      { min: 0, max: SYNTHETIC_BYTES_MAX },
+      `benchmarks null, delay: bytes of each response (default: ${SYNTHETIC_RESPONSE_BYTES_DEFAULT})`,
     ),
   ),
+  ...DELAY_OPTIONS,
 };
 
 /** Effective options as settings of models without ONNX. */
 export function toBuiltInSettings(values: SettingValues<typeof BUILT_IN_OPTIONS>): BuiltInSettings {
-  return { responseBytes: values.responseBytes };
+  return { responseBytes: values.responseBytes, delay: toDelaySettings(values) };
 }

@@ -18,7 +18,7 @@ import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from '../../sut-node/workers/worker-thread.ts';
 import { head, median, row } from './report.ts';
 
-const NOBODY: SampleOwner = { answer: () => {} };
+const NOBODY: SampleOwner = { answer: () => {}, firstTokens: () => {} };
 const BATCH_SIZES = [1, 8];
 
 /** What {@link benchIsolation} does. */

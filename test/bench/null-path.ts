@@ -1,4 +1,4 @@
-import { NullDataSet } from '../../loadgen-node/benchmarks/null/null-data-set.ts';
+import { SyntheticDataSet } from '../../loadgen-node/benchmarks/synthetic/synthetic-data-set.ts';
 import { SampleStore } from '../../loadgen-node/qsl/sample-store.ts';
 import {
   createQueryDispatchLibrary,
@@ -11,8 +11,13 @@ const ENCODING = { form: 'raw', compression: 'identity' };
 
 /** A sample library of the benchmark null. @param isShared Its payloads lie in shared memory, for channels on threads. */
 export function nullStore(sampleBytes: number, sampleCount: number, isShared = false): SampleStore {
-  const expected = { responseBytes: 4, metric: 'answered' };
-  const dataSet = new NullDataSet({ sampleBytes, sampleCount, ...expected });
+  const dataSet = new SyntheticDataSet({
+    name: 'null',
+    sampleBytes,
+    sampleCount,
+    isRight: ({ length }) => length === 4,
+    metric: 'answered',
+  });
   return new SampleStore(dataSet, {
     encoding: ENCODING,
     performanceSampleCount: sampleCount,

@@ -51,7 +51,7 @@ describe('settings of the benchmark null', () => {
     ]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      '--sample-bytes 16 is for the benchmark null only; this one is digits',
+      '--sample-bytes 16 is for the benchmarks null, echo, delay only; this one is digits',
     );
   });
 

@@ -51,6 +51,8 @@ export class InferStreamScene {
   readonly stream: InferStream;
   /** What gRPC answers to a write. */
   takesMore = true;
+  /** Called with every message with responses. */
+  onWrite: () => void = () => {};
   endedCount = 0;
 
   constructor(queueBytesMax = 64_000) {
@@ -86,6 +88,7 @@ export class InferStreamScene {
     const peer = {
       write: (message: Buffer) => {
         this.messages.push(message);
+        if (isResponses(message)) this.onWrite();
         return this.takesMore;
       },
       end: (end: StreamEnd) => this.ends.push(end),

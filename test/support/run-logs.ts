@@ -13,6 +13,8 @@ interface AccuracyRecord {
   readonly seq_id: number;
   readonly qsl_idx: number;
   readonly data: string;
+  readonly token_data?: string;
+  readonly token_count?: number;
 }
 
 /** Reads the three logs of a run as the official tools do; throws when one is not whole. */

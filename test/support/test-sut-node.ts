@@ -5,11 +5,23 @@ import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digi
 import { silentLogger } from '../../shared/process/logger.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../sut-node/model/create-model.ts';
+import type { DelaySettings } from '../../sut-node/settings/delay-settings.ts';
 import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { InferClient, wholeSample } from './infer-client.ts';
 import { testCacheFolder } from './test-cache.ts';
+
+/** Settings of the benchmark delay where nothing is said. */
+export const NO_DELAY: DelaySettings = {
+  model: undefined,
+  seed: undefined,
+  concurrency: undefined,
+  tokens: undefined,
+  firstTokenNs: undefined,
+  tokenNs: undefined,
+  tokenType: undefined,
+};
 
 /** Settings of a small node on a free port of loopback. */
 export const TEST_SETTINGS: SutSettings = {
@@ -18,6 +30,7 @@ export const TEST_SETTINGS: SutSettings = {
   node: 'sut-a',
   model: undefined,
   responseBytes: undefined,
+  delay: NO_DELAY,
   workerCount: 1,
   ...DEFAULT_RUNTIME,
   isolation: 'thread',

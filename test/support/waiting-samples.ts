@@ -1,14 +1,20 @@
 import type {
   SampleAnswer,
+  SampleFirstToken,
   SampleOwner,
   WaitingSample,
 } from '../../sut-node/batcher/waiting-sample.ts';
 
-/** An owner that keeps the answers it gets. */
+/** An owner that keeps the first tokens and the answers it gets. */
 export class RecordingOwner implements SampleOwner {
+  readonly tokens: SampleFirstToken[] = [];
   readonly answers: SampleAnswer[] = [];
   /** Ids of the answers, one list per call. */
   readonly calls: number[][] = [];
+
+  firstTokens(tokens: readonly SampleFirstToken[]): void {
+    this.tokens.push(...tokens);
+  }
 
   answer(answers: readonly SampleAnswer[]): void {
     this.answers.push(...answers);

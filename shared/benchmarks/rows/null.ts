@@ -1,5 +1,5 @@
 import type { BenchmarkRules } from '../benchmark-row.ts';
-import { NULL_SAMPLE_COUNT_MAX } from '../null-benchmark.ts';
+import { SYNTHETIC_SAMPLE_COUNT_MAX } from '../synthetic-samples.ts';
 
 /** Measures the wire. */
 export const NULL: BenchmarkRules = {
@@ -7,7 +7,7 @@ export const NULL: BenchmarkRules = {
   title: 'no model: the node answers every sample at once, so that the wire itself is measured',
   isOfficial: false,
   // All that there are.
-  performanceSampleCount: NULL_SAMPLE_COUNT_MAX,
+  performanceSampleCount: SYNTHETIC_SAMPLE_COUNT_MAX,
   serverTargetLatencyNs: 100_000_000,
   serverTargetLatencyPercentile: 0.99,
   encodings: { raw: { form: 'raw', compression: 'identity' } },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadgenBenchmark } from '../../../../loadgen-node/benchmarks/registry.ts';
 
-const KEYS = ['digits', 'null'];
+const KEYS = ['digits', 'null', 'echo', 'delay'];
 
 // Goal: every benchmark of the rules that can be chosen is there on the LoadGen node.
 // Method: ask for each key, and for one that does not exist.

@@ -2,14 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { adviceOn } from '../../../../loadgen-node/commands/advice.ts';
 import type { TestOutcome } from '../../../../loadgen-node/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
+import type { ResponseSink } from '../../../../shared/domain/system-under-test.ts';
 import { simulatedTest } from '../../../support/simulated-test.ts';
+
+type Answer = (sink: ResponseSink, responseId: number, atNs: number) => void;
 
 /** Advice on each reason of a run's INVALID, by the rule. */
 async function adviceOf(
   settings: Partial<TestSettings>,
   serviceNs: (sample: number) => number = () => 1_000_000,
+  answer?: Answer,
 ): Promise<Record<string, string>> {
-  const outcome: TestOutcome = await simulatedTest(settings, { serviceNs }).run();
+  const outcome: TestOutcome = await simulatedTest(settings, {
+    serviceNs,
+    ...(answer && { answer }),
+  }).run();
   expect(outcome.verdicts.longhaul.isValid).toBe(false);
   return Object.fromEntries(
     outcome.verdicts.longhaul.reasons.map((reason) => [reason.rule, adviceOn(reason, outcome)]),
@@ -79,6 +86,29 @@ describe('advice', () => {
       maxQueryCount: 200,
     });
     expect(advice['min-duration']).toMatch(/^--max-query-count ended the run: set it to 11\d\d or/);
+  });
+
+  it('with tokens goes by their bounds, not by that of the latency', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      // Every query is above it, and nobody asks.
+      serverTargetLatencyNs: 1,
+      minDurationMs: 0,
+      minQueryCount: 100,
+      useTokenLatencies: true,
+      serverTtftLatencyNs: 20_000_000,
+      serverTpotLatencyNs: 20_000_000,
+    } as const;
+    const answer: Answer = (sink, id, atNs) => {
+      sink.firstToken(id, Uint8Array.of(1), atNs);
+      sink.complete(id, Uint8Array.of(1), 5, atNs);
+    };
+    const advice = (await adviceOf(settings, undefined, answer))['early-stopping'];
+    expect(advice).toMatch(/^Needs \d+ more queries: set --min-query-count \d+\.$/);
+    const minQueryCount = advised(advice, '--min-query-count');
+    const outcome = await simulatedTest({ ...settings, minQueryCount }, { answer }).run();
+    expect(outcome.verdicts.longhaul.isValid).toBe(true);
   });
 
   it('lowers the rate when the latency bound is missed', async () => {

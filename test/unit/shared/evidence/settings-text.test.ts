@@ -11,6 +11,9 @@ it('tells every setting by name, and of a secret only that it is set', () => {
     answers: [{ form: 'raw' }],
     weights: [],
     bearerToken: 'hunter2',
+    tokenFile: '/home/me/hunter2',
+    tokenLatencies: true,
+    delay: { tokens: { count: 3 }, firstTokenNs: 5 },
     tls: { ca: Buffer.from('certificate'), password: 'hunter2', clientToken: undefined },
   };
   expect(settingsAsText(settings)).toEqual({
@@ -22,6 +25,10 @@ it('tells every setting by name, and of a secret only that it is set', () => {
     'answers.0.form': 'raw',
     weights: '',
     bearerToken: '(set)',
+    tokenFile: '(set)',
+    tokenLatencies: 'true',
+    'delay.tokens.count': '3',
+    'delay.firstTokenNs': '5',
     'tls.ca': '(11 bytes)',
     'tls.password': '(set)',
     'tls.clientToken': '',

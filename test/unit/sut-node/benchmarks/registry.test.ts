@@ -3,8 +3,8 @@ import { sutBenchmark } from '../../../../sut-node/benchmarks/registry.ts';
 
 const KEYS = ['digits', 'custom'];
 
-// Goal: every benchmark of the rules that has a model is there on the SUT node (null has none: see
-// create-model.test.ts). Method: ask for each key, and for one that does not exist.
+// Goal: every benchmark of the rules that has a model is there on the SUT node (null, echo and delay have none:
+// see create-model.test.ts). Method: ask for each key, and for one that does not exist.
 describe('sutBenchmark', () => {
   it.each(KEYS)('finds %s', async (key) => {
     expect((await sutBenchmark(key)).rules.key).toBe(key);

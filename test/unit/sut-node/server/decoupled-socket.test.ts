@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DecoupledSocket } from '../../../../sut-node/server/decoupled-socket.ts';
 import { UNREAD_BYTES_MAX } from '../../../../sut-node/server/node-limits.ts';
 
@@ -60,6 +60,13 @@ const COUNT = 96;
 const boundMiB = UNREAD_BYTES_MAX / MIB;
 
 describe('DecoupledSocket', () => {
+  it('sends small messages at once, as node:http2 asks of a plain socket', async () => {
+    const setNoDelay = vi.spyOn(Socket.prototype, 'setNoDelay');
+    onTestFinished(() => setNoDelay.mockRestore());
+    await pair(1_000);
+    expect(setNoDelay.mock.calls).toEqual([[true]]);
+  });
+
   it('takes writes up to its bound, and the rest when the peer reads', async () => {
     const { near, peer, received } = await pair(60_000);
     const written = writeMiB(near, COUNT);

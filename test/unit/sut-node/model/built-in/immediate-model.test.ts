@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { NullModel } from '../../../../sut-node/model/null-model.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { RecordingOwner, waitingSample } from '../../../support/waiting-samples.ts';
+import { createEchoModel } from '../../../../../sut-node/model/built-in/echo-model.ts';
+import { createNullModel } from '../../../../../sut-node/model/built-in/null-model.ts';
+import { ManualClock } from '../../../../support/manual-clock.ts';
+import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';
 
 // Goal: the node without a model answers in the next turn of the event loop, whatever came in this one.
 // Method: batches of two owners, and a look before and after the turn.
@@ -14,10 +15,10 @@ function setUp() {
     samples: owners.map((owner, i) => waitingSample(firstId + i, { owner })),
     takenAtNs: clock.nowNs(),
   });
-  return { model: new NullModel(clock, 3), a, b, batchOf };
+  return { model: createNullModel(clock, 3), a, b, batchOf };
 }
 
-describe('NullModel', () => {
+describe('the null model', () => {
   it('always has room', () => {
     const { model } = setUp();
     expect([model.hasIdle, model.hasRoom]).toEqual([true, true]);
@@ -51,5 +52,30 @@ describe('NullModel', () => {
     expect(a.answers).toMatchObject([
       { payload: new Uint8Array(3), fault: undefined, times: noTime },
     ]);
+  });
+});
+
+describe('the echo model', () => {
+  const echoed = async (pieces: readonly Uint8Array[]) => {
+    const clock = new ManualClock();
+    const owner = new RecordingOwner();
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const sample = waitingSample(0, { owner, pieces, bytes });
+    createEchoModel(clock).run({ samples: [sample], takenAtNs: clock.nowNs() });
+    await nextTurn();
+    return owner.answers[0]?.payload;
+  };
+
+  it('answers with the payload itself, no copy', async () => {
+    const piece = Uint8Array.of(1, 2, 3);
+    expect(await echoed([piece])).toBe(piece);
+  });
+
+  it('joins a payload that came in pieces', async () => {
+    expect([...((await echoed([Uint8Array.of(1, 2), Uint8Array.of(3)])) ?? [])]).toEqual([1, 2, 3]);
+  });
+
+  it('says that a response may have any length', () => {
+    expect(createEchoModel(new ManualClock()).responseBytesMax).toBeUndefined();
   });
 });

@@ -6,15 +6,19 @@ import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmar
 /** Random bytes that payloads are cut from: more samples than fit overlap. */
 const POOL_BYTES: number = 64 * 1024 * 1024;
 
-/** What a {@link NullDataSet} is made of. */
-export interface NullSamples {
+/** Tells whether a response is right. @param payload That of the response's sample, as it travelled. */
+export type ResponseCheck = (response: Uint8Array, payload: Uint8Array) => boolean;
+
+/** What a {@link SyntheticDataSet} is made of. */
+export interface SyntheticSet {
+  /** Name of the data set. */
+  readonly name: string;
   /** Bytes of each payload, 1 or more. */
   readonly sampleBytes: number;
   /** 1 or more. */
   readonly sampleCount: number;
-  /** Bytes that each response must have. */
-  readonly responseBytes: number;
-  /** Name of the accuracy. */
+  readonly isRight: ResponseCheck;
+  /** Name of the accuracy: the share of the samples whose response is right. */
   readonly metric: string;
 }
 
@@ -22,35 +26,37 @@ export interface NullSamples {
  * Payloads that nothing can compress, the same in every run. They are views into one buffer, of
  * {@link POOL_BYTES} and one sample at most: as many samples as anybody likes cost no more memory.
  */
-export class NullDataSet implements DataSet {
-  readonly name = 'null';
+export class SyntheticDataSet implements DataSet {
   /** There are no files. */
   readonly folder = '';
-  readonly #samples: NullSamples;
+  readonly #set: SyntheticSet;
   readonly #pool: Uint8Array;
   /** Distance between the payloads of neighbours. */
   readonly #strideBytes: number;
 
-  constructor(samples: NullSamples) {
-    const { sampleBytes, sampleCount } = samples;
-    this.#samples = samples;
+  constructor(set: SyntheticSet) {
+    const { sampleBytes, sampleCount } = set;
+    this.#set = set;
     this.#strideBytes = Math.max(1, Math.min(sampleBytes, Math.floor(POOL_BYTES / sampleCount)));
     this.#pool = randomBytes(sampleBytes + (sampleCount - 1) * this.#strideBytes);
   }
 
+  get name(): string {
+    return this.#set.name;
+  }
+
   get totalSampleCount(): number {
-    return this.#samples.sampleCount;
+    return this.#set.sampleCount;
   }
 
   readPayload(sampleIndex: number): Promise<Uint8Array> {
     assert(sampleIndex < this.totalSampleCount);
-    const begin = sampleIndex * this.#strideBytes;
-    return Promise.resolve(this.#pool.subarray(begin, begin + this.#samples.sampleBytes));
+    return Promise.resolve(this.#payloadOf(sampleIndex));
   }
 
-  /** Share of the samples that have a response of the right length. */
+  /** Share of the samples whose (first) response is right. */
   scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const { sampleCount: total, responseBytes, metric } = this.#samples;
+    const { sampleCount: total, isRight, metric } = this.#set;
     const isScored = new Uint8Array(total);
     let sampleCount = 0;
     let correctCount = 0;
@@ -64,10 +70,15 @@ export class NullDataSet implements DataSet {
       if (isScored[sampleIndex] === 1) continue;
       isScored[sampleIndex] = 1;
       sampleCount += 1;
-      if (response.length === responseBytes) correctCount += 1;
+      if (isRight(response, this.#payloadOf(sampleIndex))) correctCount += 1;
     }
     const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
     return { metric, value, correctCount, sampleCount };
+  }
+
+  #payloadOf(sampleIndex: number): Uint8Array {
+    const begin = sampleIndex * this.#strideBytes;
+    return this.#pool.subarray(begin, begin + this.#set.sampleBytes);
   }
 }
 

@@ -1,0 +1,41 @@
+import { readFile, stat } from 'node:fs/promises';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+
+/**
+ * Reads a file with one number per line; empty lines are passed over.
+ * @param parse Undefined for a line that is no such number.
+ * @param like What a line should be, for the message: "a time such as 10ms".
+ * @returns 1 or more numbers, in the file's order.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read, has nothing in it, or a wrong line.
+ */
+export async function readNumberList(
+  file: string,
+  parse: (line: string) => number | undefined,
+  like: string,
+): Promise<Float64Array> {
+  let content: string;
+  try {
+    // A device would never end.
+    if (!(await stat(file)).isFile()) throw new MlperfError('ERR_MODEL', 'it is not a file');
+    content = await readFile(file, 'utf8');
+  } catch (error) {
+    const what = `list ${file} cannot be read: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_MODEL', what, { cause: error });
+  }
+  const numbers: number[] = [];
+  for (const [i, text] of content.split('\n').entries()) {
+    const line = text.trim();
+    if (line === '') continue;
+    const number = parse(line);
+    if (number === undefined) {
+      const seen = JSON.stringify(line.slice(0, 40));
+      throw new MlperfError('ERR_MODEL', `list ${file}, line ${i + 1}: ${seen} should be ${like}`);
+    }
+    numbers.push(number);
+  }
+  if (numbers.length === 0) {
+    throw new MlperfError('ERR_MODEL', `list ${file} is empty; it needs a line with ${like}`);
+  }
+  return Float64Array.from(numbers);
+}

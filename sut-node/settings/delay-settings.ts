@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { parseDuration } from '../../shared/config/duration.ts';
+import {
+  choice,
+  count,
+  duration,
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+} from '../../shared/config/setting.ts';
+
+/** How long a sample is served. */
+export type ServiceTimes =
+  | { readonly kind: 'fixed'; readonly ns: number }
+  | { readonly kind: 'exponential'; readonly meanNs: number }
+  | { readonly kind: 'list'; readonly file: string };
+
+/** How many output tokens a sample has. */
+export type TokenCounts =
+  | { readonly kind: 'fixed'; readonly count: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly kind: 'list'; readonly file: string };
+
+/** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
+export const TOKEN_TYPES = ['int64', 'int32'] as const;
+
+/** One of {@link TOKEN_TYPES}. */
+export type TokenType = (typeof TOKEN_TYPES)[number];
+
+/** Settings of the benchmark `delay`; undefined: not said. */
+export interface DelaySettings {
+  readonly model: ServiceTimes | undefined;
+  /** Of everything random. */
+  readonly seed: number | undefined;
+  /** Samples that are served at once. */
+  readonly concurrency: number | undefined;
+  /** Set: the model has tokens, and the times below hold in place of `model`. */
+  readonly tokens: TokenCounts | undefined;
+  readonly firstTokenNs: number | undefined;
+  /** From one token to the next. */
+  readonly tokenNs: number | undefined;
+  readonly tokenType: TokenType | undefined;
+}
+
+/** Samples that the delay model serves at once where nothing else is said: as many as a stream of the QDL has. */
+export const DELAY_CONCURRENCY_DEFAULT = 65_536;
+
+/** Longest service of one sample, in ns; what an exponential draw may exceed. */
+const SERVICE_NS_MAX = 24 * 3600e9;
+
+/** Most output tokens of one sample: 8 MiB of ids. */
+export const TOKENS_MAX: number = 2 ** 20;
+
+const TIMES_MESSAGE =
+  'must be fixed:TIME, exponential:TIME (the mean, above 0) or list:FILE, with a time such as 10ms, 24h at most';
+const TOKENS_MESSAGE = `must be a number from 1 to ${TOKENS_MAX}, uniform:MIN-MAX of such numbers, or list:FILE`;
+
+/** Settings of the benchmark `delay`, by key of the configuration file. */
+export const DELAY_OPTIONS: {
+  readonly delayModel: Setting<ServiceTimes | undefined>;
+  readonly delaySeed: Setting<number | undefined>;
+  readonly delayConcurrency: Setting<number | undefined>;
+  readonly delayTokens: Setting<TokenCounts | undefined>;
+  readonly delayFirstToken: Setting<number | undefined>;
+  readonly delayToken: Setting<number | undefined>;
+  readonly delayTokenType: Setting<TokenType | undefined>;
+} = {
+  delayModel: optional({
+    ...text(
+      'fixed:time|exponential:time|list:file',
+      'benchmark delay: how long a sample is served; a list has one time per line (default: fixed:10ms)',
+    ),
+    schema: parsed(z.string(TIMES_MESSAGE), TIMES_MESSAGE, parseServiceTimes),
+  }),
+  delaySeed: optional(
+    count({ min: 0, max: 2 ** 32 - 1 }, 'benchmark delay: seed of what is random (default: 0)'),
+  ),
+  delayConcurrency: optional(
+    count(
+      { min: 1, max: 2 ** 20 },
+      `benchmark delay: samples served at once; others wait in the queue (default: ${DELAY_CONCURRENCY_DEFAULT})`,
+    ),
+  ),
+  delayTokens: optional({
+    ...text(
+      'n|uniform:min-max|list:file',
+      'benchmark delay: output tokens of a sample, with the two times below in place of --delay-model',
+    ),
+    schema: parsed(
+      z.union([z.string(), z.number()], TOKENS_MESSAGE),
+      TOKENS_MESSAGE,
+      parseTokenCounts,
+    ),
+  }),
+  delayFirstToken: optional(
+    duration('benchmark delay: time to the first token, with --delay-tokens'),
+  ),
+  delayToken: optional(
+    duration('benchmark delay: time from one token to the next, with --delay-tokens'),
+  ),
+  delayTokenType: optional(
+    choice(
+      TOKEN_TYPES,
+      'benchmark delay: token ids in responses, with --delay-tokens (default: int64)',
+    ),
+  ),
+};
+
+/** Effective options as settings of the benchmark `delay`. */
+export function toDelaySettings(values: SettingValues<typeof DELAY_OPTIONS>): DelaySettings {
+  return {
+    model: values.delayModel,
+    seed: values.delaySeed,
+    concurrency: values.delayConcurrency,
+    tokens: values.delayTokens,
+    firstTokenNs: values.delayFirstToken,
+    tokenNs: values.delayToken,
+    tokenType: values.delayTokenType,
+  };
+}
+
+/** A schema whose text means more than it says. @param parse Undefined for a text without meaning. */
+function parsed<T>(
+  inner: z.ZodType<string | number>,
+  message: string,
+  parse: (text: string) => T | undefined,
+): z.ZodType<T> {
+  return inner.transform((value, context) => {
+    const meant = parse(String(value).trim());
+    if (meant !== undefined) return meant;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+function parseServiceTimes(value: string): ServiceTimes | undefined {
+  const [kind, rest] = split(value);
+  if (kind === 'list') return rest === '' ? undefined : { kind, file: rest };
+  const ns = parseServiceTime(rest);
+  if (ns === undefined) return undefined;
+  if (kind === 'fixed') return { kind, ns };
+  return kind === 'exponential' && ns > 0 ? { kind, meanNs: ns } : undefined;
+}
+
+function parseTokenCounts(value: string): TokenCounts | undefined {
+  const fixed = parseTokenCount(value);
+  if (fixed !== undefined) return { kind: 'fixed', count: fixed };
+  const [kind, rest] = split(value);
+  if (kind === 'list') return rest === '' ? undefined : { kind, file: rest };
+  const range = rest.split('-').map(parseTokenCount);
+  const [min, max] = range;
+  if (kind !== 'uniform' || range.length !== 2 || min === undefined || max === undefined) {
+    return undefined;
+  }
+  return min <= max ? { kind, min, max } : undefined;
+}
+
+/** A time such as `10ms` in ns; undefined for anything else, and for more than a day. */
+export function parseServiceTime(value: string): number | undefined {
+  const ns = parseDuration(value);
+  return ns !== undefined && ns <= SERVICE_NS_MAX ? ns : undefined;
+}
+
+/** A number of tokens; undefined for anything else. */
+export function parseTokenCount(value: string): number | undefined {
+  const tokens = /^\d{1,7}$/.test(value) ? Number(value) : 0;
+  return tokens >= 1 && tokens <= TOKENS_MAX ? tokens : undefined;
+}
+
+function split(value: string): readonly [string, string] {
+  const colon = value.indexOf(':');
+  return colon < 0 ? [value, ''] : [value.slice(0, colon), value.slice(colon + 1)];
+}
