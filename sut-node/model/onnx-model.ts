@@ -31,6 +31,7 @@ export class OnnxModel implements SutModel {
   readonly #parts: OnnxModelParts;
   readonly #source: ModelSource;
   #pool: WorkerPool | undefined;
+  #loaded: (LoadedModel & { readonly file: string }) | undefined;
   #isStopped = false;
 
   /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
@@ -67,6 +68,11 @@ export class OnnxModel implements SutModel {
     return this.#pool?.hasRoom === true;
   }
 
+  get workerCounts(): { readonly count: number; readonly replacedCount: number } {
+    const { workerCountNow: count = 0, replacedCount = 0 } = this.#pool ?? {};
+    return { count, replacedCount };
+  }
+
   async load(context: ModelContext): Promise<LoadedModel> {
     const { benchmark } = this.#parts;
     const [modelFile] = await Promise.all([
@@ -82,7 +88,14 @@ export class OnnxModel implements SutModel {
     const pool = this.#createPool(modelFile, context);
     this.#pool = pool;
     const tensors = await pool.load();
-    return { tensors, sha256, isStandIn: this.#isStandIn(sha256) };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn: this.#isStandIn(sha256) };
+    return this.#loaded;
+  }
+
+  samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
+    assert(this.#loaded !== undefined, 'a model is loaded before it is used');
+    const { file, tensors } = this.#loaded;
+    return this.#parts.benchmark.openPipeline({ file, ...tensors }, {}).warmUpPayload();
   }
 
   async warmUp(): Promise<void> {

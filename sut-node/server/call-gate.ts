@@ -6,7 +6,7 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
-import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import { type CallRule, callRule } from './call-rules.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
@@ -30,24 +30,32 @@ const HEAD_BYTES = 5;
  * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
  * the peer likes: 64 MiB in each of a hundred calls on each connection.
  *
- * A call goes on to grpc-js when it has the token and does not use gRPC's own compression. Its first
- * message (a unary request, or Open) must be small and whole in time, or the call is reset. From then on
- * a unary call has its answer, and Infer is bounded by credit; the gate has stopped looking.
+ * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
+ * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
+ * reset. From then on a unary call has its answer, Infer is bounded by credit, and Watch says no more; the
+ * gate has stopped looking. Of reflection it counts the bytes to the end.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
   server.removeAllListeners('stream');
+  const openCalls = new Map<CallRule, number>();
   server.on('stream', (stream, headers, flags) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
     const { socket } = stream.session ?? {};
-    const refusal = refusalOf(headers, rules.token);
+    const rule = callRule(headers[':path']);
+    const { [AUTHORIZATION_KEY]: authorization } = headers;
+    const isKnown = rules.token === undefined || rules.token.accepts(authorization);
+    const refusal =
+      refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);
     if (refusal !== undefined || socket === undefined) {
       refuse(stream, refusal);
       return;
     }
-    stream.once('close', rules.guard.beginCall(peerOf(socket)));
-    watchFirstMessage(stream, headers[':path'] === INFER_METHOD.path, rules.firstMessageMs);
+    if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
+    if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
+    else rules.guard.touch(peerOf(socket));
+    watchMessages(stream, rule, rules.firstMessageMs);
     for (const listener of serve) listener.call(server, stream, headers, flags);
     // Answered at once (no such method): nobody else reads what may still come.
     if (stream.headersSent) stream.resume();
@@ -55,18 +63,14 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
 }
 
 /** Why a call is not served, judged by its headers alone. */
-function refusalOf(
-  headers: IncomingHttpHeaders,
-  token: TokenCheck | undefined,
-): StreamEnd | undefined {
+function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): StreamEnd | undefined {
   if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
     const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
     return { code: status.RESOURCE_EXHAUSTED, details };
   }
-  const { [AUTHORIZATION_KEY]: authorization } = headers;
-  if (token !== undefined && !token.accepts(authorization)) {
+  if (!isAdmitted) {
     const details =
-      authorization === undefined
+      headers[AUTHORIZATION_KEY] === undefined
         ? 'this node asks for a token: give it by --token-file'
         : 'the token is not the one of this node: give the file with the right one by --token-file';
     return { code: status.UNAUTHENTICATED, details };
@@ -79,6 +83,21 @@ function refusalOf(
     `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
     'samples are compressed by the sample library, see Encoding.compression';
   return { code: status.INVALID_ARGUMENT, details };
+}
+
+function tooMany(rule: CallRule, count: number): StreamEnd | undefined {
+  if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
+  const details = `the node has ${count} calls of this kind already; try again later`;
+  return { code: status.RESOURCE_EXHAUSTED, details };
+}
+
+function countCall(
+  openCalls: Map<CallRule, number>,
+  rule: CallRule,
+  stream: ServerHttp2Stream,
+): void {
+  openCalls.set(rule, (openCalls.get(rule) ?? 0) + 1);
+  stream.once('close', () => openCalls.set(rule, (openCalls.get(rule) ?? 1) - 1));
 }
 
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
@@ -100,25 +119,30 @@ function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-function watchFirstMessage(stream: ServerHttp2Stream, isInfer: boolean, limitMs: number): void {
+function watchMessages(stream: ServerHttp2Stream, rule: CallRule, limitMs: number): void {
   const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), limitMs);
   timer.unref();
   stream.once('close', () => clearTimeout(timer));
   let seenBytes = 0;
   let messageBytes = 0;
   const onData = (bytes: Buffer): void => {
-    for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
-      if (seenBytes + i > 0) messageBytes = messageBytes * 256 + (bytes[i] as number);
-    }
+    messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
     seenBytes += bytes.length;
-    if (messageBytes > FIRST_MESSAGE_BYTES_MAX) {
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    } else if (seenBytes >= HEAD_BYTES + messageBytes && isInfer) {
-      clearTimeout(timer);
-    }
-    if (messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes >= HEAD_BYTES + messageBytes) {
-      stream.off('data', onData);
-    }
+    const isTooLarge =
+      messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes > (rule.bytesMax ?? seenBytes);
+    const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
+    if (isTooLarge) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    else if (isWhole && rule.isLong) clearTimeout(timer);
+    if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
   };
   stream.on('data', onData);
+}
+
+/** The length that a message announces, as far as its head is here. Rule: gRPC over HTTP/2, Length-Prefixed-Message. */
+function announcedBytes(soFar: number, bytes: Buffer, seenBytes: number): number {
+  let length = soFar;
+  for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
+    if (seenBytes + i > 0) length = length * 256 + (bytes[i] as number);
+  }
+  return length;
 }

@@ -5,6 +5,7 @@ import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { configurationName } from '../operations/configuration-name.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
@@ -13,6 +14,8 @@ import type { NodeOffer } from './open-negotiation.ts';
 
 /** The model that a node has loaded. */
 export interface LoadedModel {
+  /** Path of its file; absent where it is none. */
+  readonly file?: string;
   readonly tensors: ModelTensors;
   /** SHA-256 of the model file, lower-case hexadecimal. */
   readonly sha256: string;
@@ -45,7 +48,10 @@ export function describeNode(
     protocolVersionMax: PROTOCOL_VERSION,
     features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
-    settings: settingsByName(facts.settings),
+    settings: {
+      ...settingsByName(facts.settings),
+      ...(model !== undefined && { configuration: configurationName(facts, model) }),
+    },
     host: { ...host, addresses: [...host.addresses] },
     limits,
   };

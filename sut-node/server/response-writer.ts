@@ -19,7 +19,8 @@ const HEAD_BYTES = 1024;
 export interface WrittenResponses {
   readonly message: Buffer;
   readonly completedCount: number;
-  readonly failedCount: number;
+  /** FailureCode of each sample that failed. */
+  readonly failureCodes: readonly number[];
   /** Payload bytes of the completed samples: what was sent. */
   readonly responseBytes: number;
   /** Payload bytes of all samples in the message: what was received for them. */
@@ -54,6 +55,8 @@ export function writeResponses(
     readonly clock: Clock;
     readonly responseEncoding: number;
     readonly messageBytesMax: number;
+    /** Told of every sample that went through a worker; undefined where nobody measures. */
+    readonly observe: ((durations: WireDurations) => void) | undefined;
   },
 ): WrittenResponses {
   const nowNs = options.clock.nowNs();
@@ -72,12 +75,14 @@ export function writeResponses(
       failed.push({ id, code: FAILURE_CODES.limit, text });
     } else {
       responseBytes += payload.length;
+      const durations = times && durationsOf(sample, times, nowNs);
+      if (durations !== undefined) options.observe?.(durations);
       completed.push({
         id,
         payload,
         encoding: options.responseEncoding,
         tokenCount: undefined,
-        durations: times && durationsOf(sample, times, nowNs),
+        durations,
         offset: 0,
         total: 0,
       });
@@ -86,7 +91,7 @@ export function writeResponses(
   return {
     message: encodeResponses({ firstTokens: [], completed, failed }),
     completedCount: completed.length,
-    failedCount: failed.length,
+    failureCodes: failed.map(({ code }) => code),
     responseBytes,
     sampleBytes,
   };
