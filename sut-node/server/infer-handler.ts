@@ -42,11 +42,13 @@ export class InferStreams {
       peer.end(resourceExhausted(`the node has ${INFER_CALLS_MAX} Infer calls already`).end);
       return;
     }
+    // Once the peer is gone gRPC does not know any more who it was.
+    const address = call.getPeer();
     const stream = new InferStream(
       services,
       peer,
-      (ended, end) => this.#remove(ended, end, call.getPeer()),
-      (open) => this.#logOpened(open, call.getPeer()),
+      (ended, end) => this.#remove(ended, end, address),
+      (open) => this.#logOpened(open, address),
     );
     this.#streams.add(stream);
     receiveInPieces(call, services.limits.receiveBytesMax);
