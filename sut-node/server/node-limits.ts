@@ -17,8 +17,8 @@ export const CALLS_PER_CONNECTION_MAX = 64;
 /** Infer calls of all connections, opened or not: more only where closed connections are not yet cleaned up. */
 export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX;
 
-/** Watch calls of grpc.health.v1, of all connections: one for each. */
-export const WATCH_CALLS_MAX: number = CONNECTIONS_MAX;
+/** Watch calls of grpc.health.v1, of all connections: one for each of {@link CONNECTIONS_MAX}. */
+export const WATCH_CALLS_MAX = 256;
 
 /** Calls of server reflection, of all connections: each is a few questions of a person's tool. */
 export const REFLECTION_CALLS_MAX = 16;

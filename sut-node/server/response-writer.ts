@@ -15,6 +15,9 @@ const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
 /** Room for the heads of a message beside the payload of its only response. */
 const HEAD_BYTES = 1024;
 
+/** Of nearly every message. */
+const NO_FAILURES: readonly number[] = [];
+
 /** What went out in one message. */
 export interface WrittenResponses {
   readonly message: Buffer;
@@ -91,7 +94,7 @@ export function writeResponses(
   return {
     message: encodeResponses({ firstTokens: [], completed, failed }),
     completedCount: completed.length,
-    failureCodes: failed.map(({ code }) => code),
+    failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
     responseBytes,
     sampleBytes,
   };
