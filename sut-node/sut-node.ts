@@ -231,6 +231,7 @@ class ServingNode implements SutNode {
       queue: () => this.#queueState(),
       streamCount: () => this.#streams.count,
       connectionCount: () => this.#bound.connectionCount(),
+      refusedCalls: () => this.#bound.refusedCounts,
       workers: () => this.#model.workerCounts,
     });
     const { address, metricsUrl } = this;

@@ -29,9 +29,14 @@ export async function startMetricsServer(
   registry: Registry,
   logger: Logger,
 ): Promise<MetricsServer> {
-  const limits = { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_MS_MAX };
+  const limits = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    headersTimeout: REQUEST_MS_MAX,
+    connectionsCheckingInterval: REQUEST_MS_MAX / 10,
+  };
   const server = createServer(
-    { ...limits, headersTimeout: REQUEST_MS_MAX },
+    limits,
     (request, response) => void answer(request, response, registry, logger),
   );
   server.maxConnections = CONNECTIONS_MAX;

@@ -25,6 +25,8 @@ export interface MeasuredNode {
   queue(): QueueState;
   streamCount(): number;
   connectionCount(): number;
+  /** Calls that the gate did not serve, by the reason. */
+  refusedCalls(): ReadonlyMap<string, number>;
   /** Undefined where there are none. */
   workers(): WorkerCounts | undefined;
 }
@@ -162,6 +164,17 @@ function addCounters(registry: Registry, node: MeasuredNode): void {
       for (const [reason, code] of Object.entries(FAILURE_CODES)) {
         counter.inc({ reason }, failedByCode[code] ?? 0);
       }
+    },
+  );
+  addCounter(
+    registry,
+    {
+      name: 'longhaul_sut_calls_refused_total',
+      help: 'Calls that were refused or reset before they were served, by the reason.',
+      labelNames: ['reason'],
+    },
+    (counter) => {
+      for (const [reason, count] of node.refusedCalls()) counter.inc({ reason }, count);
     },
   );
   addCounter(

@@ -19,6 +19,26 @@ export interface GateRules {
   /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
   readonly firstMessageMs: number;
   readonly guard: ConnectionGuard;
+  /** A call was not served, or reset, for this reason. */
+  onRefused(reason: CallRefusal): void;
+}
+
+/** Why the gate does not serve a call. */
+export const CALL_REFUSALS = [
+  'headers',
+  'token',
+  'compression',
+  'too-many',
+  'too-large',
+  'too-late',
+] as const;
+
+/** One of {@link CALL_REFUSALS}. */
+export type CallRefusal = (typeof CALL_REFUSALS)[number];
+
+/** A call that is refused by its headers. */
+interface Refusal extends StreamEnd {
+  readonly reason: CallRefusal;
 }
 
 type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
@@ -32,8 +52,8 @@ const HEAD_BYTES = 5;
  *
  * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
  * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
- * reset. From then on a unary call has its answer, Infer is bounded by credit, and Watch says no more; the
- * gate has stopped looking. Of reflection it counts the bytes to the end.
+ * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
+ * Of Watch and reflection it counts the bytes to the end.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
@@ -42,38 +62,49 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
   server.on('stream', (stream, headers, flags) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
-    const { socket } = stream.session ?? {};
-    const rule = callRule(headers[':path']);
-    const { [AUTHORIZATION_KEY]: authorization } = headers;
-    const isKnown = rules.token === undefined || rules.token.accepts(authorization);
-    const refusal =
-      refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);
-    if (refusal !== undefined || socket === undefined) {
-      refuse(stream, refusal);
-      return;
-    }
-    if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
-    if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
-    else rules.guard.touch(peerOf(socket));
-    watchMessages(stream, rule, rules.firstMessageMs);
+    if (!admit(stream, headers, rules, openCalls)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags);
     // Answered at once (no such method): nobody else reads what may still come.
     if (stream.headersSent) stream.resume();
   });
 }
 
+/** Takes a call and keeps an eye on it, or refuses it and returns false. */
+function admit(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rules: GateRules,
+  openCalls: Map<CallRule, number>,
+): boolean {
+  const { socket } = stream.session ?? {};
+  const rule = callRule(headers[':path']);
+  const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
+  const refusal =
+    refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);
+  if (refusal !== undefined) rules.onRefused(refusal.reason);
+  if (refusal !== undefined || socket === undefined) {
+    refuse(stream, refusal);
+    return false;
+  }
+  if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
+  if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
+  else rules.guard.touch(peerOf(socket));
+  watchMessages(stream, rule, rules);
+  return true;
+}
+
 /** Why a call is not served, judged by its headers alone. */
-function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): StreamEnd | undefined {
+function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal | undefined {
   if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
     const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
-    return { code: status.RESOURCE_EXHAUSTED, details };
+    return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
   }
   if (!isAdmitted) {
     const details =
       headers[AUTHORIZATION_KEY] === undefined
         ? 'this node asks for a token: give it by --token-file'
         : 'the token is not the one of this node: give the file with the right one by --token-file';
-    return { code: status.UNAUTHENTICATED, details };
+    return { code: status.UNAUTHENTICATED, details, reason: 'token' };
   }
   const encoding = headers['grpc-encoding'] ?? 'identity';
   if (encoding === 'identity') return undefined;
@@ -82,13 +113,13 @@ function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): StreamEnd
   const details =
     `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
     'samples are compressed by the sample library, see Encoding.compression';
-  return { code: status.INVALID_ARGUMENT, details };
+  return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
 }
 
-function tooMany(rule: CallRule, count: number): StreamEnd | undefined {
+function tooMany(rule: CallRule, count: number): Refusal | undefined {
   if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
   const details = `the node has ${count} calls of this kind already; try again later`;
-  return { code: status.RESOURCE_EXHAUSTED, details };
+  return { code: status.RESOURCE_EXHAUSTED, details, reason: 'too-many' };
 }
 
 function countCall(
@@ -119,8 +150,15 @@ function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-function watchMessages(stream: ServerHttp2Stream, rule: CallRule, limitMs: number): void {
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), limitMs);
+function watchMessages(
+  stream: ServerHttp2Stream,
+  rule: CallRule,
+  { firstMessageMs, onRefused }: GateRules,
+): void {
+  const timer = setTimeout(() => {
+    onRefused('too-late');
+    stream.close(constants.NGHTTP2_CANCEL);
+  }, firstMessageMs);
   timer.unref();
   stream.once('close', () => clearTimeout(timer));
   let seenBytes = 0;
@@ -131,8 +169,12 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, limitMs: numbe
     const isTooLarge =
       messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes > (rule.bytesMax ?? seenBytes);
     const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
-    if (isTooLarge) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    else if (isWhole && rule.isLong) clearTimeout(timer);
+    if (isTooLarge) {
+      onRefused('too-large');
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (isWhole && rule.isLong) {
+      clearTimeout(timer);
+    }
     if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
   };
   stream.on('data', onData);

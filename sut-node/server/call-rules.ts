@@ -1,5 +1,9 @@
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
-import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from './node-limits.ts';
+import {
+  FIRST_MESSAGE_BYTES_MAX,
+  REFLECTION_BYTES_MAX,
+  REFLECTION_CALLS_MAX,
+} from './node-limits.ts';
 
 /** What the gate lets a call do, by its method. */
 export interface CallRule {
@@ -20,6 +24,9 @@ const PROBE: CallRule = { ...UNARY, isOpen: true };
 
 const LONG: CallRule = { ...UNARY, isLong: true };
 
+/** One question, whose answers may come for days. */
+const WATCH: CallRule = { ...LONG, bytesMax: FIRST_MESSAGE_BYTES_MAX };
+
 /** A stream of questions that a tool asks at its start. */
 const REFLECTION: CallRule = {
   ...UNARY,
@@ -31,7 +38,7 @@ const RULES: ReadonlyMap<string, CallRule> = new Map([
   [INFER_METHOD.path, LONG],
   ['/grpc.health.v1.Health/Check', PROBE],
   ['/grpc.health.v1.Health/List', PROBE],
-  ['/grpc.health.v1.Health/Watch', LONG],
+  ['/grpc.health.v1.Health/Watch', WATCH],
   ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
 ]);

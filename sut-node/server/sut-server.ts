@@ -5,7 +5,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { gateCalls } from './call-gate.ts';
+import { CALL_REFUSALS, type CallRefusal, gateCalls } from './call-gate.ts';
 import { ConnectionGuard } from './connection-guard.ts';
 import { DecoupledSocket } from './decoupled-socket.ts';
 import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
@@ -43,6 +43,8 @@ export interface SutServer {
   windows(): WindowBytes;
   /** Connections that are open. */
   connectionCount(): number;
+  /** Calls that the gate did not serve, or reset, since the start, by the reason. */
+  readonly refusedCounts: ReadonlyMap<CallRefusal, number>;
   /** Stops listening, lets calls end for a moment, then ends all connections. */
   close(reason: string): Promise<void>;
 }
@@ -81,7 +83,11 @@ export async function startSutServer(
   );
   const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
   const guard = new ConnectionGuard(firstMessageMs);
-  gateCalls(http2Server, { token, firstMessageMs, guard });
+  const refusedCounts = new Map(CALL_REFUSALS.map((reason) => [reason, 0]));
+  const onRefused = (reason: CallRefusal): void => {
+    refusedCounts.set(reason, (refusedCounts.get(reason) ?? 0) + 1);
+  };
+  gateCalls(http2Server, { token, firstMessageMs, guard, onRefused });
   const serve = (socket: Socket): void =>
     injector.injectConnection(
       hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
@@ -111,6 +117,7 @@ export async function startSutServer(
     port,
     windows,
     connectionCount: () => guard.count,
+    refusedCounts,
     close: (reason) => {
       for (const service of sideServices) service.close(reason);
       return close(tcpServer, grpcServer, guard);

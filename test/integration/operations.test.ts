@@ -216,6 +216,16 @@ describe('metrics', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it('count the calls that were refused', async () => {
+    const settings = { benchmark: 'null', metricsListen, tokenFile };
+    const { address, metricsUrl = '' } = await startTestNode(settings);
+    for (let i = 0; i < 2; i += 1) {
+      await expect(ask(address, 'Name', { nonce: 1 })).rejects.toThrow(/asks for a token/);
+    }
+    const text = await (await fetch(metricsUrl)).text();
+    expect(text).toContain('\nlonghaul_sut_calls_refused_total{reason="token"} 2\n');
+  });
+
   it('are at one place only, to be read only', async () => {
     const { metricsUrl: url = '' } = await startTestNode({ benchmark: 'null', metricsListen });
     const head = await fetch(url, { method: 'HEAD' });

@@ -49,6 +49,7 @@ function scene() {
     }),
     streamCount: () => 1,
     connectionCount: () => 2,
+    refusedCalls: () => new Map([['token', 9]]),
     workers: () => ({ count: 3, replacedCount: 4 }),
   };
   const registry = nodeMetrics(node, observations);
@@ -78,6 +79,7 @@ describe('nodeMetrics', () => {
         'samples_failed_total{reason="draining"} 0',
       ],
     ],
+    ['calls_refused_total', ['calls_refused_total{reason="token"} 9']],
     ['queue_samples', ['queue_samples 5']],
     ['outstanding_bytes', ['outstanding_bytes 700']],
     ['credit_samples', ['credit_samples 8']],
