@@ -10,6 +10,7 @@ const TOGETHER = [
   'faults',
   'faults-network',
   'faults-nodes',
+  'operations',
   'package',
   'qdl-faults',
   'settings-commands',

@@ -5,7 +5,12 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
-import { exposureWarning } from './server/server-security.ts';
+import { createModel } from './model/create-model.ts';
+import { disableTelemetry } from './onnx/onnxruntime.ts';
+import { checkNode } from './operations/check-node.ts';
+import { checkReportText } from './operations/check-report.ts';
+import { StopSignals } from './operations/stop-signals.ts';
+import { exposureWarnings } from './server/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -17,7 +22,8 @@ Example:
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
 
 The node says Ready after every worker has run the model once. SIGTERM and Ctrl-C drain it: what it
-holds is answered, then it ends with exit code 0.`;
+holds is answered, then it ends with exit code 0. A second one ends it at once (143, 130); where the
+drain timeout leaves samples without a response the exit code is 4. See docs/operations.md.`;
 
 /** `longhaul sut`: one SUT node. Loaded by the one bin through shared/process/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {
@@ -33,7 +39,13 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
         if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
         else logger.warn({}, text);
       };
-      setExitCode(await serve(toSutSettings(values), { logger, terminal, warn }));
+      const settings = toSutSettings(values);
+      const outputs = { logger, terminal, warn };
+      setExitCode(
+        values.check
+          ? await check(settings, values.checkFormat, outputs)
+          : await serve(settings, outputs),
+      );
     });
 }
 
@@ -47,24 +59,24 @@ interface Outputs {
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
 async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs): Promise<number> {
-  const warning = exposureWarning(settings);
-  if (warning !== undefined) warn(warning);
-  const asked = askedToStop();
+  for (const warning of exposureWarnings(settings)) warn(warning);
+  const signals = new StopSignals();
   const giveUp = new AbortController();
   const starting = startSutNode(settings, {
     signal: giveUp.signal,
     logger,
-    onListening: (address) => {
+    onListening: (address, metricsUrl) => {
       terminal.line(`SUT node ${settings.node} listens on ${address}`);
+      if (metricsUrl !== undefined) terminal.line(`metrics are at ${metricsUrl}`);
       // A parent process (longhaul demo) asked for a free port and wants to know which it is.
-      process.send?.({ type: 'listening', address });
+      process.send?.({ type: 'listening', address, metricsUrl });
     },
     onProgress: (fraction, what) => {
       if (fraction < 1) terminal.status(what, percentOf(fraction));
     },
   });
-  const node = await Promise.race([starting, asked]);
-  if (node === 'stop') {
+  const node = await Promise.race([starting, signals.first]);
+  if (typeof node === 'number') {
     giveUp.abort();
     // A thread inside ONNX Runtime must come to its end: the process would abort under it.
     await starting.then((late) => late.stop()).catch(() => {});
@@ -72,19 +84,59 @@ async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs)
   }
   const { workerCount, benchmark } = settings;
   terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
-  const end = await Promise.race([asked, fatalError(node)]);
-  if (end === 'stop') terminal.status('draining');
+  const end = await Promise.race([signals.first, fatalError(node)]);
+  if (typeof end === 'number') return drain(node, signals, terminal);
   await node.stop();
   terminal.clear();
-  return end === 'stop' ? EXIT.valid : reportError(end);
+  return reportError(end);
 }
 
-/** Resolves at SIGTERM, at Ctrl-C, or when the parent process that started this node is gone. */
-function askedToStop(): Promise<'stop'> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT', 'disconnect'])
-      process.once(name, () => resolve('stop'));
+/** Lets the node answer what it holds; a second signal ends that. Returns the exit code. */
+async function drain(node: SutNode, signals: StopSignals, terminal: Terminal): Promise<number> {
+  terminal.status('draining; once more to end at once');
+  let hurriedCode: number | undefined;
+  void signals.second.then((code) => {
+    hurriedCode = code;
+    node.hurry();
   });
+  await node.stop();
+  terminal.clear();
+  if (node.isDrained) return EXIT.valid;
+  if (hurriedCode !== undefined) return hurriedCode;
+  terminal.line('the drain timeout was over: samples were left without a response');
+  return EXIT.sut;
+}
+
+/** Says what a node with these settings would be, and how fast. Returns the exit code. */
+async function check(
+  settings: SutSettings,
+  format: 'text' | 'json',
+  { logger, terminal, warn }: Outputs,
+): Promise<number> {
+  for (const warning of exposureWarnings(settings)) warn(warning);
+  disableTelemetry();
+  const signals = new StopSignals();
+  const model = await createModel(settings, logger, {});
+  const checking = checkNode(settings, model, (fraction, what) =>
+    terminal.status(what, percentOf(fraction)),
+  );
+  try {
+    const report = await Promise.race([checking, signals.first]);
+    if (typeof report === 'number') {
+      terminal.status('ending');
+      // A thread inside ONNX Runtime must come to its end: the process would abort under it.
+      await checking.catch(() => {});
+      return report;
+    }
+    terminal.clear();
+    const text =
+      format === 'json' ? `${JSON.stringify(report, null, 2)}\n` : checkReportText(report);
+    process.stdout.write(text);
+    return EXIT.valid;
+  } finally {
+    terminal.clear();
+    await model.stop();
+  }
 }
 
 function fatalError(node: SutNode): Promise<MlperfError> {

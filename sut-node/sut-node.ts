@@ -13,11 +13,15 @@ import { DigestThread } from './digest/digest-thread.ts';
 import { createModel, type SutNodeParts } from './model/create-model.ts';
 import type { SutModel } from './model/sut-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
+import { configurationName } from './operations/configuration-name.ts';
+import type { QueueState } from './operations/node-metrics.ts';
+import { NodeOperations } from './operations/node-operations.ts';
 import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
 import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
+import { nodeOffer } from './server/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -28,8 +32,8 @@ import { failSamples } from './workers/batch-answers.ts';
 
 /** What the caller of {@link startSutNode} wants to hear. */
 export interface SutNodeHooks {
-  /** The node listens; it is not ready yet. `address` is the one that was bound. */
-  readonly onListening?: (address: string) => void;
+  /** The node listens; it is not ready yet. `address` is the one that was bound, `metricsUrl` that of its metrics. */
+  readonly onListening?: (address: string, metricsUrl: string | undefined) => void;
   /** How far the start is, and what is done now. */
   readonly onProgress: PrepareProgress;
   readonly logger: Logger;
@@ -52,6 +56,12 @@ export interface SutNode {
    * everything. Called again it returns the same promise.
    */
   stop(): Promise<void>;
+  /** Ends the drain of {@link stop} as if its time were over. */
+  hurry(): void;
+  /** True once a drain has ended with an answer to every sample. */
+  readonly isDrained: boolean;
+  /** Where the metrics are served; undefined where they are not. */
+  readonly metricsUrl: string | undefined;
   /** Resolves when everything is closed. */
   readonly closed: Promise<void>;
   /**
@@ -78,7 +88,8 @@ export async function startSutNode(
   await node.listen();
   let loading: Promise<void> | undefined;
   try {
-    hooks.onListening?.(node.address);
+    await node.listenForMetrics();
+    hooks.onListening?.(node.address, node.metricsUrl);
     loading = node.load();
     await Promise.race([loading, rejectsOnAbort(hooks.signal)]);
   } catch (error) {
@@ -107,6 +118,7 @@ class ServingNode implements SutNode {
   readonly #model: SutModel;
   readonly #limits: InferLimits;
   readonly #facts: NodeFacts;
+  readonly #operations: NodeOperations;
   readonly #status = new NodeStatus();
   readonly #digests = new DigestThread();
   readonly #ledgers = new RunLedgers(this.#digests);
@@ -115,9 +127,11 @@ class ServingNode implements SutNode {
   readonly #batcher: DynamicBatcher;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
+  readonly #hurried = new Deferred<void>();
   #server: SutServer | undefined;
   #loadedModel: LoadedModel | undefined;
   #stopping: Promise<void> | undefined;
+  #isDrained = false;
 
   constructor(settings: SutSettings, hooks: SutNodeHooks, model: SutModel) {
     this.#settings = settings;
@@ -125,21 +139,13 @@ class ServingNode implements SutNode {
     this.#model = model;
     this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
-    const encodings = Object.values(model.rules.encodings);
     this.#facts = {
       name: settings.node,
       identity: randomUUID(),
       settings,
-      offer: {
-        benchmark: model.rules.key,
-        model: model.name,
-        // Whatever the model decompresses is taken: what a run may use, the LoadGen node decides.
-        encodings: encodings.flatMap(({ form }) =>
-          model.compressions.map((compression) => ({ form, compression })),
-        ),
-        responseEncoding: { form: 'raw', compression: settings.responseCompression },
-      },
+      offer: nodeOffer(settings, model),
     };
+    this.#operations = new NodeOperations(settings, this.#status, hooks.logger);
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
     this.#credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
@@ -147,7 +153,7 @@ class ServingNode implements SutNode {
       policy: batchPolicy(settings),
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
-      workers: model,
+      workers: this.#operations.observedWorkers(model),
     });
   }
 
@@ -181,6 +187,18 @@ class ServingNode implements SutNode {
     return this.#stopping;
   }
 
+  hurry(): void {
+    this.#hurried.resolve();
+  }
+
+  get isDrained(): boolean {
+    return this.#isDrained;
+  }
+
+  get metricsUrl(): string | undefined {
+    return this.#operations.metricsUrl;
+  }
+
   /** Opens the server. @throws MlperfError `ERR_SUT_LISTEN` */
   async listen(): Promise<void> {
     const services = this.#inferServices();
@@ -196,15 +214,36 @@ class ServingNode implements SutNode {
     this.#server = await startSutServer(this.#settings, handlers, {
       hasLargeResponses:
         (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
+      sideServices: await this.#operations.sideServices(),
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
     });
   }
 
+  /** Opens the port for metrics, if there is to be one. @throws MlperfError `ERR_SUT_LISTEN` */
+  async listenForMetrics(): Promise<void> {
+    await this.#operations.listen({
+      facts: this.#facts,
+      status: this.#status,
+      model: () => this.#loadedModel,
+      totals: () => this.#ledgers.totals(),
+      queue: () => this.#queueState(),
+      streamCount: () => this.#streams.count,
+      connectionCount: () => this.#bound.connectionCount(),
+      refusedCalls: () => this.#bound.refusedCounts,
+      workers: () => this.#model.workerCounts,
+    });
+    const { address, metricsUrl } = this;
+    this.#hooks.logger.info({ node: this.name, address, metricsUrl }, 'the node listens');
+  }
+
   /** Makes the model and the workers ready. @throws MlperfError */
   async load(): Promise<void> {
     const { rules, name: modelName } = this.#model;
+    const { logger } = this.#hooks;
+    const beganAtNs = timerClock.nowNs();
+    logger.info({ benchmark: rules.key, model: modelName }, 'the node loads its model');
     this.#loadedModel = await this.#model.load({
       encodings: this.#facts.offer.encodings,
       sampleBytesMax: this.#limits.sampleBytesMax,
@@ -226,8 +265,11 @@ class ServingNode implements SutNode {
     this.#status.set('NODE_STATE_READY', '');
     this.#hooks.onProgress(1, 'ready');
     const { sha256 } = this.#loadedModel;
-    this.#hooks.logger.info(
-      { benchmark: rules.key, model: modelName, sha256, address: this.address },
+    const configuration = configurationName(this.#facts, this.#loadedModel);
+    const startMs = Math.round((timerClock.nowNs() - beganAtNs) / 1e6);
+    const { address } = this;
+    logger.info(
+      { benchmark: rules.key, model: modelName, sha256, configuration, address, startMs },
       'the node is ready',
     );
   }
@@ -235,7 +277,14 @@ class ServingNode implements SutNode {
   /** Ends everything at once. Nobody is waited for but threads and connections. */
   async close(): Promise<void> {
     this.#streams.abort(`SUT node ${this.name} was stopped`);
-    await Promise.all([this.#server?.close(), this.#model.stop(), this.#digests.stop()]);
+    await Promise.all([
+      this.#server?.close(`SUT node ${this.name} was stopped`),
+      this.#model.stop(),
+      this.#digests.stop(),
+    ]);
+    // The last, so that a drain can be watched to its end.
+    await this.#operations.close();
+    this.#hooks.logger.info({ node: this.name }, 'the node has stopped');
     this.#closed.resolve();
   }
 
@@ -255,7 +304,19 @@ class ServingNode implements SutNode {
       ledgers: this.#ledgers,
       batcher: this.#batcher,
       clock: timerClock,
+      observe: this.#operations.observe,
       wireLimits: () => this.#wireLimits(),
+    };
+  }
+
+  #queueState(): QueueState {
+    const { heldSamples, heldBytes, used } = this.#credits;
+    return {
+      waitingSamples: this.#batcher.waitingCount,
+      outstandingSamples: used.samples,
+      outstandingBytes: used.bytes,
+      creditSamples: heldSamples,
+      creditBytes: heldBytes,
     };
   }
 
@@ -283,24 +344,34 @@ class ServingNode implements SutNode {
   async #drainAndClose(): Promise<void> {
     const reason = `SUT node ${this.name} is shutting down`;
     if (this.state !== 'NODE_STATE_FAILED') this.#status.set('NODE_STATE_DRAINING', reason);
-    const { drainTimeoutNs } = this.#settings;
-    const isDrained = await endsWithin(this.#streams.drain(reason), drainTimeoutNs);
-    if (!isDrained) {
-      this.#hooks.logger.warn({ streams: this.#streams.count }, 'the drain took too long');
-      const text = `${reason}; the sample waited when the drain timeout of the node was over`;
+    const { logger } = this.#hooks;
+    const { used } = this.#credits;
+    logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
+    const drained = this.#streams.drain(reason).then(() => 'drained' as const);
+    const hurried = this.#hurried.promise.then(() => 'told to end at once' as const);
+    const end = await firstOf([drained, hurried], this.#settings.drainTimeoutNs);
+    this.#isDrained = end === 'drained';
+    if (end !== 'drained') {
+      const why = end ?? 'the drain timeout of the node was over';
+      const outstandingSamples = this.#credits.used.samples;
+      logger.warn({ streams: this.#streams.count, outstandingSamples }, `not drained: ${why}`);
+      const text = `${reason}; the sample waited when ${end === undefined ? why : `it was ${why}`}`;
       failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.draining, text });
     }
     await this.close();
   }
 }
 
-/** True when the promise resolves in time. */
-async function endsWithin(promise: Promise<void>, limitNs: number): Promise<boolean> {
+/** What the first of the promises resolves with; undefined when none does in time. */
+async function firstOf<T>(
+  promises: readonly Promise<T>[],
+  limitNs: number,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, limitNs / 1e6, false);
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, limitNs / 1e6, undefined);
   });
-  const inTime = await Promise.race([promise.then(() => true), late]);
+  const first = await Promise.race([...promises, late]);
   clearTimeout(timer);
-  return inTime;
+  return first;
 }

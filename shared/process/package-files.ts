@@ -27,6 +27,14 @@ export function protoFolder(): string {
   return join(packageRoot, 'proto');
 }
 
+/**
+ * File with a FileDescriptorSet of every gRPC service that a SUT node has: its own, health and reflection.
+ * Made by `npm run proto:descriptor`.
+ */
+export function descriptorSetFile(): string {
+  return join(packageRoot, 'proto', 'descriptor', 'services.bin');
+}
+
 /** Folder of the compiled files. */
 export function distFolder(): string {
   return join(packageRoot, 'dist');

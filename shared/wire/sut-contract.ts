@@ -35,6 +35,9 @@ export const UnaryClient: new (
   options?: grpc.ClientOptions,
 ) => SystemUnderTestClient = loaded.mlperf.network.v1.SystemUnderTest;
 
+/** Full name of the service. */
+export const SUT_SERVICE_NAME = 'mlperf.network.v1.SystemUnderTest';
+
 /** Service definition with protobuf objects on all methods. */
 const objectService: SystemUnderTestDefinition = loaded.mlperf.network.v1.SystemUnderTest.service;
 

@@ -32,6 +32,7 @@ export class OnnxModel implements SutModel {
   readonly #parts: OnnxModelParts;
   readonly #source: ModelSource;
   #pool: WorkerPool | undefined;
+  #loaded: (LoadedModel & { readonly file: string }) | undefined;
   #groupOf: SutModel['groupOf'];
   #isStopped = false;
 
@@ -65,16 +66,17 @@ export class OnnxModel implements SutModel {
     return this.#groupOf;
   }
 
-  get replacedCount(): number {
-    return this.#pool?.replacedCount ?? 0;
-  }
-
   get hasIdle(): boolean {
     return this.#pool?.hasIdle === true;
   }
 
   get hasRoom(): boolean {
     return this.#pool?.hasRoom === true;
+  }
+
+  get workerCounts(): { readonly count: number; readonly replacedCount: number } {
+    const { workerCountNow: count = 0, replacedCount = 0 } = this.#pool ?? {};
+    return { count, replacedCount };
   }
 
   async load(context: ModelContext): Promise<LoadedModel> {
@@ -99,7 +101,15 @@ export class OnnxModel implements SutModel {
     this.#groupOf = sampleGrouping(benchmark.openPipeline(model, usage), shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);
-    return { tensors, sha256, isStandIn, usage, batchSizeFixed };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed };
+    return this.#loaded;
+  }
+
+  samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
+    assert(this.#loaded !== undefined, 'a model is loaded before it is used');
+    const { file, tensors } = this.#loaded;
+    const pipeline = this.#parts.benchmark.openPipeline({ file, ...tensors }, this.#source.usage);
+    return pipeline.warmUpPayload();
   }
 
   async warmUp(): Promise<void> {

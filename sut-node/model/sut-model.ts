@@ -37,14 +37,16 @@ export interface SutModel extends BatchWorkers {
    * only the loaded model tells.
    */
   readonly sampleElements: number | undefined;
-  /** Workers that ended and were replaced; undefined where there are none. */
-  readonly replacedCount?: number;
+  /** Workers that live, and how many were replaced; absent where there are none. */
+  readonly workerCounts?: { readonly count: number; readonly replacedCount: number };
   /**
    * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,
    *   `ERR_INTERRUPTED` when {@link stop} was called meanwhile
    */
   load(context: ModelContext): Promise<LoadedModel>;
+  /** A payload that the loaded model can work on, for a measurement without a peer; absent where any will do. */
+  samplePayload?(): { readonly form: string; readonly payload: Uint8Array };
   /** Runs the model once in every worker. @throws MlperfError as {@link load} */
   warmUp(): Promise<void>;
   /** Ends all workers behind the batches that they run now. What they hold gets no answer. */

@@ -6,7 +6,7 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
-import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import { type CallRule, callRule } from './call-rules.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
@@ -19,6 +19,26 @@ export interface GateRules {
   /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
   readonly firstMessageMs: number;
   readonly guard: ConnectionGuard;
+  /** A call was not served, or reset, for this reason. */
+  onRefused(reason: CallRefusal): void;
+}
+
+/** Why the gate does not serve a call. */
+export const CALL_REFUSALS = [
+  'headers',
+  'token',
+  'compression',
+  'too-many',
+  'too-large',
+  'too-late',
+] as const;
+
+/** One of {@link CALL_REFUSALS}. */
+export type CallRefusal = (typeof CALL_REFUSALS)[number];
+
+/** A call that is refused by its headers. */
+interface Refusal extends StreamEnd {
+  readonly reason: CallRefusal;
 }
 
 type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
@@ -30,46 +50,61 @@ const HEAD_BYTES = 5;
  * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
  * the peer likes: 64 MiB in each of a hundred calls on each connection.
  *
- * A call goes on to grpc-js when it has the token and does not use gRPC's own compression. Its first
- * message (a unary request, or Open) must be small and whole in time, or the call is reset. From then on
- * a unary call has its answer, and Infer is bounded by credit; the gate has stopped looking.
+ * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
+ * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
+ * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
+ * Of Watch and reflection it counts the bytes to the end.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
   server.removeAllListeners('stream');
+  const openCalls = new Map<CallRule, number>();
   server.on('stream', (stream, headers, flags) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
-    const { socket } = stream.session ?? {};
-    const refusal = refusalOf(headers, rules.token);
-    if (refusal !== undefined || socket === undefined) {
-      refuse(stream, refusal);
-      return;
-    }
-    stream.once('close', rules.guard.beginCall(peerOf(socket)));
-    watchFirstMessage(stream, headers[':path'] === INFER_METHOD.path, rules.firstMessageMs);
+    if (!admit(stream, headers, rules, openCalls)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags);
     // Answered at once (no such method): nobody else reads what may still come.
     if (stream.headersSent) stream.resume();
   });
 }
 
-/** Why a call is not served, judged by its headers alone. */
-function refusalOf(
+/** Takes a call and keeps an eye on it, or refuses it and returns false. */
+function admit(
+  stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  token: TokenCheck | undefined,
-): StreamEnd | undefined {
+  rules: GateRules,
+  openCalls: Map<CallRule, number>,
+): boolean {
+  const { socket } = stream.session ?? {};
+  const rule = callRule(headers[':path']);
+  const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
+  const refusal =
+    refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);
+  if (refusal !== undefined) rules.onRefused(refusal.reason);
+  if (refusal !== undefined || socket === undefined) {
+    refuse(stream, refusal);
+    return false;
+  }
+  if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
+  if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
+  else rules.guard.touch(peerOf(socket));
+  watchMessages(stream, rule, rules);
+  return true;
+}
+
+/** Why a call is not served, judged by its headers alone. */
+function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal | undefined {
   if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
     const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
-    return { code: status.RESOURCE_EXHAUSTED, details };
+    return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
   }
-  const { [AUTHORIZATION_KEY]: authorization } = headers;
-  if (token !== undefined && !token.accepts(authorization)) {
+  if (!isAdmitted) {
     const details =
-      authorization === undefined
+      headers[AUTHORIZATION_KEY] === undefined
         ? 'this node asks for a token: give it by --token-file'
         : 'the token is not the one of this node: give the file with the right one by --token-file';
-    return { code: status.UNAUTHENTICATED, details };
+    return { code: status.UNAUTHENTICATED, details, reason: 'token' };
   }
   const encoding = headers['grpc-encoding'] ?? 'identity';
   if (encoding === 'identity') return undefined;
@@ -78,7 +113,22 @@ function refusalOf(
   const details =
     `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
     'samples are compressed by the sample library, see Encoding.compression';
-  return { code: status.INVALID_ARGUMENT, details };
+  return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
+}
+
+function tooMany(rule: CallRule, count: number): Refusal | undefined {
+  if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
+  const details = `the node has ${count} calls of this kind already; try again later`;
+  return { code: status.RESOURCE_EXHAUSTED, details, reason: 'too-many' };
+}
+
+function countCall(
+  openCalls: Map<CallRule, number>,
+  rule: CallRule,
+  stream: ServerHttp2Stream,
+): void {
+  openCalls.set(rule, (openCalls.get(rule) ?? 0) + 1);
+  stream.once('close', () => openCalls.set(rule, (openCalls.get(rule) ?? 1) - 1));
 }
 
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
@@ -100,25 +150,41 @@ function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-function watchFirstMessage(stream: ServerHttp2Stream, isInfer: boolean, limitMs: number): void {
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), limitMs);
+function watchMessages(
+  stream: ServerHttp2Stream,
+  rule: CallRule,
+  { firstMessageMs, onRefused }: GateRules,
+): void {
+  const timer = setTimeout(() => {
+    onRefused('too-late');
+    stream.close(constants.NGHTTP2_CANCEL);
+  }, firstMessageMs);
   timer.unref();
   stream.once('close', () => clearTimeout(timer));
   let seenBytes = 0;
   let messageBytes = 0;
   const onData = (bytes: Buffer): void => {
-    for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
-      if (seenBytes + i > 0) messageBytes = messageBytes * 256 + (bytes[i] as number);
-    }
+    messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
     seenBytes += bytes.length;
-    if (messageBytes > FIRST_MESSAGE_BYTES_MAX) {
+    const isTooLarge =
+      messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes > (rule.bytesMax ?? seenBytes);
+    const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
+    if (isTooLarge) {
+      onRefused('too-large');
       stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    } else if (seenBytes >= HEAD_BYTES + messageBytes && isInfer) {
+    } else if (isWhole && rule.isLong) {
       clearTimeout(timer);
     }
-    if (messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes >= HEAD_BYTES + messageBytes) {
-      stream.off('data', onData);
-    }
+    if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
   };
   stream.on('data', onData);
+}
+
+/** The length that a message announces, as far as its head is here. Rule: gRPC over HTTP/2, Length-Prefixed-Message. */
+function announcedBytes(soFar: number, bytes: Buffer, seenBytes: number): number {
+  let length = soFar;
+  for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
+    if (seenBytes + i > 0) length = length * 256 + (bytes[i] as number);
+  }
+  return length;
 }

@@ -65,6 +65,20 @@ export class ConnectionGuard {
     };
   }
 
+  /**
+   * A call begins of a peer that has shown no token. It gives the connection the first bound once more, and
+   * no worth: whoever may only ask for health must not keep the places of those who may do more.
+   */
+  touch(peer: { remoteAddress?: string | undefined; remotePort?: number | undefined }): void {
+    const connection = this.#connections.get(keyOf(peer));
+    if (connection?.hasCalled === false) connection.deadline.refresh();
+  }
+
+  /** Connections that are open. */
+  get count(): number {
+    return this.#connections.size;
+  }
+
   /** Closes everything. */
   closeAll(): void {
     for (const { socket } of this.#connections.values()) socket.destroy();

@@ -71,6 +71,17 @@ export class CreditBook {
     return Math.max(0, this.#limits.samplesMax - this.heldSamples);
   }
 
+  /** Samples and bytes that arrived and are not given back: those in the node. */
+  get used(): { readonly samples: number; readonly bytes: number } {
+    let samples = 0;
+    let bytes = 0;
+    for (const stream of this.#streams) {
+      samples += stream.usedSamples;
+      bytes += stream.usedBytes;
+    }
+    return { samples, bytes };
+  }
+
   /** Offers room that one stream left to the others. @internal Called by the accounts. */
   offer(from: StreamCredit): void {
     for (const stream of this.#streams) {
@@ -120,6 +131,15 @@ export class StreamCredit {
 
   get grantedBytes(): number {
     return this.#bytes.granted;
+  }
+
+  /** Samples and bytes that arrived and are not given back. */
+  get usedSamples(): number {
+    return this.#samples.used - this.#samples.returned;
+  }
+
+  get usedBytes(): number {
+    return this.#bytes.used - this.#bytes.returned;
   }
 
   /** Samples that the peer may still send. */

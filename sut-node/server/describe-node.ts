@@ -7,6 +7,7 @@ import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { batchingInWords } from '../batcher/batching-in-words.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
+import { configurationName } from '../operations/configuration-name.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
@@ -15,6 +16,8 @@ import type { NodeOffer } from './open-negotiation.ts';
 
 /** The model that a node has loaded. */
 export interface LoadedModel {
+  /** Path of its file; absent where it is none. */
+  readonly file?: string;
   readonly tensors: ModelTensors;
   /** SHA-256 of the model file, lower-case hexadecimal. */
   readonly sha256: string;
@@ -55,6 +58,7 @@ export function describeNode(
       ...settingsByName(facts.settings),
       batching: batchingInWords(facts.settings, model),
       ...settingsAsText({ usage: model?.usage }),
+      ...(model !== undefined && { configuration: configurationName(facts, model) }),
     },
     host: { ...host, addresses: [...host.addresses] },
     limits,

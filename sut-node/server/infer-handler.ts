@@ -1,4 +1,5 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import {
   type InferPeer,
@@ -8,6 +9,7 @@ import {
 } from './infer-stream.ts';
 import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
 import { INFER_CALLS_MAX } from './node-limits.ts';
+import type { RunLedger } from './run-ledger.ts';
 import { resourceExhausted, STREAM_OK, type StreamEnd, unavailable } from './stream-end.ts';
 
 type InferCall = ServerDuplexStream<Buffer, Buffer>;
@@ -40,7 +42,14 @@ export class InferStreams {
       peer.end(resourceExhausted(`the node has ${INFER_CALLS_MAX} Infer calls already`).end);
       return;
     }
-    const stream = new InferStream(services, peer, (ended, end) => this.#remove(ended, end));
+    // Once the peer is gone gRPC does not know any more who it was.
+    const address = call.getPeer();
+    const stream = new InferStream(
+      services,
+      peer,
+      (ended, end) => this.#remove(ended, end, address),
+      (open) => this.#logOpened(open, address),
+    );
     this.#streams.add(stream);
     receiveInPieces(call, services.limits.receiveBytesMax);
     call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
@@ -63,15 +72,37 @@ export class InferStreams {
     for (const stream of this.#streams) stream.abort(reason);
   }
 
-  #remove(stream: InferStream, end: StreamEnding): void {
+  #logOpened(open: Open__Output, peer: string): void {
+    const { runId: run, streamIndex: stream, encodings } = open;
+    const forms = encodings.map(({ form, compression }) => `${form} ${compression || 'identity'}`);
+    this.#logger.info({ peer, run, stream, encodings: forms }, 'a stream was opened');
+  }
+
+  #remove(stream: InferStream, end: StreamEnding, peer: string): void {
     this.#streams.delete(stream);
-    const { runId, droppedCount, reason } = end;
-    if (reason !== STREAM_OK.details) {
-      this.#logger.warn({ run: runId, droppedSamples: droppedCount }, `a stream ended: ${reason}`);
-    }
+    const { ledger, droppedCount: droppedSamples, reason } = end;
+    const fields = { peer, run: ledger?.runId, droppedSamples };
+    if (reason === STREAM_OK.details) this.#logger.info(fields, 'a stream was closed');
+    else this.#logger.warn(fields, `a stream ended: ${reason}`);
+    if (ledger?.openStreamCount === 0) this.#logger.info(countsOf(ledger), 'a run has ended');
     if (this.#streams.size > 0) return;
     for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
+}
+
+/** A run over all its streams, for the log. */
+function countsOf(ledger: RunLedger): object {
+  return {
+    run: ledger.runId,
+    streams: ledger.streamCount,
+    queries: ledger.queryCount,
+    samples: ledger.sampleCount,
+    completed: ledger.completedCount,
+    failed: ledger.failedCount,
+    dropped: ledger.droppedCount,
+    payloadBytes: ledger.payloadBytes,
+    responseBytes: ledger.responseBytes,
+  };
 }
 
 function peerOf(call: InferCall): InferPeer {

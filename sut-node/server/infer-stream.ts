@@ -5,7 +5,7 @@ import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { isPart } from '../../shared/wire/part-codec.ts';
-import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { FAILURE_CODES, type WireDurations } from '../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../shared/wire/sut-contract.ts';
 import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type {
@@ -59,14 +59,16 @@ export interface InferServices {
   readonly ledgers: RunLedgers;
   readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
   readonly clock: Clock;
+  /** Told of the durations of every answered sample, where metrics are asked for. */
+  readonly observe?: ((durations: WireDurations) => void) | undefined;
   /** Limits as the wire tells them. */
   wireLimits(): NodeLimits;
 }
 
 /** How a stream ended, for the operating log. */
 export interface StreamEnding {
-  /** Undefined before Open. */
-  readonly runId: string | undefined;
+  /** What the node counted in the stream's run, over all its streams; undefined before Open. */
+  readonly ledger: RunLedger | undefined;
   /** Samples that were accepted and got no answer. */
   readonly droppedCount: number;
   readonly reason: string;
@@ -97,6 +99,7 @@ export class InferStream implements SampleOwner {
   readonly #services: InferServices;
   readonly #peer: InferPeer;
   readonly #onEnded: (stream: InferStream, ending: StreamEnding) => void;
+  readonly #onOpened: (open: Open__Output) => void;
   #phase: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #run: OpenedRun | undefined;
   /** Samples that were accepted and whose answer was not yet handed over. */
@@ -110,10 +113,12 @@ export class InferStream implements SampleOwner {
     services: InferServices,
     peer: InferPeer,
     onEnded: (stream: InferStream, ending: StreamEnding) => void,
+    onOpened: (open: Open__Output) => void = () => {},
   ) {
     this.#services = services;
     this.#peer = peer;
     this.#onEnded = onEnded;
+    this.#onOpened = onOpened;
   }
 
   /** A message arrived. Never throws for whatever bytes. */
@@ -205,6 +210,7 @@ export class InferStream implements SampleOwner {
     const takesFirstTokens = open.tokenLatencies;
     this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
     this.#phase = 'open';
+    this.#onOpened(open);
     this.#write(
       encodeSutMessage({
         opened: {
@@ -313,12 +319,13 @@ export class InferStream implements SampleOwner {
         clock: this.#services.clock,
         responseEncoding: run.agreement.responseEncoding,
         messageBytesMax: this.#services.limits.messageBytesMax,
+        observe: this.#services.observe,
       });
       this.#write(written.message);
       const answerCount = known.answers.length;
       if (answerCount === 0) continue;
       run.ledger.completedCount += written.completedCount;
-      run.ledger.failedCount += written.failedCount;
+      run.ledger.countFailures(written.failureCodes);
       run.ledger.responseBytes += written.responseBytes;
       this.#owedCount -= answerCount;
       run.credit.finish(answerCount, written.sampleBytes);
@@ -366,7 +373,7 @@ export class InferStream implements SampleOwner {
     }
     if (end !== undefined) this.#peer.end(end);
     this.#onEnded(this, {
-      runId: run?.ledger.runId,
+      ledger: run?.ledger,
       droppedCount: this.#owedCount,
       reason: end?.details ?? 'the peer is gone',
     });

@@ -17,6 +17,15 @@ export const CALLS_PER_CONNECTION_MAX = 64;
 /** Infer calls of all connections, opened or not: more only where closed connections are not yet cleaned up. */
 export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX;
 
+/** Watch calls of grpc.health.v1, of all connections: one for each of {@link CONNECTIONS_MAX}. */
+export const WATCH_CALLS_MAX = 256;
+
+/** Calls of server reflection, of all connections: each is a few questions of a person's tool. */
+export const REFLECTION_CALLS_MAX = 16;
+
+/** Bytes of all questions in one call of server reflection. */
+export const REFLECTION_BYTES_MAX: number = 16 * 1024;
+
 /** Largest first message of a call: Open with all its encodings, or a unary request. */
 export const FIRST_MESSAGE_BYTES_MAX: number = 16 * 1024;
 

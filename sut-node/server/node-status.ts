@@ -8,8 +8,11 @@ export type NodeStateName = Exclude<NodeState, number | 'NODE_STATE_UNSPECIFIED'
  *
  *   LOADING ──► WARMING_UP ──► READY ──stop──► DRAINING
  *      └────────────┴────────────┴── FAILED (workers cannot be replaced)
+ *
+ * Whoever wants to follow it (health, the log) registers with {@link onChange}.
  */
 export class NodeStatus {
+  readonly #listeners: ((state: NodeStateName, detail: string) => void)[] = [];
   #state: NodeStateName = 'NODE_STATE_LOADING';
   #detail = 'the node starts';
 
@@ -22,8 +25,16 @@ export class NodeStatus {
     return this.#detail;
   }
 
+  /** Calls the listener after every change of the state; not where only the detail changes. */
+  onChange(listener: (state: NodeStateName, detail: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
   set(state: NodeStateName, detail: string): void {
+    const isOther = state !== this.#state;
     this.#state = state;
     this.#detail = detail;
+    if (!isOther) return;
+    for (const listener of this.#listeners) listener(state, detail);
   }
 }

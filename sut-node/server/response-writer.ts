@@ -21,11 +21,15 @@ export interface KnownResponses {
   readonly answers: readonly SampleAnswer[];
 }
 
+/** Of nearly every message. */
+const NO_FAILURES: readonly number[] = [];
+
 /** What went out in one message. */
 export interface WrittenResponses {
   readonly message: Buffer;
   readonly completedCount: number;
-  readonly failedCount: number;
+  /** FailureCode of each sample that failed. */
+  readonly failureCodes: readonly number[];
   /** Payload bytes of the completed samples: what was sent. */
   readonly responseBytes: number;
   /** Payload bytes of all samples in the message: what was received for them. */
@@ -62,6 +66,8 @@ export function writeResponses(
     readonly clock: Clock;
     readonly responseEncoding: number;
     readonly messageBytesMax: number;
+    /** Told of every sample that went through a worker; undefined where nobody measures. */
+    readonly observe: ((durations: WireDurations) => void) | undefined;
   },
 ): WrittenResponses {
   const nowNs = options.clock.nowNs();
@@ -80,12 +86,14 @@ export function writeResponses(
       failed.push({ id, code: FAILURE_CODES.limit, text });
     } else {
       responseBytes += payload.length;
+      const durations = times && durationsOf(sample, times, nowNs);
+      if (durations !== undefined) options.observe?.(durations);
       completed.push({
         id,
         payload,
         encoding: options.responseEncoding,
         tokenCount,
-        durations: times && durationsOf(sample, times, nowNs),
+        durations,
         offset: 0,
         total: 0,
       });
@@ -99,7 +107,7 @@ export function writeResponses(
       failed,
     }),
     completedCount: completed.length,
-    failedCount: failed.length,
+    failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
     responseBytes,
     sampleBytes,
   };

@@ -7,6 +7,7 @@ import {
   PayloadDigestSum,
   PER_MILLION,
 } from '../../shared/evidence/payload-digest.ts';
+import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
 import { RecentIds } from './recent-ids.ts';
 import { invalidArgument, resourceExhausted } from './stream-end.ts';
@@ -26,6 +27,34 @@ const RECENT_RUNS_MAX = 1_024;
 /** Ids and query numbers of which a repeated one is noticed: more than a queue holds. */
 const REMEMBERED_MIN = 262_144;
 
+/** What the node counted since its start, over all runs. */
+export interface NodeTotals {
+  readonly runCount: number;
+  readonly streamCount: number;
+  readonly queryCount: number;
+  readonly partCount: number;
+  readonly sampleCount: number;
+  readonly payloadBytes: number;
+  readonly completedCount: number;
+  /** Failed samples, each in the place of its FailureCode. */
+  readonly failedByCode: readonly number[];
+  readonly droppedCount: number;
+  readonly responseBytes: number;
+}
+
+const NO_TOTALS: NodeTotals = {
+  runCount: 0,
+  streamCount: 0,
+  queryCount: 0,
+  partCount: 0,
+  sampleCount: 0,
+  payloadBytes: 0,
+  completedCount: 0,
+  failedByCode: Object.values(FAILURE_CODES).map(() => 0),
+  droppedCount: 0,
+  responseBytes: 0,
+};
+
 /** What the node counted in one run, over all its streams. Hot path: numbers only. */
 export class RunLedger {
   readonly runId: string;
@@ -34,7 +63,8 @@ export class RunLedger {
   sampleCount = 0;
   payloadBytes = 0;
   completedCount = 0;
-  failedCount = 0;
+  /** Failed samples, each in the place of its FailureCode. */
+  readonly failedByCode: number[] = [...NO_TOTALS.failedByCode];
   responseBytes = 0;
   streamCount = 0;
   /** Samples that got no answer because their stream was gone. Not on the wire. */
@@ -58,6 +88,20 @@ export class RunLedger {
     this.runId = runId;
     this.#digester = digester;
     this.#nowMs = nowMs;
+  }
+
+  get failedCount(): number {
+    return this.failedByCode.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Streams of the run that are open. */
+  get openStreamCount(): number {
+    return this.#openStreams;
+  }
+
+  /** @param codes FailureCode of each sample. */
+  countFailures(codes: readonly number[]): void {
+    for (const code of codes) this.failedByCode[code] = (this.failedByCode[code] ?? 0) + 1;
   }
 
   /** True when the run had its streams, and the last of them ended before the time given, in ms. */
@@ -161,6 +205,8 @@ export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
   readonly #digester: PayloadDigester;
   readonly #nowMs: () => number;
+  /** Of the runs that are forgotten: counters of the node never go back. */
+  #forgotten = NO_TOTALS;
 
   /**
    * @param digester Makes the payload digests of all runs.
@@ -215,12 +261,36 @@ export class RunLedgers {
     return (await this.#runs.get(runId)?.toWire()) ?? { runId, known: false };
   }
 
+  /** Of all runs since the node's start, those that are forgotten included. */
+  totals(): NodeTotals {
+    let totals = this.#forgotten;
+    for (const ledger of this.#runs.values()) totals = plus(totals, ledger);
+    return totals;
+  }
+
   /** A run that has a stream, or had one a moment ago, is never forgotten. */
   #forgetOldest(): void {
     const timeMs = this.#nowMs() - REMEMBERED_MS_MIN;
     for (const [runId, ledger] of this.#runs) {
       if (this.#runs.size < RUNS_MAX) return;
-      if (ledger.endedBefore(timeMs)) this.#runs.delete(runId);
+      if (!ledger.endedBefore(timeMs)) continue;
+      this.#runs.delete(runId);
+      this.#forgotten = plus(this.#forgotten, ledger);
     }
   }
+}
+
+function plus(totals: NodeTotals, ledger: RunLedger): NodeTotals {
+  return {
+    runCount: totals.runCount + 1,
+    streamCount: totals.streamCount + ledger.streamCount,
+    queryCount: totals.queryCount + ledger.queryCount,
+    partCount: totals.partCount + ledger.partCount,
+    sampleCount: totals.sampleCount + ledger.sampleCount,
+    payloadBytes: totals.payloadBytes + ledger.payloadBytes,
+    completedCount: totals.completedCount + ledger.completedCount,
+    failedByCode: totals.failedByCode.map((count, i) => count + (ledger.failedByCode[i] ?? 0)),
+    droppedCount: totals.droppedCount + ledger.droppedCount,
+    responseBytes: totals.responseBytes + ledger.responseBytes,
+  };
 }

@@ -49,17 +49,32 @@ export function readServerSecurity(settings: SutSettings): ServerSecurity {
   return { tls: { ...identity, clientAuthorities }, token };
 }
 
-/** What a person should know before the node listens; undefined when there is nothing to say. */
-export function exposureWarning(settings: SutSettings): string | undefined {
-  const { listen, tlsCert, tokenFile } = settings;
-  if (isLoopback(listen.host) || tlsCert !== undefined || tokenFile !== undefined) return undefined;
-  const { host, port } = listen;
-  const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-  return (
-    `everybody who reaches ${place} can use this node and read its traffic; ` +
-    'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
-    '--tls-client-ca FILE (docs/security.md)'
-  );
+/** What a person should know before the node listens. */
+export function exposureWarnings({
+  listen,
+  metricsListen,
+  tlsCert,
+  tokenFile,
+}: SutSettings): string[] {
+  const warnings: string[] = [];
+  if (!isLoopback(listen.host) && tlsCert === undefined && tokenFile === undefined) {
+    warnings.push(
+      `everybody who reaches ${placeOf(listen)} can use this node and read its traffic; ` +
+        'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
+        '--tls-client-ca FILE (docs/security.md)',
+    );
+  }
+  if (metricsListen !== undefined && !isLoopback(metricsListen.host)) {
+    warnings.push(
+      `everybody who reaches ${placeOf(metricsListen)} can read the metrics of this node: ` +
+        'they have neither TLS nor a token (docs/security.md)',
+    );
+  }
+  return warnings;
+}
+
+function placeOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function invalid(message: string): MlperfError {

@@ -5,12 +5,13 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { gateCalls } from './call-gate.ts';
+import { CALL_REFUSALS, type CallRefusal, gateCalls } from './call-gate.ts';
 import { ConnectionGuard } from './connection-guard.ts';
 import { DecoupledSocket } from './decoupled-socket.ts';
 import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
 import { readServerSecurity, type ServerTls } from './server-security.ts';
+import type { SideService } from './side-service.ts';
 
 /** A peer that vanished without a word is noticed after both times, and its samples are dropped. */
 const KEEPALIVE_TIME_MS = 30_000;
@@ -29,6 +30,8 @@ export interface ServerEvents extends WindowEvents {
 export interface ServedResponses {
   /** True where responses may fill a connection: see decoupled-socket.ts. */
   readonly hasLargeResponses: boolean;
+  /** Services beside the node's own. */
+  readonly sideServices: readonly SideService[];
 }
 
 /** The node's gRPC server on its TCP port. */
@@ -38,8 +41,12 @@ export interface SutServer {
   readonly port: number;
   /** HTTP/2 receive windows in force. */
   windows(): WindowBytes;
+  /** Connections that are open. */
+  connectionCount(): number;
+  /** Calls that the gate did not serve, or reset, since the start, by the reason. */
+  readonly refusedCounts: ReadonlyMap<CallRefusal, number>;
   /** Stops listening, lets calls end for a moment, then ends all connections. */
-  close(): Promise<void>;
+  close(reason: string): Promise<void>;
 }
 
 /**
@@ -56,7 +63,7 @@ export interface SutServer {
 export async function startSutServer(
   settings: SutSettings,
   handlers: SutServiceHandlers,
-  { hasLargeResponses, ...events }: ServerEvents & ServedResponses,
+  { hasLargeResponses, sideServices, ...events }: ServerEvents & ServedResponses,
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
@@ -68,6 +75,7 @@ export async function startSutServer(
     'grpc.enable_channelz': 0,
   });
   grpcServer.addService(SUT_SERVICE, handlers);
+  for (const service of sideServices) service.addTo(grpcServer);
   const { injector, http2Server, windows } = createWindowedInjector(
     grpcServer,
     settings.receiveWindowBytes,
@@ -75,7 +83,11 @@ export async function startSutServer(
   );
   const firstMessageMs = settings.handshakeTimeoutNs / 1e6;
   const guard = new ConnectionGuard(firstMessageMs);
-  gateCalls(http2Server, { token, firstMessageMs, guard });
+  const refusedCounts = new Map(CALL_REFUSALS.map((reason) => [reason, 0]));
+  const onRefused = (reason: CallRefusal): void => {
+    refusedCounts.set(reason, (refusedCounts.get(reason) ?? 0) + 1);
+  };
+  gateCalls(http2Server, { token, firstMessageMs, guard, onRefused });
   const serve = (socket: Socket): void =>
     injector.injectConnection(
       hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
@@ -100,7 +112,17 @@ export async function startSutServer(
     );
   }
   const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
-  return { host: address, port, windows, close: () => close(tcpServer, grpcServer, guard) };
+  return {
+    host: address,
+    port,
+    windows,
+    connectionCount: () => guard.count,
+    refusedCounts,
+    close: (reason) => {
+      for (const service of sideServices) service.close(reason);
+      return close(tcpServer, grpcServer, guard);
+    },
+  };
 }
 
 /** Speaks TLS on the connections that it is given and serves what is inside. It listens nowhere itself. */

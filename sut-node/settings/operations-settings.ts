@@ -1,28 +1,56 @@
-import { choice, duration, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import {
+  choice,
+  duration,
+  listenAddress,
+  optional,
+  type Setting,
+  type SettingValues,
+  toggle,
+} from '../../shared/config/setting.ts';
 import { LOG_LEVELS, type LogLevel } from '../../shared/process/logger.ts';
 
 /** How the node is operated. */
 export interface OperationsSettings {
   /** Longest time that a drain waits for outstanding samples, in ns. */
   readonly drainTimeoutNs: number;
+  /** Whether gRPC server reflection is served. */
+  readonly hasReflection: boolean;
+  /** Where metrics for Prometheus are served; undefined: nowhere, and nothing is measured for them. */
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
 }
 
 /** Settings of operation, by key of the configuration file. */
 export const OPERATIONS_OPTIONS: {
   readonly drainTimeout: Setting<number>;
+  readonly reflection: Setting<'on' | 'off'>;
+  readonly metricsListen: Setting<{ host: string; port: number } | undefined>;
+  readonly check: Setting<boolean>;
+  readonly checkFormat: Setting<'text' | 'json'>;
   readonly logLevel: Setting<LogLevel>;
   readonly progress: Setting<'shown' | 'hidden'>;
 } = {
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
+  reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
+    fallback: 'on',
+  }),
+  metricsListen: optional(
+    listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
+  ),
+  check: toggle('load the model, warm up, measure it, report on stdout and end; nothing is served'),
+  checkFormat: choice(['text', 'json'], 'form of the report of --check', { fallback: 'text' }),
   logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
     fallback: 'warn',
   }),
   progress: choice(['shown', 'hidden'], 'what the node is doing, on stderr', { fallback: 'shown' }),
 };
 
-/** Effective options as settings of operation; log and progress are the command's own. */
+/** Effective options as settings of operation; check, log and progress are the command's own. */
 export function toOperationsSettings(
   values: SettingValues<typeof OPERATIONS_OPTIONS>,
 ): OperationsSettings {
-  return { drainTimeoutNs: values.drainTimeout };
+  return {
+    drainTimeoutNs: values.drainTimeout,
+    hasReflection: values.reflection === 'on',
+    metricsListen: values.metricsListen,
+  };
 }

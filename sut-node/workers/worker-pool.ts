@@ -81,6 +81,11 @@ export class WorkerPool implements BatchWorkers {
     this.#options.events.onRoom();
   }
 
+  /** Workers that live, those that are loading included. */
+  get workerCountNow(): number {
+    return this.#workers.length;
+  }
+
   get hasIdle(): boolean {
     return this.#state === 'running' && this.#workers.some((worker) => worker.isIdle);
   }

@@ -69,6 +69,7 @@ describe('the packed package', () => {
   it('holds no tests, no sources and no build information', () => {
     const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).split('\n');
     expect(files).toContain('package/proto/mlperf/network/v1/sut.proto');
+    expect(files).toContain('package/proto/descriptor/services.bin');
     expect(files).toContain('package/LICENSE');
     expect(files.filter((file) => /^package\/test|tsbuildinfo|(?<!\.d)\.ts$/.test(file))).toEqual(
       [],

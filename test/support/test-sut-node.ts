@@ -47,6 +47,8 @@ export const TEST_SETTINGS: SutSettings = {
   receiveWindowBytes: 4 * 1024 * 1024,
   responseCompression: 'identity',
   drainTimeoutNs: 10e9,
+  hasReflection: true,
+  metricsListen: undefined,
   cacheFolder: testCacheFolder(),
   tlsCert: undefined,
   tlsKey: undefined,

@@ -93,4 +93,17 @@ describe('ConnectionGuard', () => {
     await expect.poll(() => silent.isDestroyed).toBe(true);
     expect(caller.isDestroyed).toBe(false);
   });
+
+  it('gives a peer without the token time, and no place of its own', async () => {
+    const guard = new ConnectionGuard(60);
+    const sockets = fill(guard, '10.0.0.1');
+    const [probe, caller] = sockets as [FakeSocket, FakeSocket];
+    for (const socket of sockets.slice(1)) guard.beginCall(socket)();
+    guard.touch(probe);
+    expect(guard.count).toBe(CONNECTIONS_PER_ADDRESS_MAX);
+    admit(guard, '10.0.0.1');
+    expect([probe.isDestroyed, caller.isDestroyed]).toEqual([true, false]);
+    const other = admit(guard, '10.0.0.2');
+    await expect.poll(() => other.isDestroyed).toBe(true);
+  });
 });

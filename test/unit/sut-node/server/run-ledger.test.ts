@@ -112,6 +112,39 @@ describe('RunLedgers', () => {
     expect(await isKnown('other 1022')).toBe(true);
   });
 
+  it('count for the node what they count for a run, and keep that when the run is forgotten', () => {
+    let nowMs = 0;
+    const ledgers = new RunLedgers(undefined, () => nowMs);
+    const ledger = ledgers.open('first');
+    ledger.openStream(0);
+    ledger.countPart(0, 10);
+    ledger.sampleCount = 5;
+    ledger.completedCount = 2;
+    ledger.countFailures([1, 3, 3]);
+    const counted = {
+      runCount: 1,
+      streamCount: 1,
+      queryCount: 1,
+      partCount: 1,
+      sampleCount: 5,
+      payloadBytes: 10,
+      completedCount: 2,
+      failedByCode: [0, 1, 0, 2, 0],
+      droppedCount: 0,
+      responseBytes: 0,
+    };
+    expect(ledger.failedCount).toBe(3);
+    expect(ledgers.totals()).toEqual(counted);
+    ledger.closeStream();
+    nowMs = 60_001;
+    for (let i = 0; i < 20; i += 1) {
+      ledgers.check(openOf({ runId: `${i}` }));
+      ledgers.open(`${i}`);
+    }
+    expect(ledgers.totals()).toEqual({ ...counted, runCount: 21 });
+    expect(ledgers.open('first').sampleCount).toBe(0);
+  });
+
   it('keep a run that has a stream for as long as that is open', async () => {
     let nowMs = 0;
     const ledgers = new RunLedgers(undefined, () => nowMs);

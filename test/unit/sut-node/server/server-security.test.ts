@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  exposureWarning,
+  exposureWarnings,
   readServerSecurity,
 } from '../../../../sut-node/server/server-security.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
@@ -37,14 +37,21 @@ describe('readServerSecurity', () => {
   });
 });
 
-describe('exposureWarning', () => {
+describe('exposureWarnings', () => {
+  const SECURE = { tlsCert: 'a', tlsKey: 'b' };
   it.each([
-    ['loopback', {}, false],
-    ['all addresses', { listen: EVERYWHERE }, true],
-    ['all IPv6 addresses', { listen: { host: '::', port: 1 } }, true],
-    ['a network with TLS', { listen: EVERYWHERE, tlsCert: 'a', tlsKey: 'b' }, false],
-  ])('for %s', (_case, settings, warns) => {
-    const warning = exposureWarning({ ...TEST_SETTINGS, ...settings });
-    expect(warning !== undefined).toBe(warns);
+    ['loopback', {}, []],
+    ['all addresses', { listen: EVERYWHERE }, ['0.0.0.0:50051 can use']],
+    ['all IPv6 addresses', { listen: { host: '::', port: 1 } }, ['[::]:1 can use']],
+    ['a network with TLS', { listen: EVERYWHERE, ...SECURE }, []],
+    ['metrics on loopback', { metricsListen: { host: '::1', port: 9 } }, []],
+    [
+      'metrics for everybody, which TLS does not protect',
+      { listen: EVERYWHERE, ...SECURE, metricsListen: { host: '::', port: 9 } },
+      ['[::]:9 can read the metrics'],
+    ],
+  ])('for %s', (_case, settings, texts) => {
+    const warnings = exposureWarnings({ ...TEST_SETTINGS, ...settings });
+    expect(warnings).toEqual(texts.map((text) => expect.stringContaining(text)));
   });
 });

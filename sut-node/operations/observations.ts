@@ -1,0 +1,61 @@
+import type { WireDurations } from '../../shared/wire/responses-codec.ts';
+import type { Batch, BatchWorkers } from '../batcher/dynamic-batcher.ts';
+import { BucketCounts } from './bucket-counts.ts';
+
+type Phase = 'receive' | 'queue' | 'batch_wait' | 'preprocess' | 'compute' | 'postprocess' | 'send';
+
+/** Phases of a sample's residence in the node, as the metrics name them. */
+const PHASES: Readonly<Record<Phase, keyof WireDurations>> = {
+  receive: 'receiveNs',
+  queue: 'queueNs',
+  batch_wait: 'batchWaitNs',
+  preprocess: 'preprocessNs',
+  compute: 'computeNs',
+  postprocess: 'postprocessNs',
+  send: 'sendNs',
+};
+
+/** Upper bounds of durations in ns: 10 µs to 10 s, each decade in three. */
+const DURATION_BOUNDS_NS: readonly number[] = [4, 5, 6, 7, 8, 9]
+  .flatMap((decade) => [1, 2, 5].map((digit) => digit * 10 ** decade))
+  .concat(10e9);
+
+/** Upper bounds of batch sizes, in samples. */
+const BATCH_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+
+/** What is counted only where somebody wants metrics: distributions. */
+export class Observations {
+  readonly batchSizes: BucketCounts = new BucketCounts(BATCH_BOUNDS);
+  /** By phase, in ns. */
+  readonly durations: ReadonlyMap<Phase, BucketCounts> = new Map(
+    Object.keys(PHASES).map((phase) => [phase as Phase, new BucketCounts(DURATION_BOUNDS_NS)]),
+  );
+  readonly #counted: readonly (readonly [keyof WireDurations, BucketCounts])[] = [
+    ...this.durations,
+  ].map(([phase, counts]) => [PHASES[phase], counts]);
+
+  /** Counts the durations of an answered sample. Hot path. */
+  readonly sample = (durations: WireDurations): void => {
+    for (const [field, counts] of this.#counted) counts.add(durations[field]);
+  };
+
+  /** The workers, such that each batch that they take is counted. */
+  workers(inner: BatchWorkers): BatchWorkers {
+    const { batchSizes } = this;
+    return {
+      get hasIdle() {
+        return inner.hasIdle;
+      },
+      get hasRoom() {
+        return inner.hasRoom;
+      },
+      get groupOf() {
+        return inner.groupOf;
+      },
+      run(batch: Batch): void {
+        batchSizes.add(batch.samples.length);
+        inner.run(batch);
+      },
+    };
+  }
+}

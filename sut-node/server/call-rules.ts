@@ -1,0 +1,49 @@
+import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import {
+  FIRST_MESSAGE_BYTES_MAX,
+  REFLECTION_BYTES_MAX,
+  REFLECTION_CALLS_MAX,
+} from './node-limits.ts';
+
+/** What the gate lets a call do, by its method. */
+export interface CallRule {
+  /** True where a peer without the node's token is answered, too. */
+  readonly isOpen: boolean;
+  /** True where only the first message has to come in time: the call itself may last. */
+  readonly isLong: boolean;
+  /** Bytes of all messages of the peer together; undefined: the gate looks at the first one only. */
+  readonly bytesMax: number | undefined;
+  /** Calls at once, of all connections, that share this rule; undefined: not counted here. */
+  readonly callsMax: number | undefined;
+}
+
+const UNARY: CallRule = { isOpen: false, isLong: false, bytesMax: undefined, callsMax: undefined };
+
+/** Health is for probes, and a probe of Kubernetes can send no token. One answer, and no more is given away. */
+const PROBE: CallRule = { ...UNARY, isOpen: true };
+
+const LONG: CallRule = { ...UNARY, isLong: true };
+
+/** One question, whose answers may come for days. */
+const WATCH: CallRule = { ...LONG, bytesMax: FIRST_MESSAGE_BYTES_MAX };
+
+/** A stream of questions that a tool asks at its start. */
+const REFLECTION: CallRule = {
+  ...UNARY,
+  bytesMax: REFLECTION_BYTES_MAX,
+  callsMax: REFLECTION_CALLS_MAX,
+};
+
+const RULES: ReadonlyMap<string, CallRule> = new Map([
+  [INFER_METHOD.path, LONG],
+  ['/grpc.health.v1.Health/Check', PROBE],
+  ['/grpc.health.v1.Health/List', PROBE],
+  ['/grpc.health.v1.Health/Watch', WATCH],
+  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
+  ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
+]);
+
+/** The rule for a method, such as `/mlperf.network.v1.SystemUnderTest/Name`; a strange one is unary. */
+export function callRule(path: string | undefined): CallRule {
+  return RULES.get(path ?? '') ?? UNARY;
+}

@@ -1,0 +1,315 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../../shared/process/logger.ts';
+import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
+import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
+import { startSutNode } from '../../sut-node/sut-node.ts';
+import { ask, InferClient } from '../support/infer-client.ts';
+import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+import {
+  openStream,
+  RAW_OPEN,
+  rawSamples,
+  startTestNode,
+  TEST_SETTINGS,
+} from '../support/test-sut-node.ts';
+
+// Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method: real
+// gRPC, HTTP and processes; mostly a node without a model, since it is the same node.
+
+const TOKEN = '0123456789abcdef0123456789abcdef';
+const SUT = 'mlperf.network.v1.SystemUnderTest';
+const tokenFile = join(suiteFolder(), 'token');
+writeFileSync(tokenFile, TOKEN);
+/** For what comes at once, on a machine that is busy with other things. */
+const POLL = { timeout: 20_000, interval: 5 };
+const cache = ['--cache-dir', testCacheFolder()];
+
+describe('health', () => {
+  it('follows the node from its start to the first moment of its drain', async () => {
+    const benchmark = await sutBenchmark('digits');
+    let goOn = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let address = '';
+    const listening = new Promise<void>((resolve) => {
+      const onListening = (at: string): void => {
+        address = at;
+        resolve();
+      };
+      const hooks = { logger: silentLogger, onProgress: () => {}, onListening };
+      const prepareModel: typeof benchmark.prepareModel = async (options) => {
+        await gate;
+        return benchmark.prepareModel(options);
+      };
+      const settings = { ...TEST_SETTINGS, handshakeTimeoutNs: 500e6 };
+      starting = startSutNode(settings, hooks, { benchmark: { ...benchmark, prepareModel } });
+    });
+    await listening;
+    const watches = ['', SUT].map((service) => new HealthWatch(address, service));
+    const isTold = (count: number) =>
+      expect
+        .poll(() => watches.map(({ statuses }) => statuses.length), POLL)
+        .toEqual([count, count]);
+    await isTold(1);
+    expect(await askHealth(address, 'Check')).toEqual({ status: 'NOT_SERVING' });
+    goOn();
+    const node = await starting;
+    await isTold(2);
+    expect(await askHealth(address, 'Check', { service: SUT })).toEqual({ status: 'SERVING' });
+    const client = await openStream(node as NonNullable<typeof node>, RAW_OPEN);
+    client.part(0, rawSamples(300));
+    await client.answered(1);
+    const stopping = node?.stop();
+    await isTold(3);
+    expect(client.answeredCount).toBeLessThan(300);
+    await stopping;
+    expect(client.completed).toHaveLength(300);
+    for (const { statuses, ended } of watches) {
+      expect(statuses).toEqual(['NOT_SERVING', 'SERVING', 'NOT_SERVING']);
+      // By the node, with its reason: neither the gate nor the server's end has cut it.
+      expect(await ended).toMatchObject({
+        code: status.UNAVAILABLE,
+        details: 'SUT node sut-a was stopped',
+      });
+    }
+  });
+  let starting: ReturnType<typeof startSutNode> | undefined;
+
+  it('answers probes that have no token, and lets nobody watch without it', async () => {
+    const { address } = await startTestNode({ benchmark: 'null', tokenFile });
+    expect(await askHealth(address, 'Check')).toEqual({ status: 'SERVING' });
+    expect(await askHealth(address, 'List')).toEqual({
+      // A map, as this client reads one.
+      statuses: ['', SUT].map((key) => ({ key, value: { status: 'SERVING' } })),
+    });
+    await expect(ask(address, 'Name', { nonce: 1 })).rejects.toMatchObject({
+      code: status.UNAUTHENTICATED,
+    });
+    const stranger = new HealthWatch(address, '');
+    expect(await stranger.ended).toMatchObject({ code: status.UNAUTHENTICATED });
+    const watch = new HealthWatch(address, '', TOKEN);
+    await expect.poll(() => watch.statuses, POLL).toEqual(['SERVING']);
+    watch.cancel();
+  });
+
+  it('knows no other service', async () => {
+    const { address } = await startTestNode({ benchmark: 'null' });
+    await expect(askHealth(address, 'Check', { service: 'other' })).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+    });
+    const watch = new HealthWatch(address, 'other');
+    await expect.poll(() => watch.statuses, POLL).toEqual(['SERVICE_UNKNOWN']);
+    watch.cancel();
+  });
+});
+
+describe('reflection', () => {
+  it.each(['v1', 'v1alpha'])('tells services and real descriptors by %s', async (version) => {
+    const { address } = await startTestNode({ benchmark: 'null' });
+    const questions = [
+      { list_services: '*' },
+      { file_containing_symbol: `${SUT}.Describe` },
+      { file_containing_symbol: 'no.such.Thing' },
+    ];
+    const { answers, end } = await askReflection(address, questions, { version });
+    expect(end).toMatchObject({ code: status.OK });
+    expect(answers[0]?.list_services_response?.service.map(({ name }) => name).sort()).toEqual([
+      'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+      SUT,
+    ]);
+    const [bytes] = answers[1]?.file_descriptor_response?.file_descriptor_proto ?? [];
+    const file = FileDescriptorProto.decode(bytes ?? Buffer.alloc(0));
+    expect(FileDescriptorProto.toObject(file)).toMatchObject({
+      package: 'mlperf.network.v1',
+      messageType: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'DescribeResponse',
+          nestedType: [expect.objectContaining({ options: { mapEntry: true } })],
+        }),
+      ]),
+    });
+    expect(answers[2]?.error_response).toMatchObject({ error_code: status.NOT_FOUND });
+  });
+
+  it('asks for the token, where the node has one', async () => {
+    const { address } = await startTestNode({ benchmark: 'null', tokenFile });
+    const questions = [{ list_services: '*' }];
+    const stranger = await askReflection(address, questions);
+    expect(stranger).toMatchObject({ answers: [], end: { code: status.UNAUTHENTICATED } });
+    const friend = await askReflection(address, questions, { token: TOKEN });
+    expect(friend.answers[0]?.list_services_response?.service).toHaveLength(4);
+  });
+
+  it('is not there when it is switched off', async () => {
+    const { address } = await startTestNode({ benchmark: 'null', hasReflection: false });
+    const { end } = await askReflection(address, [{ list_services: '*' }]);
+    expect(end).toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+
+  it('bounds the calls, their bytes and their time', async () => {
+    const { address } = await startTestNode({ benchmark: 'null', handshakeTimeoutNs: 1e9 });
+    const question = { file_containing_symbol: 'x'.repeat(1_000) };
+    const count = Math.ceil(REFLECTION_BYTES_MAX / 1_000);
+    const long = await askReflection(address, Array(count).fill(question));
+    expect(long.end.code).toBe(status.RESOURCE_EXHAUSTED);
+    const silent = Array.from({ length: REFLECTION_CALLS_MAX }, () => openReflection(address));
+    const ends = silent.map(
+      (call) => new Promise<number>((resolve) => call.on('status', ({ code }) => resolve(code))),
+    );
+    const refused = async () => (await askReflection(address, [{ list_services: '*' }])).end.code;
+    await expect.poll(refused, POLL).toBe(status.RESOURCE_EXHAUSTED);
+    expect(await Promise.all(ends)).toEqual(ends.map(() => status.CANCELLED));
+    await expect.poll(refused, POLL).toBe(status.OK);
+  });
+});
+
+describe('metrics', () => {
+  const metricsListen = { host: '127.0.0.1', port: 0 };
+
+  it('count what a run does, and say what else there is', async () => {
+    const node = await startTestNode({ metricsListen, batchSizeMax: 4 });
+    const url = node.metricsUrl ?? '';
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const client = await openStream(node, RAW_OPEN);
+    client.part(0, rawSamples(20));
+    client.part(1, [{ id: 99, payload: Buffer.from('bad'), encoding: 0, offset: 0, total: 0 }]);
+    await client.answered(21);
+    const response = await fetch(url);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
+    const value = (line: string): number =>
+      Number(
+        text
+          .split('\n')
+          .find((one) => one.startsWith(`longhaul_sut_${line} `))
+          ?.split(' ')[1],
+      );
+    expect(value('queries_total')).toBe(2);
+    expect(value('samples_received_total')).toBe(21);
+    expect(value('samples_completed_total')).toBe(20);
+    expect(value('samples_failed_total{reason="bad-sample"}')).toBe(1);
+    expect(value('response_bytes_total')).toBe(80);
+    expect(value('sample_duration_seconds_count{phase="compute"}')).toBe(20);
+    expect(value('batch_size_samples_sum')).toBe(21);
+    expect(value('outstanding_samples')).toBe(0);
+    expect(value('credit_samples')).toBeGreaterThan(0);
+    expect(value('open_streams')).toBe(1);
+    expect(value('workers')).toBe(1);
+    expect(value('state{state="ready"}')).toBe(1);
+    const { settings } = await ask(node.address, 'Describe', {});
+    expect(settings['configuration']).toMatch(/^digits\/[^/]+\/cpu-w1t1b4\/[0-9a-f]{8}$/);
+    expect(text).toContain(`configuration="${settings['configuration']}"`);
+    client.close();
+    await client.ended;
+    await node.stop();
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('count the calls that were refused', async () => {
+    const settings = { benchmark: 'null', metricsListen, tokenFile };
+    const { address, metricsUrl = '' } = await startTestNode(settings);
+    for (let i = 0; i < 2; i += 1) {
+      await expect(ask(address, 'Name', { nonce: 1 })).rejects.toThrow(/asks for a token/);
+    }
+    const text = await (await fetch(metricsUrl)).text();
+    expect(text).toContain('\nlonghaul_sut_calls_refused_total{reason="token"} 2\n');
+  });
+
+  it('are at one place only, to be read only', async () => {
+    const { metricsUrl: url = '' } = await startTestNode({ benchmark: 'null', metricsListen });
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect(Number(head.headers.get('content-length'))).toBeGreaterThan(1_000);
+    const other = await fetch(new URL('/', url));
+    expect([other.status, await other.text()]).toEqual([
+      404,
+      'there is nothing here; metrics are at /metrics\n',
+    ]);
+    const post = await fetch(url, { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('name the port that is taken, and leave nothing open', async () => {
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      blocker.close();
+    });
+    const { port } = blocker.address() as { port: number };
+    const metricsAt = { host: '127.0.0.1', port };
+    await expect(
+      startTestNode({ benchmark: 'null', metricsListen: metricsAt }),
+    ).rejects.toMatchObject({
+      code: 'ERR_SUT_LISTEN',
+      message: `cannot listen on 127.0.0.1:${port} for metrics: the address is already in use`,
+    });
+  });
+});
+
+describe('a drain that is not whole', () => {
+  it.each([
+    ['a Ctrl-C behind SIGTERM', '30s', 'SIGINT', 130, 'it was told to end at once'],
+    ['its timeout', '1ms', undefined, 4, 'the drain timeout of the node was over'],
+  ] as const)('ends by %s, and the exit code tells', async (_case, timeout, second, code, why) => {
+    const slow = ['--batch-size-max', '1', '--drain-timeout', timeout, '--log-level', 'info'];
+    const node = await SutNodeProcess.start('sut-a', [...slow, ...cache]);
+    await node.process.says(/is ready/);
+    const client = new InferClient(node.address, RAW_OPEN);
+    await client.opened;
+    for (let i = 0; i < 3; i += 1) client.part(i, rawSamples(300, 300 * i));
+    await client.answered(1);
+    node.process.kill('SIGTERM');
+    if (second !== undefined) {
+      await expect.poll(() => client.drainReasons, POLL).toHaveLength(1);
+      node.process.kill(second);
+    }
+    const ended = await node.process.ended;
+    expect(ended).toMatchObject({ code, signal: null });
+    await client.ended;
+    expect(client.failed[0]?.text).toBe(
+      `SUT node sut-a is shutting down; the sample waited when ${why}`,
+    );
+    const events = ended.stderr.split('\n').filter((line) => line.startsWith('{'));
+    expect(events.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
+      expect.arrayContaining(['a stream was opened', 'draining', 'a run has ended']),
+    );
+  });
+});
+
+describe('longhaul sut --check', () => {
+  it('says what the node would be, for machines, and serves nothing', async () => {
+    const flags = ['--check', '--check-format', 'json', '--batch-size-max', '2'];
+    const args = ['sut', '--benchmark', 'digits', ...flags, ...cache];
+    const { code, stdout, stderr } = await longhaul(args);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).not.toContain('listens');
+    expect(JSON.parse(stdout)).toMatchObject({
+      configuration: expect.stringMatching(/^digits\/longhaul-digits-example\/cpu-w1t1b2\//),
+      model: {
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        isStandIn: false,
+        inputs: [{ elementType: 'float', shape: [0, 3, 48, 48] }],
+      },
+      workers: 1,
+      inferences: [{ batchSize: 1 }, { batchSize: 2 }],
+    });
+  });
+
+  it('ends with the code of what is wrong', async () => {
+    const args = ['sut', '--benchmark', 'digits', '--model', 'gone.onnx', '--check', ...cache];
+    const { code, stdout, stderr } = await longhaul(args);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toContain('longhaul: model file gone.onnx: there is no such file');
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { timerClock } from '../../../../shared/clock/timer-clock.ts';
+import type { Batch } from '../../../../sut-node/batcher/dynamic-batcher.ts';
+import { createNullModel } from '../../../../sut-node/model/built-in/null-model.ts';
+import type { SutModel } from '../../../../sut-node/model/sut-model.ts';
+import { checkNode } from '../../../../sut-node/operations/check-node.ts';
+import { checkReportText } from '../../../../sut-node/operations/check-report.ts';
+import { failSamples } from '../../../../sut-node/workers/batch-answers.ts';
+import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
+
+// Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real
+// one is checked by test/integration/operations.test.ts.
+
+const settings = { ...TEST_SETTINGS, benchmark: 'null', batchSizeMax: 3 };
+
+/** A model that answers like the null model and remembers what it was given. */
+function scene(change: Partial<SutModel> = {}) {
+  const inner = createNullModel(timerClock, 4);
+  const batches: Batch[] = [];
+  const model: SutModel = Object.assign(Object.create(inner) as SutModel, {
+    load: () =>
+      Promise.resolve({
+        file: '/models/a.onnx',
+        sha256: 'abc',
+        isStandIn: true,
+        tensors: {
+          inputs: [{ name: 'image', elementType: 'float', shape: [0, 3, 8, 8] }],
+          outputs: [],
+        },
+      }),
+    warmUp: () => Promise.resolve(),
+    run: (batch: Batch) => {
+      batches.push(batch);
+      inner.run(batch);
+    },
+    samplePayload: () => ({ form: 'raw', payload: Uint8Array.of(1, 2) }),
+    ...change,
+  });
+  return { batches, done: checkNode(settings, model, () => {}) };
+}
+
+describe('checkNode', () => {
+  it("measures one sample and the largest batch, several times, with the model's own payload", async () => {
+    const { batches, done } = scene();
+    const { inferences, sample } = await done;
+    expect(inferences.map(({ batchSize }) => batchSize)).toEqual([1, 3]);
+    expect(batches.map(({ samples }) => samples.length)).toEqual([1, 1, 1, 1, 1, 3, 3, 3, 3, 3]);
+    expect(batches[9]?.samples.map(({ pieces }) => pieces)).toEqual(
+      [0, 1, 2].map(() => [Uint8Array.of(1, 2)]),
+    );
+    expect(sample).toEqual({ form: 'raw', bytes: 2 });
+    expect(inferences.every(({ totalNs }) => totalNs > 0)).toBe(true);
+  });
+
+  it('names the configuration and tells everything that it is made of', async () => {
+    const report = await scene().done;
+    expect(report).toMatchObject({
+      configuration: expect.stringMatching(/^null\/null\/cpu-w1t1b3\/[0-9a-f]{8}$/),
+      model: { file: '/models/a.onnx', sha256: 'abc', isStandIn: true },
+      provider: 'cpu',
+      settings: { batchSizeMax: '3' },
+    });
+    expect(report.rssBytes).toBeGreaterThan(10e6);
+  });
+
+  it('fails when the model fails on its own sample', async () => {
+    const run = ({ samples }: Batch) => failSamples(samples, { code: 2, text: 'no memory' });
+    await expect(scene({ run }).done).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: 'a batch of 1: no memory',
+    });
+  });
+
+  it('refuses files of TLS that a node would refuse', async () => {
+    const model = createNullModel(timerClock, 4);
+    await expect(
+      checkNode({ ...settings, tlsCert: 'a.pem' }, model, () => {}),
+    ).rejects.toMatchObject({ code: 'ERR_CONFIG_INVALID' });
+  });
+});
+
+describe('checkReportText', () => {
+  it('says in words what the model is and how fast', async () => {
+    const report = await scene().done;
+    const text = checkReportText({
+      ...report,
+      rssBytes: 100 * 1024 ** 2,
+      inferences: [{ batchSize: 16, computeNs: 6.491e6, totalNs: 16e6 }],
+    });
+    for (const line of [
+      /^Benchmark {6}null, an example of this project$/m,
+      /^Model {10}null$/m,
+      /^ {15}\/models\/a\.onnx$/m,
+      /^ {15}SHA-256 abc$/m,
+      /^ {15}a stand-in: not known to be the benchmark's own model$/m,
+      /^Inputs {9}image: float \[free, 3, 8, 8\]$/m,
+      /^ {15}A batch of 3 goes out as soon as so many wait/m,
+      /^Inference {6}samples: raw, 2 bytes each$/m,
+      /^ {15}batch of 16: 6\.49 ms in the model, 16\.0 ms in all, 1000 samples\/s of one worker$/m,
+      /^Memory {9}100 MiB resident, all threads together$/m,
+    ]) {
+      expect(text).toMatch(line);
+    }
+  });
+
+  it.each([
+    [false, false, /^ {15}the benchmark's own model$/m],
+    [true, false, /^ {15}the reference model of the benchmark, known by its SHA-256$/m],
+    [true, true, /^ {15}a stand-in/m],
+  ])('tells what it is: official %s, stand-in %s', async (isOfficial, isStandIn, line) => {
+    const report = await scene().done;
+    const text = checkReportText({ ...report, isOfficial, model: { ...report.model, isStandIn } });
+    expect(text).toMatch(line);
+  });
+});
