@@ -6,6 +6,7 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
+import { batchPolicy } from './batcher/batch-policy.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
 import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
 import { DigestThread } from './digest/digest-thread.ts';
@@ -143,8 +144,7 @@ class ServingNode implements SutNode {
     const { sampleBytesMax } = this.#limits;
     this.#credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
     this.#batcher = new DynamicBatcher({
-      batchSizeMax: settings.batchSizeMax,
-      batchDelayNsMax: settings.batchDelayUsMax * 1_000,
+      policy: batchPolicy(settings),
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
       workers: model,
@@ -217,6 +217,7 @@ class ServingNode implements SutNode {
       onRoom: () => this.#batcher.dispatch(),
       onFatal: (error) => this.#fail(error),
     });
+    this.#batcher.fitTo(batchPolicy(this.#settings, this.#loadedModel));
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
