@@ -13,7 +13,8 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
-import { checkModelFile, modelSha256 } from './model-file.ts';
+import { fileDigest } from './model-digest.ts';
+import { checkModelFile } from './model-file.ts';
 import { type ModelSource, modelSource } from './model-source.ts';
 import { isReferenceFile } from './reference-file.ts';
 import { sampleGrouping } from './sample-grouping.ts';
@@ -84,7 +85,7 @@ export class OnnxModel implements SutModel {
       benchmark.prepareProcess?.(),
     ]);
     context.onProgress(0, `loading ${modelFile}`);
-    const sha256 = await modelSha256(modelFile);
+    const sha256 = await fileDigest(modelFile, 'sha256');
     // From here on there are threads, which stop() would have to know.
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');

@@ -1,5 +1,5 @@
 import type { ReferenceFile, ReferenceModel } from '../benchmarks/sut-benchmark.ts';
-import { modelDigest } from './model-file.ts';
+import { fileDigest } from './model-digest.ts';
 
 /**
  * True when a file is one of the reference model's.
@@ -15,5 +15,5 @@ export async function isReferenceFile(
     files.some((known) => known.algorithm === algorithm && known.digest === digest);
   if (isKnown('sha256', sha256)) return true;
   if (!files.some(({ algorithm }) => algorithm === 'md5')) return false;
-  return isKnown('md5', await modelDigest(file, 'md5'));
+  return isKnown('md5', await fileDigest(file, 'md5'));
 }

@@ -64,6 +64,15 @@ function bytesOf({ buffer, byteOffset, byteLength }: TensorElements): Uint8Array
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+/** @throws MlperfError `ERR_DATA_SET` for a form that a pre-processor does not read. */
+export function checkForm(form: string, forms: readonly string[]): void {
+  if (forms.includes(form)) return;
+  throw new MlperfError(
+    'ERR_DATA_SET',
+    `the model's pre-processor reads no payload of the form "${form}"; it reads: ${forms.join(', ')}`,
+  );
+}
+
 /** A `bool` of ONNX is a byte of 0 or 1; NaN and infinities are refused (check-finite.ts says why). */
 function checkElements({ name, elementType }: PipelineInput, bytes: Uint8Array): void {
   const place =

@@ -7,6 +7,7 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { BatchShape } from '../pipeline/batch-shape.ts';
 import type { ModelPipeline, OutputTensor } from '../pipeline/model-pipeline.ts';
 import type { FreeLength } from '../pipeline/sample-size.ts';
+import { checkForm } from '../pipeline/tensor-preprocessor.ts';
 import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
 import { BatchTensors } from './batch-tensors.ts';
 import { directTensor } from './direct-tensor.ts';
@@ -251,7 +252,7 @@ export class BatchRunner {
     const { form } = encodings[batch.forms[row] as number] as PayloadEncoding;
     const length = lengths[row] as FreeLength; // Rows without one are in no chunk.
     try {
-      checkForm(form, pipeline);
+      checkForm(form, pipeline.forms);
       const payload = this.#payloads.read(batch, row);
       if (length === freeLength) {
         await pipeline.preprocess(payload, form, this.#tensors.row(position));
@@ -292,15 +293,6 @@ function endStep(work: BatchWork, step: Step): void {
   const nowNs = machineNowNs();
   work[step] += nowNs - work.lapAtNs;
   work.lapAtNs = nowNs;
-}
-
-/** @throws MlperfError `ERR_DATA_SET` for a form that the pre-processor does not read. */
-function checkForm(form: string, { forms }: ModelPipeline): void {
-  if (forms.includes(form)) return;
-  throw new MlperfError(
-    'ERR_DATA_SET',
-    `the model's pre-processor reads no payload of the form "${form}"; it reads: ${forms.join(', ')}`,
-  );
 }
 
 /** Puts the responses one behind the other into one buffer that can be transferred. */

@@ -6,7 +6,7 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import type { SampleOwner, WaitingSample } from '../../sut-node/batcher/waiting-sample.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
-import { modelSha256 } from '../../sut-node/model/model-file.ts';
+import { fileDigest } from '../../sut-node/model/model-digest.ts';
 import { disableTelemetry } from '../../sut-node/onnx/onnxruntime.ts';
 import {
   MODEL_OPTIONS,
@@ -128,7 +128,7 @@ class BenchWorker {
   }
 
   static async start(modelFile: string, spawn: SpawnWorker): Promise<BenchWorker> {
-    const worker = new BenchWorker(modelFile, await modelSha256(modelFile), spawn);
+    const worker = new BenchWorker(modelFile, await fileDigest(modelFile, 'sha256'), spawn);
     await worker.#pool.load();
     await worker.#pool.warmUp();
     return worker;

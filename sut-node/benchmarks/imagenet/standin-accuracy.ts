@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
 import { type BuildProgress, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
-import { modelSha256 } from '../../model/model-file.ts';
+import { fileDigest } from '../../model/model-digest.ts';
 import type { ModelPipeline, PipelineInput } from '../../pipeline/model-pipeline.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import { createOrtSession, type ModelSession } from '../../workers/ort-session.ts';
@@ -70,8 +70,8 @@ export async function ensureStandinAccuracy(request: AccuracyRequest): Promise<C
     cacheFolder,
     name: `${benchmark}-standin-accuracy`,
     recipe: {
-      fp32: await modelSha256(models.fp32),
-      int8: await modelSha256(models.int8),
+      fp32: await fileDigest(models.fp32, 'sha256'),
+      int8: await fileDigest(models.int8, 'sha256'),
       dataSet: basename(dataFolder),
     },
     build: async (building, onBuildProgress) => {
@@ -117,7 +117,7 @@ interface Contestant {
 }
 
 async function open(benchmark: SutBenchmark, modelFile: string): Promise<Contestant> {
-  const sha256 = await modelSha256(modelFile);
+  const sha256 = await fileDigest(modelFile, 'sha256');
   const session = await createOrtSession({ modelFile, sha256, runtime: RUNTIME });
   return { session, pipeline: benchmark.openPipeline({ file: modelFile, ...session.tensors }, {}) };
 }

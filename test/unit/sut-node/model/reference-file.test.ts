@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ReferenceFile } from '../../../../sut-node/benchmarks/sut-benchmark.ts';
-import { modelSha256 } from '../../../../sut-node/model/model-file.ts';
+import { fileDigest } from '../../../../sut-node/model/model-digest.ts';
 import { isReferenceFile } from '../../../../sut-node/model/reference-file.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
@@ -15,7 +15,7 @@ const digest = (algorithm: string): string => createHash(algorithm).update(CONTE
 async function isReference(files: readonly ReferenceFile[]): Promise<boolean> {
   const file = join(tempFolder(), 'model.onnx');
   writeFileSync(file, CONTENT);
-  return isReferenceFile({ howToGet: '', files }, file, await modelSha256(file));
+  return isReferenceFile({ howToGet: '', files }, file, await fileDigest(file, 'sha256'));
 }
 
 describe('isReferenceFile', () => {
