@@ -81,17 +81,15 @@ export class OnnxModel implements SutModel {
   async load(context: ModelContext): Promise<LoadedModel> {
     const { benchmark, settings } = this.#parts;
     const [modelFile] = await Promise.all([
-      this.#findFile((fraction, what) => {
-        // Making a model may take minutes.
-        this.#checkNotStopped();
-        context.onProgress(fraction, what);
-      }),
+      this.#findFile(context.onProgress),
       benchmark.prepareProcess?.(),
     ]);
     context.onProgress(0, `loading ${modelFile}`);
     const sha256 = await fileDigest(modelFile, 'sha256');
     // From here on there are threads, which stop() would have to know.
-    this.#checkNotStopped();
+    if (this.#isStopped) {
+      throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
+    }
     const pool = this.#createPool(modelFile, sha256, context);
     this.#pool = pool;
     const tensors = await pool.load();
@@ -116,11 +114,6 @@ export class OnnxModel implements SutModel {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#pool?.stop();
-  }
-
-  #checkNotStopped(): void {
-    if (!this.#isStopped) return;
-    throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
   }
 
   async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
