@@ -6,6 +6,7 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
+import { batchPolicy } from './batcher/batch-policy.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
 import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
 import { DigestThread } from './digest/digest-thread.ts';
@@ -92,11 +93,14 @@ export async function startSutNode(
 /** Never resolves. */
 function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void =>
-      reject(new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted'));
+    const giveUp = (): void => reject(startInterrupted());
     if (signal?.aborted) giveUp();
     else signal?.addEventListener('abort', giveUp, { once: true });
   });
+}
+
+function startInterrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }
 
 /** Composition root: joins server, batcher and model, and owns their lives. */
@@ -143,8 +147,7 @@ class ServingNode implements SutNode {
     const { sampleBytesMax } = this.#limits;
     this.#credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
     this.#batcher = new DynamicBatcher({
-      batchSizeMax: settings.batchSizeMax,
-      batchDelayNsMax: settings.batchDelayUsMax * 1_000,
+      policy: batchPolicy(settings),
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
       workers: model,
@@ -210,6 +213,8 @@ class ServingNode implements SutNode {
       sampleBytesMax: this.#limits.sampleBytesMax,
       queryBytesMax: queryBytesMax(this.#limits),
       onProgress: (fraction, what) => {
+        // Making a model may take minutes; it ends here.
+        if (this.#hooks.signal?.aborted === true) throw startInterrupted();
         const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
         this.#status.set('NODE_STATE_LOADING', `${what}${done}`);
         this.#hooks.onProgress(fraction, what);
@@ -217,6 +222,7 @@ class ServingNode implements SutNode {
       onRoom: () => this.#batcher.dispatch(),
       onFatal: (error) => this.#fail(error),
     });
+    this.#batcher.fitTo(batchPolicy(this.#settings, this.#loadedModel));
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);

@@ -79,7 +79,7 @@ function commandLines({
   return [
     `  longhaul sut --benchmark ${benchmark} --model ${fp32} --node sut-a${cache}`,
     `      (in int8: --model ${int8})`,
-    `  longhaul run --sut 127.0.0.1:50051 --benchmark ${benchmark} --data-dir ${data} --scenario Offline${cache}`,
+    `  longhaul run --sut 127.0.0.1:50051 --benchmark ${benchmark} --data-dir ${data} --scenario Offline --target-qps 10${cache}`,
   ];
 }
 

@@ -2,12 +2,13 @@ import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import type { BenchmarkRules, Quality } from './benchmark-row.ts';
 import type { Round } from './rounds.ts';
+import { CUSTOM } from './rows/custom.ts';
 import { DIGITS } from './rows/digits.ts';
 import { MOBILENET } from './rows/mobilenet.ts';
 import { NULL } from './rows/null.ts';
 import { RESNET50 } from './rows/resnet50.ts';
 
-const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS, RESNET50, MOBILENET, NULL];
+const BENCHMARKS: readonly BenchmarkRules[] = [DIGITS, RESNET50, MOBILENET, CUSTOM, NULL];
 
 /** Keys of all benchmarks, in the order in which they are listed to people. */
 export const BENCHMARK_KEYS: readonly string[] = BENCHMARKS.map((benchmark) => benchmark.key);

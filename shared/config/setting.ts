@@ -126,6 +126,21 @@ export function numberList(help: string, options: Options<number[]> = {}): Setti
   return setting({ placeholder: 'n[,n...]', schema, fromFlag }, help, options);
 }
 
+/** Whole numbers in a range: a list in a file, separated by commas in a flag. */
+export function countList(
+  range: { readonly min: number; readonly max: number },
+  help: string,
+  options: Options<number[]> = {},
+): Setting<number[]> {
+  const one = count(range, help).schema;
+  const schema = z
+    .array(one, 'must be a list of whole numbers, for example [4, 8]')
+    .min(1, 'must name at least one number')
+    .refine((list) => new Set(list).size === list.length, 'must not name a number twice');
+  const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
+  return setting({ placeholder: 'n[,n...]', schema, fromFlag }, help, options);
+}
+
 /** A percentage above 0 and below 100; the program gets the fraction. */
 export function percentile(help: string, options: Options<number> = {}): Setting<number> {
   const schema = z

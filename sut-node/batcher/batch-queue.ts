@@ -1,8 +1,9 @@
 import assert from 'node:assert';
+import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
 
 /**
- * Samples that wait for a batch, oldest first: a ring whose memory is taken once.
+ * Samples that wait for a batch in one line, oldest first: a ring whose memory is taken once.
  *
  *      head                    head + count
  *        v                        v
@@ -10,7 +11,7 @@ import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
  *
  * Hot path: push and shift allocate nothing. Full is a return value.
  */
-export class BatchQueue {
+export class BatchQueue implements WaitingLine, WaitingLines {
   readonly #ring: (WaitingSample | undefined)[];
   readonly #mask: number;
   readonly #capacity: number;
@@ -36,7 +37,14 @@ export class BatchQueue {
     return this.#ring[this.#head & this.#mask];
   }
 
-  /** Appends a sample; false when the queue is full. */
+  get front(): WaitingLine | undefined {
+    return this.#count === 0 ? undefined : this;
+  }
+
+  frontOf(count: number): WaitingLine | undefined {
+    return this.#count < count ? undefined : this;
+  }
+
   push(sample: WaitingSample): boolean {
     if (this.#count === this.#capacity) return false;
     this.#ring[(this.#head + this.#count) & this.#mask] = sample;
@@ -44,7 +52,6 @@ export class BatchQueue {
     return true;
   }
 
-  /** Takes the `count` oldest samples out. There must be so many. */
   shift(count: number): WaitingSample[] {
     assert(count <= this.#count);
     const taken = new Array<WaitingSample>(count);
@@ -59,12 +66,15 @@ export class BatchQueue {
     return taken;
   }
 
-  /** Drops what an owner that has gone away left here, keeping the order of the rest; returns how many. */
   removeOwner(owner: SampleOwner): number {
-    const all = this.shift(this.#count);
+    const all = this.removeAll();
     for (const sample of all) {
       if (sample.owner !== owner) this.push(sample);
     }
     return all.length - this.#count;
+  }
+
+  removeAll(): WaitingSample[] {
+    return this.shift(this.#count);
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
+import { spawnOrtProcess } from '../workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from '../workers/worker-thread.ts';
 import { NullModel } from './null-model.ts';
 import { OnnxModel } from './onnx-model.ts';
@@ -37,6 +38,12 @@ export async function createModel(
         `--response-compression ${responseCompression}: benchmark null compresses nothing`,
       );
     }
+    if (settings.isolation !== 'thread') {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `--isolation ${settings.isolation}: benchmark null has no workers`,
+      );
+    }
     return new NullModel(timerClock, responseBytes ?? NULL_RESPONSE_BYTES_DEFAULT);
   }
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));
@@ -46,5 +53,6 @@ export async function createModel(
       `--response-bytes ${responseBytes} is for the benchmark null only; this one is ${benchmark.rules.key}`,
     );
   }
-  return new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawnOrtWorker, logger });
+  const spawn = settings.isolation === 'process' ? spawnOrtProcess : spawnOrtWorker;
+  return new OnnxModel({ settings, benchmark, spawn: parts.spawn ?? spawn, logger });
 }

@@ -1,15 +1,17 @@
+import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 
-/** @throws MlperfError `ERR_MODEL` when there is no such file. */
+/** @throws MlperfError `ERR_MODEL` when there is no such file, or nothing in it. */
 export async function checkModelFile(path: string): Promise<void> {
-  let isFile: boolean;
+  let found: Stats;
   try {
-    isFile = (await stat(path)).isFile();
+    found = await stat(path);
   } catch (error) {
     const reason = describeSystemError(error);
     throw new MlperfError('ERR_MODEL', `model file ${path}: ${reason}`, { cause: error });
   }
-  if (!isFile) throw new MlperfError('ERR_MODEL', `model file ${path} is not a file`);
+  if (!found.isFile()) throw new MlperfError('ERR_MODEL', `model file ${path} is not a file`);
+  if (found.size === 0) throw new MlperfError('ERR_MODEL', `model file ${path} is empty`);
 }

@@ -1,18 +1,23 @@
 import assert from 'node:assert';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import { timerClock } from '../../shared/clock/timer-clock.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
+import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
-import { fileDigest, isReferenceFile } from './model-digest.ts';
+import { fileDigest } from './model-digest.ts';
 import { checkModelFile } from './model-file.ts';
 import { type ModelSource, modelSource } from './model-source.ts';
+import { isReferenceFile } from './reference-file.ts';
+import { sampleGrouping } from './sample-grouping.ts';
 import type { ModelContext, SutModel } from './sut-model.ts';
 
 /** What an {@link OnnxModel} is made of. */
@@ -28,6 +33,7 @@ export class OnnxModel implements SutModel {
   readonly #parts: OnnxModelParts;
   readonly #source: ModelSource;
   #pool: WorkerPool | undefined;
+  #groupOf: SutModel['groupOf'];
   #isStopped = false;
 
   /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
@@ -56,6 +62,14 @@ export class OnnxModel implements SutModel {
     return this.#parts.benchmark.responseBytesMax;
   }
 
+  get groupOf(): SutModel['groupOf'] {
+    return this.#groupOf;
+  }
+
+  get replacedCount(): number {
+    return this.#pool?.replacedCount ?? 0;
+  }
+
   get hasIdle(): boolean {
     return this.#pool?.hasIdle === true;
   }
@@ -65,7 +79,7 @@ export class OnnxModel implements SutModel {
   }
 
   async load(context: ModelContext): Promise<LoadedModel> {
-    const { benchmark } = this.#parts;
+    const { benchmark, settings } = this.#parts;
     const [modelFile] = await Promise.all([
       this.#findFile(context.onProgress),
       benchmark.prepareProcess?.(),
@@ -76,10 +90,17 @@ export class OnnxModel implements SutModel {
     if (this.#isStopped) {
       throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
     }
-    const pool = this.#createPool(modelFile, context);
+    const pool = this.#createPool(modelFile, sha256, context);
     this.#pool = pool;
     const tensors = await pool.load();
-    return { tensors, sha256, isStandIn: await this.#isStandIn(modelFile, sha256) };
+    const model = { file: modelFile, ...tensors };
+    const { usage } = this.#source;
+    const shape = batchShapeOf(model, usage);
+    checkBatchSize(model, shape, settings.batchSizeAsked);
+    this.#groupOf = sampleGrouping(benchmark.openPipeline(model, usage), shape, context.encodings);
+    const { sizeFixed: batchSizeFixed } = shape;
+    const isStandIn = await this.#isStandIn(modelFile, sha256);
+    return { tensors, sha256, isStandIn, usage, batchSizeFixed };
   }
 
   async warmUp(): Promise<void> {
@@ -118,15 +139,16 @@ export class OnnxModel implements SutModel {
     return this.#pool;
   }
 
-  #createPool(modelFile: string, context: ModelContext): WorkerPool {
+  #createPool(modelFile: string, sha256: string, context: ModelContext): WorkerPool {
     const { settings, benchmark, spawn, logger } = this.#parts;
     return new WorkerPool({
       workerCount: settings.workerCount,
       start: {
         benchmark: benchmark.rules.key,
         modelFile,
-        usage: {},
-        threads: settings.threadsPerWorker,
+        sha256,
+        usage: this.#source.usage,
+        runtime: runtimeSettings(settings),
         batchSizeMax: settings.batchSizeMax,
         encodings: context.encodings,
         sampleBytesMax: context.sampleBytesMax,
@@ -134,6 +156,8 @@ export class OnnxModel implements SutModel {
         responseCompression: settings.responseCompression,
       },
       spawn,
+      clock: timerClock,
+      startTimeoutNs: settings.workerStartTimeoutNs,
       logger,
       events: {
         onDone: answerBatch,

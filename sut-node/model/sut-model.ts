@@ -37,6 +37,8 @@ export interface SutModel extends BatchWorkers {
    * only the loaded model tells.
    */
   readonly sampleElements: number | undefined;
+  /** Workers that ended and were replaced; undefined where there are none. */
+  readonly replacedCount?: number;
   /**
    * Makes or finds the model and starts what is needed to tell what it looks like. Untimed.
    * @throws MlperfError `ERR_MODEL`, `ERR_CACHE`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`,

@@ -1,4 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
 import type { ModelTensor, ModelTensors } from '../workers/worker-messages.ts';
 import type { PipelineInput } from './model-pipeline.ts';
 
@@ -33,17 +34,15 @@ export function checkModelFits(
 }
 
 /**
- * Checks that a model takes batches of the size that is asked for.
- * @throws MlperfError `ERR_MODEL` that tells what to change.
+ * Refuses what a description says to something that has its own way with a model.
+ * @throws MlperfError `ERR_MODEL` naming the key that would have no effect.
  */
-export function checkBatchAxis(model: OpenedModel, batchSizeMax: number): void {
-  const batchAxis = model.inputs[0]?.shape[0] ?? 0;
-  if (batchAxis === 0 || (batchAxis === 1 && batchSizeMax === 1)) return;
+export function refuseUsage(usage: ModelUsage, what: string): void {
+  const [key] = Object.keys(usage);
+  if (key === undefined) return;
   throw new MlperfError(
     'ERR_MODEL',
-    `${model.file} has no free batch axis: found ${listTensors(model.inputs)}, but batches of 1 to ` +
-      `${batchSizeMax} samples are to run; export it with a free first axis, or with 1 there and set ` +
-      'the largest batch size to 1',
+    `the description's "${key}" has no effect: ${what} says itself how its model is used`,
   );
 }
 

@@ -20,7 +20,7 @@ export function sampleBytes(inputs: readonly PipelineInput[], freeLength: FreeLe
 }
 
 /** Bytes of an element. @param type A key of {@link ELEMENT_TYPES}, as in every pipeline. */
-export function elementBytes(type: string): number {
+function elementBytes(type: string): number {
   return (ELEMENT_TYPES.get(type) as ElementType).bytes; // Checked with the model.
 }
 

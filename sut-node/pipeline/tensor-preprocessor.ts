@@ -38,13 +38,12 @@ export function tensorPreprocessor(
     forms,
     // With several inputs a batch needs the rows of each side by side: those payloads are copied apart.
     tensorForms: inputs.length === 1 ? forms : [],
-    lengthOf,
+    ...(hasFreeAxes(inputs) ? { lengthOf } : {}),
     checkTensor: (payload) => {
       lengthOf(payload.length);
       checkElements(inputs[0] as PipelineInput, payload);
     },
-    preprocess: async (payload, form, targets) => {
-      checkForm(form, forms);
+    preprocess: async (payload, _form, targets) => {
       lengthOf(payload.length);
       let begin = 0;
       for (const [i, input] of inputs.entries()) {

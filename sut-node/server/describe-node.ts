@@ -5,6 +5,8 @@ import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { batchingInWords } from '../batcher/batching-in-words.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
@@ -18,6 +20,10 @@ export interface LoadedModel {
   readonly sha256: string;
   /** True for weights that are not known to be the benchmark's own. */
   readonly isStandIn: boolean;
+  /** What the model's description says; undefined where there is none. */
+  readonly usage?: ModelUsage | undefined;
+  /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
+  readonly batchSizeFixed?: number | undefined;
 }
 
 /** What does not change while the node lives, gathered once. */
@@ -45,7 +51,11 @@ export function describeNode(
     protocolVersionMax: PROTOCOL_VERSION,
     features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
-    settings: settingsByName(facts.settings),
+    settings: {
+      ...settingsByName(facts.settings),
+      batching: batchingInWords(facts.settings, model),
+      ...settingsAsText({ usage: model?.usage }),
+    },
     host: { ...host, addresses: [...host.addresses] },
     limits,
   };

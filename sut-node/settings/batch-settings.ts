@@ -1,27 +1,93 @@
-import { count, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import {
+  choice,
+  count,
+  countList,
+  optional,
+  type Setting,
+  type SettingValues,
+} from '../../shared/config/setting.ts';
 
-/** How the node forms batches. */
+const BATCH_SIZE_MAX = 4096;
+
+/** Ways of batching by name: what holds where a setting is not said. */
+const PRESETS = {
+  none: { batchSizeMax: 16, batchDelayUsMax: 0 },
+  /** One sample is outstanding at a time: a wait could bring no other. */
+  'single-stream': { batchSizeMax: 1, batchDelayUsMax: 0 },
+  /** 8 samples per query (LoadGen's default); a query that comes in several messages is waited for. */
+  'multi-stream': { batchSizeMax: 8, batchDelayUsMax: 2_000 },
+  /** The latency is bounded: a short wait, only while a worker is idle. */
+  server: { batchSizeMax: 16, batchDelayUsMax: 1_000 },
+  /** Only the throughput counts: full batches, and the last one after a moment. */
+  offline: { batchSizeMax: 32, batchDelayUsMax: 100_000 },
+} as const;
+
+/** One of {@link PRESETS}. */
+export type BatchPreset = keyof typeof PRESETS;
+
+const PRESET_NAMES = ['none', 'single-stream', 'multi-stream', 'server', 'offline'] as const;
+
+/** How the node forms batches; {@link batchPolicy} tells what follows from that. */
 export interface BatchSettings {
+  /** Where the settings that were not said come from. */
+  readonly batchPreset: BatchPreset;
   /** Samples in one ONNX Runtime call. */
   readonly batchSizeMax: number;
+  /** The same where somebody asked for it: a model that takes fewer is refused then. */
+  readonly batchSizeAsked: number | undefined;
   /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
   readonly batchDelayUsMax: number;
+  /** Sizes of batches that do not wait for more, besides the largest. */
+  readonly batchPreferredSizes: readonly number[];
 }
 
 /** Settings of the batcher, by key of the configuration file. */
 export const BATCH_OPTIONS: {
-  readonly batchSizeMax: Setting<number>;
-  readonly batchDelayUsMax: Setting<number>;
+  readonly batchPreset: Setting<BatchPreset>;
+  readonly batchSizeMax: Setting<number | undefined>;
+  readonly batchDelayUsMax: Setting<number | undefined>;
+  readonly batchPreferredSizes: Setting<number[] | undefined>;
 } = {
-  batchSizeMax: count({ min: 1, max: 4096 }, 'most samples in one inference', { fallback: 16 }),
-  batchDelayUsMax: count(
-    { min: 0, max: 10_000_000 },
-    'longest wait of a sample for a fuller batch, in µs; counts towards its latency',
-    { fallback: 0 },
+  batchPreset: choice(
+    PRESET_NAMES,
+    'batching for a scenario: largest batch and wait, where they are not said themselves',
+    { fallback: 'none' },
+  ),
+  batchSizeMax: optional(
+    count(
+      { min: 1, max: BATCH_SIZE_MAX },
+      `most samples in one inference (default: ${defaults('batchSizeMax')})`,
+    ),
+  ),
+  batchDelayUsMax: optional(
+    count(
+      { min: 0, max: 10_000_000 },
+      'longest wait of a sample for a fuller batch, in µs; counts towards its latency ' +
+        `(default: ${defaults('batchDelayUsMax')})`,
+    ),
+  ),
+  batchPreferredSizes: optional(
+    countList(
+      { min: 1, max: BATCH_SIZE_MAX },
+      'sizes of batches that an idle worker gets at once, besides the largest',
+    ),
   ),
 };
 
-/** Effective options as settings of the batcher. */
+/** Effective options as settings of the batcher: what is said wins over the preset. */
 export function toBatchSettings(values: SettingValues<typeof BATCH_OPTIONS>): BatchSettings {
-  return { batchSizeMax: values.batchSizeMax, batchDelayUsMax: values.batchDelayUsMax };
+  const preset = PRESETS[values.batchPreset];
+  return {
+    batchPreset: values.batchPreset,
+    batchSizeMax: values.batchSizeMax ?? preset.batchSizeMax,
+    batchSizeAsked: values.batchSizeMax,
+    batchDelayUsMax: values.batchDelayUsMax ?? preset.batchDelayUsMax,
+    batchPreferredSizes: values.batchPreferredSizes ?? [],
+  };
+}
+
+/** The presets' values, for the help: `16; single-stream 1; ...`. */
+function defaults(key: 'batchSizeMax' | 'batchDelayUsMax'): string {
+  const others = PRESET_NAMES.filter((name) => name !== 'none');
+  return [PRESETS.none[key], ...others.map((name) => `${name} ${PRESETS[name][key]}`)].join(', ');
 }

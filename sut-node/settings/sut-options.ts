@@ -24,12 +24,14 @@ import { BUILT_IN_OPTIONS, toBuiltInSettings } from './built-in-settings.ts';
 import { MODEL_OPTIONS, toModelSettings } from './model-settings.ts';
 import { OPERATIONS_OPTIONS, toOperationsSettings } from './operations-settings.ts';
 import type { SutSettings } from './sut-settings.ts';
+import { toWorkerSettings, WORKER_OPTIONS } from './worker-settings.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;
 
 /** Settings of `longhaul sut`, by key of the configuration file. */
 export const SUT_OPTIONS: typeof MODEL_OPTIONS &
+  typeof WORKER_OPTIONS &
   typeof BATCH_OPTIONS &
   typeof BUILT_IN_OPTIONS &
   typeof OPERATIONS_OPTIONS & {
@@ -55,6 +57,7 @@ export const SUT_OPTIONS: typeof MODEL_OPTIONS &
   }),
   node: optional(nodeName('name of this node, unique in the SUT (default: host name and port)')),
   ...MODEL_OPTIONS,
+  ...WORKER_OPTIONS,
   ...BATCH_OPTIONS,
   ...BUILT_IN_OPTIONS,
   ...OPERATIONS_OPTIONS,
@@ -114,6 +117,7 @@ export function toSutSettings(values: SettingValues<typeof SUT_OPTIONS>): SutSet
     // Two nodes on one machine differ by their port; with port 0 the process tells them apart.
     node: values.node ?? `${hostname()}-${listen.port === 0 ? process.pid : listen.port}`,
     ...toModelSettings(values),
+    ...toWorkerSettings(values),
     ...toBatchSettings(values),
     ...toBuiltInSettings(values),
     ...toOperationsSettings(values),

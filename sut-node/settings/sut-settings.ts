@@ -3,10 +3,12 @@ import type { BatchSettings } from './batch-settings.ts';
 import type { BuiltInSettings } from './built-in-settings.ts';
 import type { ModelSettings } from './model-settings.ts';
 import type { OperationsSettings } from './operations-settings.ts';
+import type { WorkerSettings } from './worker-settings.ts';
 
 /** Settings of one SUT node, complete and checked. */
 export interface SutSettings
   extends ModelSettings,
+    WorkerSettings,
     BatchSettings,
     BuiltInSettings,
     OperationsSettings {

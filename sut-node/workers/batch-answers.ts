@@ -24,7 +24,7 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
   };
   const faults = faultsOf(done);
   const answers = batch.samples.map((sample, row): SampleAnswer => {
-    const fault = faults?.get(row) ?? faults?.get(EVERY_ROW);
+    const fault = faults?.get(row);
     if (fault !== undefined) return { sample, payload: EMPTY, fault, times };
     const begin = row === 0 ? 0 : (done.ends[row - 1] as number);
     const end = done.ends[row] as number;
@@ -45,18 +45,17 @@ export function failBatch(batch: Batch, error: MlperfError): void {
   failSamples(batch.samples, { code: FAILURE_CODES.inference, text });
 }
 
-const EVERY_ROW = -1;
-
 /** Faults by row; undefined when there is none, as in nearly every batch. */
 function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefined {
   if (done.failure === undefined && done.badSamples.length === 0) return undefined;
   const faults = new Map<number, SampleFault>();
+  if (done.failure !== undefined) {
+    const text = `the model failed: ${done.failure.text}`;
+    for (const row of done.failure.rows) faults.set(row, { code: FAILURE_CODES.inference, text });
+  }
+  // A sample that is bad in itself is told so, whatever became of the others.
   for (const { row, text } of done.badSamples) {
     faults.set(row, { code: FAILURE_CODES['bad-sample'], text });
-  }
-  if (done.failure !== undefined) {
-    const text = `the model failed: ${done.failure}`;
-    faults.set(EVERY_ROW, { code: FAILURE_CODES.inference, text });
   }
   return faults;
 }

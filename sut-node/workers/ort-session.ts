@@ -1,9 +1,14 @@
+import { dirname } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import { loadOnnxRuntime } from '../onnx/onnxruntime.ts';
+import { readModelFile } from '../model/read-model-file.ts';
+import { checkProviders } from '../onnx/check-providers.ts';
+import { loadOnnxRuntime, type OnnxRuntime } from '../onnx/onnxruntime.ts';
 import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../pipeline/element-types.ts';
 import type { OutputTensor } from '../pipeline/model-pipeline.ts';
+import type { RuntimeSettings } from '../settings/model-settings.ts';
+import { sessionOptions } from './session-options.ts';
 import type { ModelTensor, ModelTensors } from './worker-messages.ts';
 
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
@@ -31,7 +36,9 @@ export interface InputTensor {
 /** What a session needs to know. */
 export interface OrtSessionOptions {
   readonly modelFile: string;
-  readonly threads: number;
+  /** SHA-256 that the file must have, lower-case hexadecimal. */
+  readonly sha256: string;
+  readonly runtime: RuntimeSettings;
 }
 
 /** ONNX's words for element types where ONNX Runtime's JavaScript API has its own. */
@@ -39,25 +46,13 @@ const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64:
 
 /**
  * Loads a model into ONNX Runtime. `run` blocks the thread that calls it.
- * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads,
- *   `ERR_NOT_INSTALLED` without ONNX Runtime.
+ * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the one that was
+ *   told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is asked for.
  */
 export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
-  const { modelFile, threads } = options;
   const ort = await loadOnnxRuntime();
-  let session: InferenceSession;
-  try {
-    session = await ort.InferenceSession.create(modelFile, {
-      intraOpNumThreads: threads,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      // Idle pool threads sleep: spinning ones take the cores that decode images and serve the network.
-      extra: { session: { intra_op: { allow_spinning: '0' } } },
-    });
-  } catch (error) {
-    const what = `${modelFile} is not an ONNX model that ONNX Runtime reads: ${messageOf(error)}`;
-    throw new MlperfError('ERR_MODEL', what, { cause: error });
-  }
+  await checkProviders(ort, options.runtime.providers);
+  const session = await loadModel(ort, options);
   return {
     tensors: {
       inputs: session.inputMetadata.map(describeTensor),
@@ -67,18 +62,54 @@ export async function createOrtSession(options: OrtSessionOptions): Promise<Mode
       const feeds: Record<string, Tensor> = {};
       for (const { name, elementType, data, dims } of inputs) {
         const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
+        // The memory is that of the type (element-types.ts), which the API's overloads cannot express.
         feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
       }
       const results = await session.run(feeds, outputNames);
-      const outputs = new Map<string, OutputTensor>();
-      for (const name of outputNames) {
-        // The outputs were checked when the pipeline was opened (model-fit.ts).
-        const { data, dims } = results[name] as InferenceSession.ReturnType[string];
-        outputs.set(name, { data: data as OutputTensor['data'], dims });
-      }
-      return outputs;
+      return new Map(outputNames.map((name) => [name, outputTensor(name, results[name])]));
     },
   };
+}
+
+async function loadModel(
+  { InferenceSession }: OnnxRuntime,
+  { modelFile, sha256, runtime }: OrtSessionOptions,
+): Promise<InferenceSession> {
+  const model = await readModelFile(modelFile, sha256);
+  try {
+    return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
+  } catch (error) {
+    throw new MlperfError('ERR_MODEL', describeRefusal(modelFile, runtime, messageOf(error)), {
+      cause: error,
+    });
+  } finally {
+    // The session has its own copy.
+    model.release();
+  }
+}
+
+function describeRefusal(file: string, { providers }: RuntimeSettings, reason: string): string {
+  if (reason.includes('protobuf parsing failed')) {
+    return `${file} is not an ONNX model, or only a part of one: ${reason}`;
+  }
+  if (reason.includes('fallback to CPU EP')) {
+    const names = providers.join(',');
+    return (
+      `${file} has operators that run on none of the providers asked for (${names}): ` +
+      `${reason} To let those run on the CPU: --providers ${names},cpu`
+    );
+  }
+  return `${file} is not an ONNX model that ONNX Runtime reads: ${reason}`;
+}
+
+/** @throws Error for an optional output that the model left out. */
+function outputTensor(
+  name: string,
+  value: InferenceSession.ReturnType[string] | undefined,
+): OutputTensor {
+  if (value === undefined) throw new Error(`the model gave no output "${name}"`);
+  // Its element type was checked when the pipeline was opened: no strings.
+  return { data: value.data as OutputTensor['data'], dims: value.dims };
 }
 
 function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
-import { checkBatchAxis } from '../pipeline/model-fit.ts';
+import { batchShapeOf } from '../pipeline/batch-shape.ts';
 import { BatchRunner } from './batch-runner.ts';
 import { createOrtSession } from './ort-session.ts';
 import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
@@ -28,21 +28,22 @@ function failedMessage(error: unknown): FailedMessage {
 
 async function load(): Promise<BatchRunner> {
   const benchmark = await sutBenchmark(start.benchmark);
-  const session = await createOrtSession({ modelFile: start.modelFile, threads: start.threads });
+  const session = await createOrtSession(start);
   const model = { file: start.modelFile, ...session.tensors };
   const pipeline = benchmark.openPipeline(model, start.usage);
-  checkBatchAxis(model, start.batchSizeMax);
+  const shape = batchShapeOf(model, start.usage);
   post({ kind: 'loaded', tensors: session.tensors });
   return new BatchRunner({
     pipeline,
     session,
+    shape,
     batchSizeMax: start.batchSizeMax,
     encodings: start.encodings,
     sampleBytesMax: start.sampleBytesMax,
     queryBytesMax: start.queryBytesMax,
     responseCompression: start.responseCompression,
     // No more cores than the worker was given.
-    decodeCount: start.threads,
+    decodeCount: start.runtime.threadsPerWorker,
   });
 }
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert';
+import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import { formatNs } from '../../shared/config/duration.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type {
@@ -21,15 +24,26 @@ export interface PoolWorkerEvents {
   onEnd(worker: PoolWorker, error: MlperfError, held: readonly Batch[]): void;
 }
 
+/** What a worker of the pool needs to know. */
+interface PoolWorkerOptions {
+  readonly name: string;
+  readonly spawn: (events: WorkerThreadEvents) => WorkerThread;
+  readonly clock: Clock;
+  /** Longest time for loading the model, and again for warming up. */
+  readonly startTimeoutNs: number;
+  readonly events: PoolWorkerEvents;
+}
+
 /**
  * One worker of the pool.
  *
  *   loading ──loaded──► loaded ──warmUp(), ready──► ready
- *      └──────────────────┴── failed, thread ended ───┴──► ended
+ *      └──────────────────┴── failed, worker ended, ──┴──► ended
+ *                             start took too long
  */
 export class PoolWorker implements WorkerThreadEvents {
   readonly name: string;
-  readonly #events: PoolWorkerEvents;
+  readonly #options: PoolWorkerOptions;
   readonly #thread: WorkerThread;
   readonly #batches: Batch[] = [];
   readonly #loaded = new Deferred<ModelTensors>();
@@ -37,15 +51,13 @@ export class PoolWorker implements WorkerThreadEvents {
   #isReady = false;
   #isEnded = false;
   #failure: FailedMessage | undefined;
+  #deadline: PlannedCall | undefined;
 
-  constructor(
-    name: string,
-    spawn: (events: WorkerThreadEvents) => WorkerThread,
-    events: PoolWorkerEvents,
-  ) {
-    this.name = name;
-    this.#events = events;
-    this.#thread = spawn(this);
+  constructor(options: PoolWorkerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#thread = this.#spawn();
+    this.#limitTo('load the model');
   }
 
   /** Resolves when the model is loaded. @throws MlperfError when the worker cannot start. */
@@ -63,6 +75,7 @@ export class PoolWorker implements WorkerThreadEvents {
 
   /** Runs the model once; from then on the worker takes batches. @throws MlperfError */
   async warmUp(): Promise<void> {
+    this.#limitTo('run the model for the first time');
     this.#thread.post({ kind: 'warm-up' }, []);
     await this.#warm.promise;
   }
@@ -80,11 +93,15 @@ export class PoolWorker implements WorkerThreadEvents {
   }
 
   onMessage(message: FromWorker): void {
+    // It was given up, and came back.
+    if (this.#isEnded) return;
     switch (message.kind) {
       case 'loaded':
+        this.#deadline?.cancel();
         this.#loaded.resolve(message.tensors);
         break;
       case 'ready':
+        this.#deadline?.cancel();
         this.#isReady = true;
         this.#warm.resolve();
         break;
@@ -96,7 +113,7 @@ export class PoolWorker implements WorkerThreadEvents {
         const batch = this.#batches.shift();
         assert(batch !== undefined, 'a worker answered a batch that it was not given');
         assert.equal(message.ends.length, batch.samples.length);
-        this.#events.onDone(batch, message);
+        this.#options.events.onDone(batch, message);
         break;
       }
     }
@@ -105,6 +122,7 @@ export class PoolWorker implements WorkerThreadEvents {
   onEnd(reason: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#deadline?.cancel();
     this.#isReady = false;
     const error =
       this.#failure === undefined
@@ -112,6 +130,30 @@ export class PoolWorker implements WorkerThreadEvents {
         : new MlperfError(this.#failure.code, this.#failure.text);
     this.#loaded.reject(error);
     this.#warm.reject(error);
-    this.#events.onEnd(this, error, this.#batches.splice(0));
+    this.#options.events.onEnd(this, error, this.#batches.splice(0));
+  }
+
+  /** Where the machine has no thread or process left, the worker counts as ended. */
+  #spawn(): WorkerThread {
+    try {
+      return this.#options.spawn(this);
+    } catch (error) {
+      if (error instanceof MlperfError) {
+        this.#failure = { kind: 'failed', code: error.code, text: error.message };
+      }
+      queueMicrotask(() => this.onEnd(`it cannot start: ${messageOf(error)}`));
+      return { post: () => {}, stop: () => Promise.resolve(), abandon: () => {} };
+    }
+  }
+
+  /** A worker that hangs counts as ended, so that the node says so instead of waiting for ever. */
+  #limitTo(what: string): void {
+    const { clock, startTimeoutNs } = this.#options;
+    this.#deadline?.cancel();
+    this.#deadline = clock.callAt(clock.nowNs() + startTimeoutNs, () => {
+      if (this.#isEnded) return;
+      this.#thread.abandon();
+      this.onEnd(`it did not ${what} within ${formatNs(startTimeoutNs)} (--worker-start-timeout)`);
+    });
   }
 }

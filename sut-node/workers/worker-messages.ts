@@ -3,6 +3,7 @@ import type { PayloadEncoding } from '../../shared/domain/query-sample-library.t
 import type { MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
 import type { PayloadSlice } from '../batcher/waiting-sample.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
+import type { RuntimeSettings } from '../settings/model-settings.ts';
 
 /**
  * What passes between the I/O thread and a worker. A worker's life:
@@ -25,8 +26,11 @@ export interface WorkerStart {
   /** Key of the benchmark: functions cannot travel between threads, so the worker looks it up. */
   readonly benchmark: string;
   readonly modelFile: string;
+  /** SHA-256 that the file must have when the worker reads it, lower-case hexadecimal. */
+  readonly sha256: string;
   readonly usage: ModelUsage;
-  readonly threads: number;
+  readonly runtime: RuntimeSettings;
+  /** Most samples of one inference where the model takes any number. */
   readonly batchSizeMax: number;
   /** Encodings of payloads by the number that stands in {@link BatchMessage.forms}. */
   readonly encodings: readonly PayloadEncoding[];
@@ -105,6 +109,12 @@ export interface FailedMessage {
   readonly text: string;
 }
 
+/** A sample that has no response, and why. */
+export interface BadSample {
+  readonly row: number;
+  readonly text: string;
+}
+
 /** What became of a batch. Both buffers are transferred. */
 export interface DoneMessage {
   readonly kind: 'done';
@@ -113,10 +123,10 @@ export interface DoneMessage {
   /** Response bytes of the samples, one behind the other; sample i ends at `ends[i]`. */
   readonly responses: ArrayBuffer;
   readonly ends: Float64Array;
-  /** Samples that the benchmark could not read: row and reason. */
-  readonly badSamples: readonly { readonly row: number; readonly text: string }[];
-  /** Set when the model itself failed: then no sample has a response. */
-  readonly failure: string | undefined;
+  /** Samples that could not be read, or whose output could not. */
+  readonly badSamples: readonly BadSample[];
+  /** Set where the model itself failed: those rows have no response. */
+  readonly failure: { readonly text: string; readonly rows: readonly number[] } | undefined;
   /** By the clock that all threads share; see BatchTimes. */
   readonly beganAtNs: number;
   readonly preprocessNs: number;

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { Clock } from '../../shared/clock/clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
@@ -27,12 +28,15 @@ export interface WorkerPoolOptions {
   readonly workerCount: number;
   readonly start: WorkerStart;
   readonly spawn: SpawnWorker;
+  readonly clock: Clock;
+  /** Longest time for a worker to load the model, and again to warm up. */
+  readonly startTimeoutNs: number;
   readonly logger: Logger;
   readonly events: WorkerPoolEvents;
 }
 
 /**
- * The worker threads, each with a model session of its own. A worker that ends is replaced, and the
+ * The workers, threads or processes, each with a model session of its own. A worker that ends is replaced, and the
  * batches that it held are reported as lost; the pool gives up after {@link LOSSES_MAX} such ends in a row.
  */
 export class WorkerPool implements BatchWorkers {
@@ -41,6 +45,8 @@ export class WorkerPool implements BatchWorkers {
   readonly #buffers: ReusedBuffers;
   #state: 'starting' | 'running' | 'failed' | 'stopped' = 'starting';
   #lossesInRow = 0;
+  /** Why a worker ended before all were ready. */
+  #startFailure: MlperfError | undefined;
   #nextNumber = 0;
   /** Workers that had to be replaced. */
   replacedCount = 0;
@@ -68,6 +74,8 @@ export class WorkerPool implements BatchWorkers {
         await worker.warmUp();
       }),
     );
+    // One that had run the model may have ended while others had not.
+    if (this.#startFailure !== undefined) throw this.#startFailure;
     assert.equal(this.#state, 'starting');
     this.#state = 'running';
     this.#options.events.onRoom();
@@ -131,12 +139,15 @@ export class WorkerPool implements BatchWorkers {
   }
 
   #add(): PoolWorker {
-    const { spawn, start } = this.#options;
+    const { spawn, start, clock, startTimeoutNs } = this.#options;
     const name = `worker ${this.#nextNumber}`;
     this.#nextNumber += 1;
-    const worker = new PoolWorker(name, (events) => spawn(name, start, events), {
-      onDone: this.#onDone,
-      onEnd: this.#onEnd,
+    const worker = new PoolWorker({
+      name,
+      spawn: (events) => spawn(name, start, events),
+      clock,
+      startTimeoutNs,
+      events: { onDone: this.#onDone, onEnd: this.#onEnd },
     });
     this.#workers.push(worker);
     return worker;
@@ -155,6 +166,7 @@ export class WorkerPool implements BatchWorkers {
     const index = this.#workers.indexOf(worker);
     if (index >= 0) this.#workers.splice(index, 1);
     // While the pool starts, load() and warmUp() tell the error.
+    if (this.#state === 'starting') this.#startFailure ??= error;
     if (this.#state === 'starting' || this.#state === 'stopped') return;
     this.#lossesInRow += 1;
     this.#options.logger.error({ err: error, batches: held.length }, 'a worker ended');

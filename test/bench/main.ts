@@ -4,6 +4,7 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { benchBatching } from './batching/batching-bench.ts';
 import { benchDelay } from './delay/delay-bench.ts';
 import { benchEngine } from './engine.ts';
+import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
 import type { NodeOptions } from './processes.ts';
@@ -141,6 +142,11 @@ const VERBS: Readonly<Record<string, Verb>> = {
         seconds: Number(value('seconds')),
         ...nodeOptions(value),
       }),
+  },
+  isolation: {
+    flags: { rounds: '15', count: '100' },
+    run: (value) =>
+      benchIsolation({ rounds: Number(value('rounds')), count: Number(value('count')) }),
   },
   memory: {
     flags: { count: '1000000', only: '', ...NODE_FLAGS },

@@ -28,6 +28,7 @@ describe('help', () => {
     [['demo']],
     [['compression']],
     [['audit', 'network']],
+    [['prepare']],
     [['data', 'verify']],
   ])('of longhaul %j shows an example', async (verb) => {
     const { code, stdout, stderr } = await longhaul([...verb, '--help']);
@@ -75,6 +76,18 @@ describe('wrong input', () => {
       ['sut', '--benchmark', 'null', '--response-compression', 'lz4'],
       2,
       /benchmark null compresses nothing/,
+    ],
+    [
+      'something unknown to prepare',
+      ['prepare', 'bert-standin'],
+      2,
+      /nothing to prepare "bert-standin"; there is: resnet50-standin/,
+    ],
+    [
+      'a folder for what is prepared that cannot be made',
+      ['prepare', 'resnet50-standin', '--output', join(file('plain', ''), 'below')],
+      6,
+      /--output .*plain.below/,
     ],
     ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
     ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],

@@ -1,13 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IMAGENET_ELEMENTS } from '../../shared/benchmarks/imagenet.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/image/imagenet.ts';
 import { makeStandinImage } from '../../shared/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/standin/standin-sets.ts';
-import { fitStandin } from '../../sut-node/benchmarks/imagenet/fit-standin.ts';
 import { standinModel } from '../../sut-node/benchmarks/imagenet/standin-graph.ts';
+import { ensureStandinModels } from '../../sut-node/benchmarks/imagenet/standin-models.ts';
 import { encodeModel } from '../../sut-node/onnx/onnx-schema.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../sut-node/onnx/onnxruntime.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
 import { constantClassifier, toyRecipe } from '../support/toy-standin.ts';
 
 // Goal: a stand-in looks like the model that it stands in for, reads images that it was not fitted on, in FP32
@@ -31,10 +35,14 @@ const labels: number[] = [];
 
 beforeAll(async () => {
   runtime = await loadOnnxRuntime();
-  const fit = { benchmark: 'resnet50', images: TRAINING, width: 1 / 16 } as const;
-  files = await fitStandin(fit, () => {});
+  const paths = await ensureStandinModels({
+    ...{ benchmark: 'resnet50', cacheFolder: suiteFolder(), onProgress: () => {} },
+    scale: { images: TRAINING, width: 1 / 16 },
+  });
+  files = { fp32: readFileSync(paths.fp32), int8: readFileSync(paths.int8) };
   for (const precision of ['fp32', 'int8'] as const) {
-    sessions.set(precision, await runtime.InferenceSession.create(files[precision]));
+    expect(basename(paths[precision])).toBe(`resnet50-standin-${precision}.onnx`);
+    sessions.set(precision, await runtime.InferenceSession.create(paths[precision]));
   }
   for (let i = 0; i < MEASURED_COUNT; i += 1) {
     const { label, jpeg } = await makeStandinImage(STANDIN_EVALUATION_SET, i);
@@ -103,6 +111,24 @@ describe('the stand-in for ResNet-50', () => {
       expect(Buffer.compare(make(), make())).toBe(0);
     },
   );
+});
+
+describe('making a stand-in', () => {
+  it('ends soon, and leaves nothing, where whoever waits for it gives up', async () => {
+    const cacheFolder = suiteFolder();
+    const told: string[] = [];
+    const making = ensureStandinModels({
+      benchmark: 'mobilenet',
+      cacheFolder,
+      onProgress: (fraction, what) => {
+        told.push(what);
+        if (fraction > 0) throw new MlperfError('ERR_INTERRUPTED', 'given up');
+      },
+    });
+    await expect(making).rejects.toThrow('given up');
+    expect(new Set(told)).toEqual(new Set(['drawing 1600 images to learn from']));
+    expect(readdirSync(cacheFolder)).toEqual([]);
+  });
 });
 
 describe('the trunk of a stand-in', () => {

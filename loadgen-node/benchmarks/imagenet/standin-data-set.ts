@@ -23,7 +23,7 @@ const NUMBER_DIGITS = 8;
 
 /** Where a data set is kept. */
 export interface StandinDataSetRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
-  /** Which images; tests make few. */
+  /** Which images. @internal For tests, which make few. */
   readonly images?: StandinSet;
 }
 

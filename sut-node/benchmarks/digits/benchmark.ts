@@ -1,7 +1,7 @@
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { RESPONSE_BYTES } from '../../../shared/digits/response.ts';
 import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
-import { checkModelFits } from '../../pipeline/model-fit.ts';
+import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
 import { postprocess } from './postprocess.ts';
@@ -40,7 +40,8 @@ export const benchmark: SutBenchmark = {
   prepareModel,
   // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
   prepareProcess: loadJpegCodec,
-  openPipeline: (model) => {
+  openPipeline: (model, usage) => {
+    refuseUsage(usage, 'the benchmark digits');
     checkModelFits(model, 'the benchmark digits', EXPECTED);
     return {
       ...EXPECTED,

@@ -68,11 +68,11 @@ const UNKNOWN_SCORE = -20;
 const BATCH_AXIS = 'N';
 const IMAGE_SHAPE = [BATCH_AXIS, 3, IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE] as const;
 
-/** Tensors behind which nothing is made of fewer bits: the last sum would lose the classes' order. */
-const FLOAT_OUTPUTS = { branch: 'branch_scores', trunk: 'trunk_scores', sum: 'scores' } as const;
+/** Name of the last sum. */
+const SCORES = 'scores';
 
-/** Outputs of operators that stay in float when the rest becomes int8. */
-export const STANDIN_FLOAT_OUTPUTS: ReadonlySet<string> = new Set([FLOAT_OUTPUTS.sum]);
+/** Outputs of operators that stay in float when the rest becomes int8: 256 steps would make equal scores of many. */
+export const STANDIN_FLOAT_OUTPUTS: ReadonlySet<string> = new Set([SCORES]);
 
 /** The part of the branch that is not fitted, as a model of its own for the fit. */
 export function buildStandinFeatures({ surface }: StandinRecipe): Uint8Array {
@@ -89,7 +89,7 @@ export function standinModel(recipe: StandinRecipe, classifier: LinearClassifier
   const image = graph.input(surface.inputName, 'float', IMAGE_SHAPE);
   const known = addBranchScores(graph, image, classifier);
   const unseen = addTrunkScores(graph, addTrunk(graph, image, width));
-  const scores = graph.operator('Add', [known, unseen], {}, FLOAT_OUTPUTS.sum);
+  const scores = graph.operator('Add', [known, unseen], {}, SCORES);
   graph.operator('Softmax', [scores], { axis: 1 }, surface.scoresName);
   if (surface.labelName !== undefined) {
     graph.operator('ArgMax', [scores], { axis: 1, keepdims: 0 }, surface.labelName);
@@ -125,7 +125,7 @@ function addBranchScores(
   const places = BigInt64Array.of(0n, BigInt(FIRST_CLASS), 0n, BigInt(after));
   const unknown = graph.constant([], Float32Array.of(UNKNOWN_SCORE));
   const padding = [spread, graph.constant([4], places), unknown];
-  return graph.operator('Pad', padding, { mode: 'constant' }, FLOAT_OUTPUTS.branch);
+  return graph.operator('Pad', padding, { mode: 'constant' }, 'branch_scores');
 }
 
 function addTrunkScores(
@@ -142,5 +142,5 @@ function addTrunkScores(
   ]);
   const bounded = graph.operator('Tanh', [head]);
   const share = graph.constant([], Float32Array.of(TRUNK_SHARE));
-  return graph.operator('Mul', [bounded, share], {}, FLOAT_OUTPUTS.trunk);
+  return graph.operator('Mul', [bounded, share], {}, 'trunk_scores');
 }

@@ -25,7 +25,7 @@ export interface StandinRequest {
   readonly benchmark: StandinBenchmark;
   readonly cacheFolder: string;
   readonly onProgress: BuildProgress;
-  /** How much of it; tests make toys of few images and a narrow trunk. */
+  /** How much of it: toys of few images and a narrow trunk. @internal For tests. */
   readonly scale?: Pick<StandinFit, 'images' | 'width'>;
 }
 

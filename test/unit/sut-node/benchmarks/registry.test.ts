@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sutBenchmark } from '../../../../sut-node/benchmarks/registry.ts';
 
-const KEYS = ['digits'];
+const KEYS = ['digits', 'custom'];
 
 // Goal: every benchmark of the rules that has a model is there on the SUT node (null has none: see
 // create-model.test.ts). Method: ask for each key, and for one that does not exist.

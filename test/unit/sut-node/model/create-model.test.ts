@@ -17,6 +17,11 @@ describe('createModel', () => {
 
   it.each<[string, Partial<SutSettings>, RegExp]>([
     ['a model file for null', { benchmark: 'null', model: 'a.onnx' }, /--model a\.onnx.*null/],
+    [
+      'worker processes for null',
+      { benchmark: 'null', isolation: 'process' },
+      /--isolation process.*no workers/,
+    ],
     ['a response size for digits', { responseBytes: 9 }, /--response-bytes 9.*null only.*digits/],
   ])('refuses %s', async (_case, settings, message) => {
     await expect(create(settings)).rejects.toThrow(

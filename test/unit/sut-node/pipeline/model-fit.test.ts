@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
-import { checkBatchAxis } from '../../../../sut-node/pipeline/model-fit.ts';
+import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/batch-shape.ts';
 import type { PipelineInput } from '../../../../sut-node/pipeline/model-pipeline.ts';
 import type { ModelTensor } from '../../../../sut-node/workers/worker-messages.ts';
 import { DIGITS_MODEL, digitsPipeline } from '../../../support/digits-pipeline.ts';
@@ -13,10 +13,10 @@ const INPUT: ModelTensor = {
 };
 const OUTPUTS = DIGITS_MODEL.outputs;
 
-function check(inputs: readonly ModelTensor[], outputs = OUTPUTS, batchSizeMax = 8): void {
+function check(inputs: readonly ModelTensor[], outputs = OUTPUTS, batchSize = 8): void {
   const model = { file: 'my.onnx', inputs, outputs };
   benchmark.openPipeline(model, {});
-  checkBatchAxis(model, batchSizeMax);
+  checkBatchSize(model, batchShapeOf(model, {}), batchSize);
 }
 
 // Goal: a model that the node cannot serve is refused before the run, in words that help.
@@ -44,13 +44,29 @@ describe('checkModelFits', () => {
     expect(() => check(inputs)).toThrow(found);
   });
 
+  it('refuses a description that the benchmark would not follow', () => {
+    const usage = { postprocess: 'class' };
+    expect(() => benchmark.openPipeline(DIGITS_MODEL, usage)).toThrow(
+      `the description's "postprocess" has no effect: the benchmark digits says itself`,
+    );
+  });
+
   it('refuses a model without the outputs that are read', () => {
     const other = [{ name: 'y', elementType: 'float', shape: [0, 10] }];
     expect(() => check([INPUT], other)).toThrow('found y: float [free, 10]');
   });
 
-  it.each([1, 8])('refuses a fixed batch axis of %i', (axis) => {
+  it.each([
+    [1, 8],
+    [7, 8],
+  ])('refuses a batch axis of %i when batches of %i are asked for', (axis, asked) => {
     const fixed = { ...INPUT, shape: [axis, ...input.sampleShape] };
-    expect(() => check([fixed])).toThrow('has no free batch axis');
+    expect(() => check([fixed], OUTPUTS, asked)).toThrow(
+      /takes batches of \d, not --batch-size-max 8, for it has no free batch axis/,
+    );
+  });
+
+  it('accepts a batch axis of 8 when batches of 8 are asked for', () => {
+    expect(() => check([{ ...INPUT, shape: [8, ...input.sampleShape] }])).not.toThrow();
   });
 });

@@ -48,15 +48,12 @@ describe('answerBatch', () => {
     expect(a.answers.map((answer) => answer.fault)).toEqual([undefined, undefined]);
   });
 
-  it('fails every sample when the model failed', () => {
+  it('fails every sample of an inference that failed', () => {
     const { a, b, batch } = setUp();
-    answerBatch(batch, doneMessage({ failure: 'no memory' }));
-    for (const answer of [...a.answers, ...b.answers]) {
-      expect(answer.fault).toEqual({
-        code: FAILURE_CODES.inference,
-        text: 'the model failed: no memory',
-      });
-    }
+    answerBatch(batch, doneMessage({ failure: { text: 'no memory', rows: [0, 1] } }));
+    const fault = { code: FAILURE_CODES.inference, text: 'the model failed: no memory' };
+    expect(b.answers.map((answer) => answer.fault)).toEqual([fault]);
+    expect(a.answers.map((answer) => answer.fault)).toEqual([fault, undefined]);
   });
 
   it('fails every sample of a worker that ended', () => {

@@ -47,6 +47,7 @@ function setUp(decodeCount = 1, options: Partial<BatchRunnerOptions> = {}) {
   const runner = new BatchRunner({
     pipeline: SUM_PIPELINE,
     session,
+    shape: { hasAxis: true, sizeFixed: undefined, freeAxes: 'group' },
     batchSizeMax: 4,
     encodings: [
       { form: 'jpeg', compression: 'identity' },
@@ -119,8 +120,17 @@ describe('BatchRunner', () => {
     const { runner, session } = setUp();
     session.failure = new Error('out of memory\nstack');
     const done = await runner.run(batchMessage([1, 2]));
-    expect(done.failure).toBe('out of memory');
+    expect(done.failure).toEqual({ text: 'out of memory', rows: [0] });
     expect(responsesOf(done)).toEqual([[]]);
+  });
+
+  it('tells which samples have a form that the pre-processor does not read', async () => {
+    const { runner } = setUp();
+    const done = await runner.run({ ...batchMessage([1, 2], [3, 4]), forms: Uint8Array.of(0, 1) });
+    expect(responsesOf(done)).toEqual([[], [7]]);
+    expect(done.badSamples).toEqual([
+      { row: 0, text: expect.stringContaining('no payload of the form "jpeg"; it reads: raw') },
+    ]);
   });
 
   it('tells lengths of time without a gap between beginning and end', async () => {

@@ -10,6 +10,8 @@ import type {
 } from '../../../../sut-node/workers/worker-messages.ts';
 import { WorkerPool } from '../../../../sut-node/workers/worker-pool.ts';
 import type { WorkerThreadEvents } from '../../../../sut-node/workers/worker-thread.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
 import { waitingSample } from '../../../support/waiting-samples.ts';
 
 const TENSORS = { inputs: [], outputs: [] };
@@ -19,6 +21,8 @@ class FakeThread {
   readonly events: WorkerThreadEvents;
   readonly batches: BatchMessage[] = [];
   isStopped = false;
+  isAbandoned = false;
+  warmsUp = true;
 
   constructor(events: WorkerThreadEvents) {
     this.events = events;
@@ -30,12 +34,16 @@ class FakeThread {
 
   post(message: ToWorker): void {
     if (message.kind === 'batch') this.batches.push(message);
-    else this.say({ kind: 'ready' });
+    else if (this.warmsUp) this.say({ kind: 'ready' });
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     this.events.onEnd('stopped');
+  }
+
+  abandon(): void {
+    this.isAbandoned = true;
   }
 
   complete(): void {
@@ -60,6 +68,8 @@ class FakeThread {
 
 function setUp(workerCount: number) {
   const threads: FakeThread[] = [];
+  const clock = new ManualClock();
+  const limits = { threads: 100 };
   const seen = { done: [] as Batch[], lost: [] as Batch[], room: 0, fatal: [] as MlperfError[] };
   const pool = new WorkerPool({
     workerCount,
@@ -67,7 +77,8 @@ function setUp(workerCount: number) {
       benchmark: 'digits',
       usage: {},
       modelFile: 'm',
-      threads: 1,
+      sha256: '',
+      runtime: TEST_SETTINGS,
       batchSizeMax: 4,
       encodings: [{ form: 'raw', compression: 'identity' }],
       sampleBytesMax: 1_000,
@@ -75,10 +86,13 @@ function setUp(workerCount: number) {
       responseCompression: 'identity',
     },
     spawn: (_name, _start, events) => {
+      if (threads.length === limits.threads) throw new Error('no thread left');
       const thread = new FakeThread(events);
       threads.push(thread);
       return thread;
     },
+    clock,
+    startTimeoutNs: 10e9,
     logger: silentLogger,
     events: {
       onDone: (batch) => seen.done.push(batch),
@@ -97,7 +111,7 @@ function setUp(workerCount: number) {
     for (const thread of threads.slice(1)) thread.say({ kind: 'loaded', tensors: TENSORS });
     await warm;
   };
-  return { pool, threads, seen, start };
+  return { pool, threads, seen, start, clock, limits };
 }
 
 function batchOf(...ids: number[]): Batch {
@@ -241,5 +255,92 @@ describe('WorkerPool', () => {
     await start();
     await pool.stop();
     expect(threads.map((thread) => thread.isStopped)).toEqual([true, true]);
+  });
+
+  it('gives up a worker that hangs while it loads the model, and says which setting allows more', async () => {
+    const { pool, threads, clock } = setUp(1);
+    const loaded = pool.load();
+    clock.advance(10e9 - 1);
+    expect(threads[0]?.isAbandoned).toBe(false);
+    clock.advance(1);
+    await expect(loaded).rejects.toMatchObject({
+      code: 'ERR_SUT_WORKER',
+      message: 'worker 0 ended: it did not load the model within 10 s (--worker-start-timeout)',
+    });
+    expect(threads[0]?.isAbandoned).toBe(true);
+    await pool.stop();
+    expect(threads[0]?.isStopped).toBe(false);
+  });
+
+  it('gives up a worker that hangs in its first inference', async () => {
+    const { pool, threads, clock } = setUp(1);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    if (threads[0] !== undefined) threads[0].warmsUp = false;
+    clock.advance(60e9);
+    const warm = pool.warmUp();
+    await nextTurn();
+    clock.advance(10e9);
+    await expect(warm).rejects.toThrow('it did not run the model for the first time within 10 s');
+  });
+
+  it('replaces a replacement that hangs, hears nothing of it any more, and then gives up', async () => {
+    const { pool, threads, seen, start, clock } = setUp(1);
+    await start();
+    expect(clock.plannedCount).toBe(0);
+    threads[0]?.events.onEnd('crash');
+    clock.advance(10e9);
+    expect(threads).toHaveLength(3);
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    threads[1]?.say({ kind: 'ready' });
+    threads[1]?.events.onEnd('it came back and ended');
+    expect(pool.hasRoom).toBe(false);
+    expect(pool.replacedCount).toBe(2);
+    clock.advance(10e9);
+    expect(seen.fatal[0]?.message).toContain('it did not load the model within 10 s');
+    expect(threads).toHaveLength(3);
+  });
+
+  it('has no room before every worker has run the model', async () => {
+    const { pool, threads } = setUp(2);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    const warm = pool.warmUp();
+    let isWarm = false;
+    void warm.then(() => {
+      isWarm = true;
+    });
+    if (threads[1] !== undefined) threads[1].warmsUp = false;
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    await nextTurn();
+    expect([isWarm, pool.hasRoom, pool.hasIdle]).toEqual([false, false, false]);
+    threads[1]?.say({ kind: 'ready' });
+    await warm;
+    expect(pool.hasRoom).toBe(true);
+  });
+
+  it('is not ready when a worker ended while the others had not run the model', async () => {
+    const { pool, threads } = setUp(2);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    const warm = pool.warmUp();
+    await nextTurn();
+    threads[0]?.events.onEnd('crash');
+    threads[1]?.say({ kind: 'loaded', tensors: TENSORS });
+    await expect(warm).rejects.toThrow('worker 0 ended: crash');
+    expect(pool.hasRoom).toBe(false);
+  });
+
+  it('tries again, but not for ever, where the machine has no thread left', async () => {
+    const { pool, threads, seen, start, limits } = setUp(1);
+    await start();
+    limits.threads = 1;
+    threads[0]?.events.onEnd('crash');
+    await nextTurn();
+    expect(seen.fatal[0]?.message).toContain('worker 2 ended: it cannot start: no thread left');
+    expect(pool.replacedCount).toBe(2);
   });
 });

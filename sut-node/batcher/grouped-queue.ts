@@ -1,0 +1,193 @@
+import assert from 'node:assert';
+import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
+import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
+
+/** No slot. */
+const NONE = -1;
+
+/** What a {@link GroupedQueue} needs to know. */
+export interface GroupedQueueOptions {
+  /** Most samples that wait at once, over all groups; 1 or more. */
+  readonly capacity: number;
+  /** The smallest number that `frontOf` will be asked for, 1 or more. */
+  readonly lineMin: number;
+  /** Samples of one number may share a batch. Asked once per sample. */
+  readonly groupOf: (sample: WaitingSample) => number;
+}
+
+/**
+ * Samples that wait in one line per group; lines come and go with their samples. Every slot stands in two
+ * lists: all samples by age, and its line.
+ *
+ *   by age   a1 ⇄ b1 ⇄ a2 ⇄ a3 ⇄ c1        front = line of a1
+ *   line a   a1 → a2 → a3
+ *   line b   b1                             slots, not samples, are linked: numbers in typed arrays,
+ *   line c   c1                             whose memory is taken once
+ *
+ * Push, shift and front cost the same however many groups there are. frontOf looks at lines of `lineMin`
+ * samples or more, of which there are never more than capacity / lineMin.
+ */
+export class GroupedQueue implements WaitingLines {
+  readonly #options: GroupedQueueOptions;
+  readonly #samples: (WaitingSample | undefined)[];
+  readonly #older: Int32Array;
+  readonly #newer: Int32Array;
+  /** Next slot of the same line, or of the free ones. */
+  readonly #behind: Int32Array;
+  /** Line of the slot's sample. */
+  readonly #lineOf: (GroupLine | undefined)[];
+  /** Counts up with each sample that comes: the smaller, the older. */
+  readonly #number: Float64Array;
+  readonly #lines = new Map<number, GroupLine>();
+  /** Lines of `lineMin` samples or more. */
+  readonly #longLines = new Set<GroupLine>();
+  #oldest = NONE;
+  #newest = NONE;
+  #free = 0;
+  #count = 0;
+  #nextNumber = 0;
+
+  constructor(options: GroupedQueueOptions) {
+    const { capacity, lineMin } = options;
+    assert(Number.isInteger(capacity));
+    assert(capacity >= 1);
+    assert(lineMin >= 1);
+    this.#options = options;
+    this.#samples = new Array<WaitingSample | undefined>(capacity).fill(undefined);
+    this.#lineOf = new Array<GroupLine | undefined>(capacity).fill(undefined);
+    this.#older = new Int32Array(capacity).fill(NONE);
+    this.#newer = new Int32Array(capacity).fill(NONE);
+    this.#behind = Int32Array.from({ length: capacity }, (_, slot) =>
+      slot === capacity - 1 ? NONE : slot + 1,
+    );
+    this.#number = new Float64Array(capacity);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get front(): WaitingLine | undefined {
+    return this.#lineOf[this.#oldest];
+  }
+
+  frontOf(count: number): WaitingLine | undefined {
+    const front = this.#lineOf[this.#oldest];
+    if (front === undefined || front.count >= count) return front;
+    let first: GroupLine | undefined;
+    for (const line of this.#longLines) {
+      if (line.count < count) continue;
+      if (first === undefined || this.#numberOf(line) < this.#numberOf(first)) first = line;
+    }
+    return first;
+  }
+
+  push(sample: WaitingSample): boolean {
+    const slot = this.#free;
+    if (slot === NONE) return false;
+    this.#free = this.#behind[slot] as number; // In range: slots are below the capacity, here and below.
+    const line = this.#lineFor(this.#options.groupOf(sample));
+    this.#samples[slot] = sample;
+    this.#lineOf[slot] = line;
+    this.#number[slot] = this.#nextNumber;
+    this.#nextNumber += 1;
+    this.#older[slot] = this.#newest;
+    this.#newer[slot] = NONE;
+    if (this.#newest === NONE) this.#oldest = slot;
+    else this.#newer[this.#newest] = slot;
+    this.#newest = slot;
+    this.#behind[slot] = NONE;
+    if (line.count === 0) line.head = slot;
+    else this.#behind[line.tail] = slot;
+    line.tail = slot;
+    line.count += 1;
+    if (line.count === this.#options.lineMin) this.#longLines.add(line);
+    this.#count += 1;
+    return true;
+  }
+
+  removeOwner(owner: SampleOwner): number {
+    const all = this.removeAll();
+    for (const sample of all) {
+      if (sample.owner !== owner) this.push(sample);
+    }
+    return all.length - this.#count;
+  }
+
+  removeAll(): WaitingSample[] {
+    const all = new Array<WaitingSample>(this.#count);
+    for (let i = 0; i < all.length; i += 1) {
+      all[i] = this.#takeHead(this.#lineOf[this.#oldest] as GroupLine); // Its head is the oldest of all.
+    }
+    return all;
+  }
+
+  /** @internal For the lines. */
+  sampleAt(slot: number): WaitingSample | undefined {
+    return this.#samples[slot];
+  }
+
+  /** @internal For the lines. */
+  shift(line: GroupLine, count: number): WaitingSample[] {
+    assert(count <= line.count);
+    const taken = new Array<WaitingSample>(count);
+    for (let i = 0; i < count; i += 1) taken[i] = this.#takeHead(line);
+    return taken;
+  }
+
+  #numberOf(line: GroupLine): number {
+    return this.#number[line.head] as number;
+  }
+
+  #lineFor(group: number): GroupLine {
+    const found = this.#lines.get(group);
+    if (found !== undefined) return found;
+    const line = new GroupLine(this, group);
+    this.#lines.set(group, line);
+    return line;
+  }
+
+  #takeHead(line: GroupLine): WaitingSample {
+    const slot = line.head;
+    const sample = this.#samples[slot] as WaitingSample; // Occupied: the line is not empty.
+    line.head = this.#behind[slot] as number;
+    line.count -= 1;
+    if (line.count < this.#options.lineMin) this.#longLines.delete(line);
+    if (line.count === 0) this.#lines.delete(line.group);
+    const older = this.#older[slot] as number;
+    const newer = this.#newer[slot] as number;
+    if (older === NONE) this.#oldest = newer;
+    else this.#newer[older] = newer;
+    if (newer === NONE) this.#newest = older;
+    else this.#older[newer] = older;
+    // Or the slot would keep payload and line alive until it is written again.
+    this.#samples[slot] = undefined;
+    this.#lineOf[slot] = undefined;
+    this.#behind[slot] = this.#free;
+    this.#free = slot;
+    this.#count -= 1;
+    return sample;
+  }
+}
+
+/** The samples of one group. */
+class GroupLine implements WaitingLine {
+  readonly group: number;
+  readonly #queue: GroupedQueue;
+  head: number = NONE;
+  tail: number = NONE;
+  count = 0;
+
+  constructor(queue: GroupedQueue, group: number) {
+    this.#queue = queue;
+    this.group = group;
+  }
+
+  get oldest(): WaitingSample | undefined {
+    return this.#queue.sampleAt(this.head);
+  }
+
+  shift(count: number): WaitingSample[] {
+    return this.#queue.shift(this, count);
+  }
+}

@@ -1,0 +1,19 @@
+import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { openPipeline } from '../../pipeline/open-pipeline.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
+
+/**
+ * Any ONNX model on the SUT node. Where its description does not say otherwise, payloads are the model's inputs
+ * and responses its outputs.
+ */
+export const benchmark: SutBenchmark = {
+  rules: benchmarkRules('custom'),
+  builtInModels: {},
+  reference: undefined,
+  responseBytesMax: undefined,
+  sampleElements: undefined,
+  prepareModel: ({ model }) =>
+    Promise.reject(new MlperfError('ERR_MODEL', `benchmark custom has no model "${model}"`)),
+  openPipeline,
+};

@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { FAILURE_CODES, type WireCompleted } from '../../shared/wire/responses-codec.ts';
+import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import { spawnOrtWorker } from '../../sut-node/workers/worker-thread.ts';
+import { ask, wholeSample } from '../support/infer-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { openStream, RAW_OPEN, startTestNode } from '../support/test-sut-node.ts';
+
+// Goal: a model of the user's is served as its description says, equal samples are computed again each time, and
+// bad payloads harm nobody else. Method: a model that answers with random numbers of the input's shape, so that an
+// answer which was kept would show; real node, real worker threads.
+
+const OPEN = { ...RAW_OPEN, benchmark: 'custom' };
+
+/** A model of one operator that keeps the shape. */
+function modelOf(operator: string, shape: readonly (number | string)[]): Uint8Array {
+  const graph = new GraphBuilder('test');
+  const x = graph.input('x', 'float', shape);
+  graph.output(graph.operator(operator, [x], {}, 'y'), 'float', shape);
+  return graph.build('a model for a test');
+}
+
+/** Writes a model and its description; returns the path of the latter. */
+function describeModel(model: Uint8Array, description = ''): string {
+  const folder = tempFolder();
+  writeFileSync(join(folder, 'net.onnx'), model);
+  writeFileSync(join(folder, 'net.yaml'), `model: net.onnx\n${description}`);
+  return join(folder, 'net.yaml');
+}
+
+function floats(...values: number[]): Uint8Array {
+  return new Uint8Array(Float32Array.from(values).buffer);
+}
+
+function numbers({ payload }: WireCompleted): number[] {
+  return [...new Float32Array(Uint8Array.from(payload).buffer)];
+}
+
+describe('a SUT node with a model of the user’s', () => {
+  it('computes every sample, equal ones too, and fails only the bad ones', async () => {
+    const model = describeModel(
+      modelOf('RandomUniformLike', ['N', 'L']),
+      'name: dice\nfreeAxes: group\n',
+    );
+    const node = await startTestNode({ benchmark: 'custom', model, batchDelayUsMax: 20_000 });
+    const facts = await ask(node.address, 'Describe', {});
+    expect(facts).toMatchObject({
+      settings: { model, providers: 'cpu', spinning: 'off', 'usage.freeAxes': 'group' },
+      models: [{ model: 'dice', inputs: [{ name: 'x', elementType: 'float', shape: [0, 0] }] }],
+    });
+    const client = await openStream(node, OPEN);
+    const same = floats(1, 2);
+    const payloads = [
+      same,
+      same,
+      new Uint8Array(0),
+      floats(1, Number.NaN),
+      same,
+      Uint8Array.of(1, 2, 3),
+      floats(1, 2, 3),
+    ];
+    client.part(
+      0,
+      payloads.map((payload, id) => wholeSample(id, payload)),
+    );
+    client.part(1, [wholeSample(10, same)]);
+    client.close();
+    expect(await client.ended).toMatchObject({ code: status.OK });
+    const failed = client.failed.map(({ id, code }) => [id, code]).sort();
+    expect(failed).toEqual([2, 3, 5].map((id) => [id, FAILURE_CODES['bad-sample']]));
+    const answers = new Map(client.completed.map((one) => [one.id, numbers(one)]));
+    expect([...answers].map(([id, { length }]) => [id, length]).sort()).toEqual([
+      [0, 2],
+      [1, 2],
+      [10, 2],
+      [4, 2],
+      [6, 3],
+    ]);
+    const ofSame = [0, 1, 4, 10].map((id) => answers.get(id)?.join());
+    expect(new Set(ofSame).size).toBe(4);
+    expect(node.state).toBe('NODE_STATE_READY');
+  });
+
+  it('answers samples of a model with a fixed batch each by its own row', async () => {
+    const model = describeModel(modelOf('Abs', [3, 2]));
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const client = await openStream(node, OPEN);
+    const ids = Array.from({ length: 8 }, (_, id) => id);
+    client.part(
+      0,
+      ids.map((id) => wholeSample(id, floats(-id, id + 0.5))),
+    );
+    client.close();
+    expect(await client.ended).toMatchObject({ code: status.OK });
+    const answers = client.completed.map((one) => [one.id, ...numbers(one)]);
+    expect(answers.sort((a, b) => (a[0] as number) - (b[0] as number))).toEqual(
+      ids.map((id) => [id, id, id + 0.5]),
+    );
+    expect(await ask(node.address, 'Ledger', { runId: OPEN.runId })).toMatchObject({
+      sampleCount: 8,
+    });
+  });
+
+  it('does not start when the model’s file changes between two workers', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 2]));
+    let spawned = 0;
+    const starting = startTestNode(
+      { benchmark: 'custom', model, workerCount: 2 },
+      {
+        spawn: (name, start, events) => {
+          spawned += 1;
+          if (spawned === 2) writeFileSync(start.modelFile, modelOf('Neg', ['N', 2]));
+          return spawnOrtWorker(name, start, events);
+        },
+      },
+    );
+    await expect(starting).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringMatching(/net\.onnx changed while the node started/),
+    });
+  });
+});
