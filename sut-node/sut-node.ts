@@ -104,11 +104,14 @@ export async function startSutNode(
 /** Never resolves. */
 function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void =>
-      reject(new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted'));
+    const giveUp = (): void => reject(startInterrupted());
     if (signal?.aborted) giveUp();
     else signal?.addEventListener('abort', giveUp, { once: true });
   });
+}
+
+function startInterrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }
 
 /** Composition root: joins server, batcher and model, and owns their lives. */
@@ -249,6 +252,8 @@ class ServingNode implements SutNode {
       sampleBytesMax: this.#limits.sampleBytesMax,
       queryBytesMax: queryBytesMax(this.#limits),
       onProgress: (fraction, what) => {
+        // Making a model may take minutes; it ends here.
+        if (this.#hooks.signal?.aborted === true) throw startInterrupted();
         const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
         this.#status.set('NODE_STATE_LOADING', `${what}${done}`);
         this.#hooks.onProgress(fraction, what);

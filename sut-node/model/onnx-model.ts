@@ -13,9 +13,10 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import { answerBatch, failBatch } from '../workers/batch-answers.ts';
 import { WorkerPool } from '../workers/worker-pool.ts';
 import type { SpawnWorker } from '../workers/worker-thread.ts';
-import { fileDigest, isReferenceFile } from './model-digest.ts';
+import { fileDigest } from './model-digest.ts';
 import { checkModelFile } from './model-file.ts';
 import { type ModelSource, modelSource } from './model-source.ts';
+import { isReferenceFile } from './reference-file.ts';
 import { sampleGrouping } from './sample-grouping.ts';
 import type { ModelContext, SutModel } from './sut-model.ts';
 

@@ -8,7 +8,7 @@ import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/image/imagen
 import type { TensorElements } from './element-types.ts';
 import { listTensors } from './model-fit.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
-import { checkForm, tensorPreprocessor } from './tensor-preprocessor.ts';
+import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /** Forms of payload, as shared/benchmarks/imagenet.ts describes them. */
 const FORMS = ['jpeg', 'uint8', 'fp32'] as const;
@@ -66,7 +66,6 @@ export function imagenetPreprocessor(
     tensorForms: layout === 'nchw' ? tensor.tensorForms : [],
     checkTensor: tensor.checkTensor,
     preprocess: async (payload, form, targets) => {
-      checkForm(form, FORMS);
       const target = targets[0] as Float32Array; // One input of floats: see layoutOf.
       if (form !== 'fp32') {
         const rgb =

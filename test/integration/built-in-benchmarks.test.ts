@@ -29,7 +29,7 @@ describe('longhaul run --benchmark echo', () => {
       ...([node.address, 'echo', '--scenario', 'Offline', '--mode', 'accuracy'] as const),
       ...['--sample-bytes', '4500000', '--sample-count', '2'],
     );
-    expect(stdout).toContain('echoed 1.0000 (2 of 2 right), target 1 met');
+    expect(stdout).toContain('echoed 100.00 % (2 of 2), target 100.00 %: met');
     expect(code).toBe(0);
     expect(logs.accuracy.map(({ data }) => data.length)).toEqual(Array(2).fill(9_000_000));
   });

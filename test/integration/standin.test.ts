@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IMAGENET_ELEMENTS } from '../../shared/benchmarks/imagenet.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/image/imagenet.ts';
 import { makeStandinImage } from '../../shared/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/standin/standin-sets.ts';
@@ -110,6 +111,24 @@ describe('the stand-in for ResNet-50', () => {
       expect(Buffer.compare(make(), make())).toBe(0);
     },
   );
+});
+
+describe('making a stand-in', () => {
+  it('ends soon, and leaves nothing, where whoever waits for it gives up', async () => {
+    const cacheFolder = suiteFolder();
+    const told: string[] = [];
+    const making = ensureStandinModels({
+      benchmark: 'mobilenet',
+      cacheFolder,
+      onProgress: (fraction, what) => {
+        told.push(what);
+        if (fraction > 0) throw new MlperfError('ERR_INTERRUPTED', 'given up');
+      },
+    });
+    await expect(making).rejects.toThrow('given up');
+    expect(new Set(told)).toEqual(new Set(['drawing 1600 images to learn from']));
+    expect(readdirSync(cacheFolder)).toEqual([]);
+  });
 });
 
 describe('the trunk of a stand-in', () => {

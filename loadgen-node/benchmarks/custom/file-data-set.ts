@@ -3,31 +3,32 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
 
 /**
  * A folder of which every file is the payload of one sample, as it is; sample 0 is the first by name (in the order
- * of Unicode's code units, which no locale changes). Hidden files are left out.
+ * of Unicode's code units, which no locale changes). Hidden files and the list of checksums are left out.
  */
 class FileDataSet implements DataSet {
   readonly name: string;
   readonly folder: string;
-  readonly #fileNames: readonly string[];
+  readonly files: readonly string[];
   readonly #metric: string;
 
   constructor(folder: string, fileNames: readonly string[], metric: string) {
     this.name = basename(resolve(folder));
     this.folder = folder;
-    this.#fileNames = fileNames;
+    this.files = fileNames;
     this.#metric = metric;
   }
 
   get totalSampleCount(): number {
-    return this.#fileNames.length;
+    return this.files.length;
   }
 
   async readPayload(sampleIndex: number): Promise<Uint8Array> {
-    const fileName = this.#fileNames[sampleIndex];
+    const fileName = this.files[sampleIndex];
     assert(fileName !== undefined, `sample ${sampleIndex} of ${this.totalSampleCount}`);
     const path = join(this.folder, fileName);
     let payload: Uint8Array;
@@ -72,7 +73,7 @@ export async function openFileDataSet(folder: string, metric: string): Promise<D
   const fileNames: string[] = [];
   try {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (!entry.isDirectory() && !entry.name.startsWith('.')) fileNames.push(entry.name);
+      if (!entry.isDirectory() && isSample(entry.name)) fileNames.push(entry.name);
     }
   } catch (error) {
     throw new MlperfError('ERR_DATA_SET', `${folder}: ${describeSystemError(error)}`, {
@@ -86,4 +87,8 @@ export async function openFileDataSet(folder: string, metric: string): Promise<D
     );
   }
   return new FileDataSet(folder, fileNames.sort(), metric);
+}
+
+function isSample(fileName: string): boolean {
+  return !fileName.startsWith('.') && fileName !== CHECKSUM_FILE;
 }

@@ -17,9 +17,11 @@ const open = (dataFolder: string | undefined) =>
   benchmark.openDataSet({ dataFolder, cacheFolder: '/nowhere', onProgress: () => {} });
 
 describe('the data set of the benchmark custom', () => {
-  it('has the files of the folder by name, without hidden ones and folders', async () => {
-    const dataSet = await open(folderOf({ b: 'two', a10: 'one', Z: 'zero', '.x': 'hidden' }));
+  it('has the files of the folder by name, without hidden ones, folders and the list of checksums', async () => {
+    const beside = { '.x': 'hidden', SHA256SUMS: 'a list' };
+    const dataSet = await open(folderOf({ b: 'two', a10: 'one', Z: 'zero', ...beside }));
     expect(dataSet.totalSampleCount).toBe(3);
+    expect(dataSet.files).toEqual(['Z', 'a10', 'b']);
     const texts = await Promise.all([0, 1, 2].map((index) => dataSet.readPayload(index, 'raw')));
     expect(texts.map((bytes) => Buffer.from(bytes).toString())).toEqual(['zero', 'one', 'two']);
   });
