@@ -40,9 +40,17 @@ export function startNullNode(
   options: NodeOptions,
   args: readonly string[] = [],
 ): Promise<BenchServer> {
-  const verb = ['sut', '--benchmark', 'null', '--listen', '127.0.0.1:0', '--progress', 'hidden'];
+  return startBenchNode(options, ['--benchmark', 'null', ...args]);
+}
+
+/** Starts a SUT node on a free port of loopback. It listens before its model is ready. */
+export function startBenchNode(
+  options: NodeOptions,
+  args: readonly string[],
+): Promise<BenchServer> {
+  const verb = ['sut', '--listen', '127.0.0.1:0', '--progress', 'hidden'];
   const program = { name: 'sut', module: 'loadgen-node/main.js' };
-  return startNodeServer(options, { ...program, args: [...verb, ...options.sutArgs, ...args] });
+  return startNodeServer(options, { ...program, args: [...verb, ...args, ...options.sutArgs] });
 }
 
 /** Starts a program that tells its parent process where it listens. */

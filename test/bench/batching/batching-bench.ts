@@ -1,4 +1,4 @@
-import { type NodeOptions, startNodeServer } from '../processes.ts';
+import { type NodeOptions, startBenchNode } from '../processes.ts';
 import { head, row } from '../report.ts';
 import { findServerPeak } from './server-peak.ts';
 
@@ -51,12 +51,11 @@ export async function benchBatching(options: BatchingBenchOptions): Promise<void
 
 async function peakOf(options: BatchingBenchOptions, batch: number, delayUs: number) {
   const { benchmark, model, dataDir, threads } = options;
-  const args = ['sut', '--benchmark', benchmark, '--listen', '127.0.0.1:0', '--progress', 'hidden'];
+  const args = ['--benchmark', benchmark];
   if (model !== undefined) args.push('--model', model);
   args.push('--threads-per-worker', String(threads), '--batch-size-max', String(batch));
-  args.push('--batch-delay-us-max', String(delayUs), ...options.sutArgs);
-  const node = { name: 'sut', module: 'loadgen-node/main.js', args };
-  const server = await startNodeServer(options, node);
+  args.push('--batch-delay-us-max', String(delayUs));
+  const server = await startBenchNode(options, args);
   try {
     const data = dataDir === undefined ? [] : ['--data-dir', dataDir];
     return await findServerPeak({

@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTest } from '../../../loadgen-node/engine/start-test.ts';
+import type { SampleStore } from '../../../loadgen-node/qsl/sample-store.ts';
 import { defaultTestSettings } from '../../../loadgen-node/settings/test-settings.ts';
+import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { monotonicClock } from '../../../shared/clock/monotonic-clock.ts';
+import { defaultCacheFolder } from '../../../shared/process/cache-folder.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
+import { standinQdl, standinStore } from '../sut/standin-path.ts';
 import { ClosedLoop } from '../wire/closed-loop.ts';
 import { samplesOf } from '../wire/measured.ts';
 import type { MemoryJob } from './memory-bench.ts';
@@ -17,21 +21,30 @@ import { type RssPoint, RssWatch } from './rss-watch.ts';
 const LONGEST_NS = 3600e9;
 
 const job = JSON.parse(process.argv[2] as string) as MemoryJob;
-const store = nullStore(job.sampleBytes, samplesOf(job.sampleBytes));
-const qdl = nullQdl(job.address, store);
+const { store, qdl } = await openPath();
 await qdl.connect();
 const points = job.scenario === 'Offline' ? await runOffline() : await runClosedLoop();
 requireEqualLedgers(qdl);
 process.stdout.write(`${JSON.stringify(points)}\n`, () => process.exit());
 
+async function openPath(): Promise<{ store: SampleStore; qdl: QueryDispatchLibrary }> {
+  const { address, model, sampleBytes } = job;
+  if (model === 'null') {
+    const store = nullStore(sampleBytes, samplesOf(sampleBytes));
+    return { store, qdl: nullQdl(address, store) };
+  }
+  const store = await standinStore(defaultCacheFolder(), 'uint8', samplesOf(sampleBytes));
+  return { store, qdl: standinQdl(address, store) };
+}
+
 /** As many queries of one sample as the job says, 16 at a time. */
 async function runClosedLoop(): Promise<readonly RssPoint[]> {
-  const indices = Uint32Array.from({ length: store.totalSampleCount }, (_, i) => i);
-  await store.loadSamplesToRam(indices);
+  const sampleCount = store.performanceSampleCount;
+  await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
   await qdl.name();
   const loop = new ClosedLoop(qdl, {
     outstanding: 16,
-    sampleCount: store.totalSampleCount,
+    sampleCount,
     warmUpNs: 0,
     measuredNs: LONGEST_NS,
     queriesMax: job.sampleCount,

@@ -1,10 +1,12 @@
-import { type NodeOptions, runNode, startNullNode } from '../processes.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
+import { defaultCacheFolder } from '../../../shared/process/cache-folder.ts';
+import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, row } from '../report.ts';
 import type { RssPoint } from './rss-watch.ts';
 
 /*
  * Goal: the memory of both ends is bounded, however many queries there are and however large.
- * Method: LoadGen and a SUT node without a model, two processes on loopback; their resident memory is looked at
+ * Method: LoadGen and a SUT node, mostly without a model, two processes on loopback; their resident memory is looked at
  * all the time and shown at the tenths of the run. LoadGen's recorder takes its memory at the start and
  * touches it query by query: that growth is known and shown beside.
  */
@@ -14,6 +16,8 @@ export interface MemoryJob {
   readonly address: string;
   readonly serverPid: number;
   readonly scenario: 'closed loop' | 'Offline';
+  /** The stand-in for ResNet-50, in int8; or no model. */
+  readonly model: 'null' | 'standin-int8';
   readonly sampleBytes: number;
   readonly sampleCount: number;
 }
@@ -27,7 +31,7 @@ export interface MemoryBenchOptions extends NodeOptions {
 }
 
 /** One row of the table. */
-interface MemoryCase extends Pick<MemoryJob, 'scenario' | 'sampleBytes' | 'sampleCount'> {
+interface MemoryCase extends Pick<MemoryJob, 'scenario' | 'model' | 'sampleBytes' | 'sampleCount'> {
   readonly name: string;
   readonly sutArgs: readonly string[];
 }
@@ -38,18 +42,29 @@ const RECORDER_BYTES = 4 + 1 + 8 + 8 + 8;
 const MIB = 2 ** 20;
 
 /** Longest run, in s. */
-const SECONDS_MAX = 540;
+const SECONDS_MAX = 1_500;
+
+/** Queries with a model, which take as long as a million without. */
+const MODEL_QUERIES = 20_000;
 
 function casesOf(count: number): MemoryCase[] {
-  const loop = { scenario: 'closed loop', sampleCount: count, sutArgs: [] } as const;
-  const offline = { scenario: 'Offline', sutArgs: [] } as const;
+  const none = { model: 'null', sutArgs: [] } as const;
+  const loop = { ...none, scenario: 'closed loop', sampleCount: count } as const;
+  const offline = { ...none, scenario: 'Offline' } as const;
   // A sample may take a 32nd of the node's queue.
   const large = ['--queue-bytes-max', String(5e9), '--response-bytes', String(33e6)];
   return [
     { name: 'small', sampleBytes: 16, ...loop },
     { name: 'medium', sampleBytes: 4096, ...loop },
     { name: 'offline', sampleBytes: 602_112, sampleCount: 24_576, ...offline },
-    { name: 'large', sampleBytes: 132e6, sampleCount: 24, scenario: 'Offline', sutArgs: large },
+    { name: 'large', sampleBytes: 132e6, sampleCount: 24, ...offline, sutArgs: large },
+    {
+      name: 'standin',
+      ...loop,
+      model: 'standin-int8',
+      sampleBytes: IMAGENET_ELEMENTS,
+      sampleCount: MODEL_QUERIES,
+    },
   ];
 }
 
@@ -69,17 +84,29 @@ export async function benchMemory(options: MemoryBenchOptions): Promise<void> {
 
 async function runCase(
   options: MemoryBenchOptions,
-  { scenario, sampleBytes, sampleCount, sutArgs }: MemoryCase,
+  { scenario, model, sampleBytes, sampleCount, sutArgs }: MemoryCase,
 ): Promise<readonly RssPoint[]> {
-  const { address, pid: serverPid, stop } = await startNullNode(options, sutArgs);
+  const { address, pid: serverPid, stop } = await startNode(options, model, sutArgs);
   try {
-    const job: MemoryJob = { address, serverPid, scenario, sampleBytes, sampleCount };
+    const job: MemoryJob = { address, serverPid, scenario, model, sampleBytes, sampleCount };
     const args = [JSON.stringify(job)];
     const program = { name: 'memory-client', module: 'test/bench/memory/client.js', args };
     return await runNode<readonly RssPoint[]>(options, program, SECONDS_MAX);
   } finally {
     await stop();
   }
+}
+
+function startNode(
+  options: NodeOptions,
+  model: MemoryJob['model'],
+  sutArgs: readonly string[],
+): Promise<BenchServer> {
+  const benchmark =
+    model === 'null'
+      ? ['--benchmark', 'null']
+      : ['--benchmark', 'resnet50', '--model', model, '--cache-dir', defaultCacheFolder()];
+  return startBenchNode(options, [...benchmark, ...sutArgs]);
 }
 
 function printPoints(it: MemoryCase, points: readonly RssPoint[]): void {

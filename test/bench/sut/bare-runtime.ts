@@ -1,7 +1,7 @@
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/imagenet.ts';
 import { decodeImagenetJpeg, normaliseImagenet } from '../../../shared/image/imagenet.ts';
 import { disableTelemetry, loadOnnxRuntime } from '../../../sut-node/onnx/onnxruntime.ts';
-import { openPayloads } from './payloads.ts';
+import { standinStore } from './standin-path.ts';
 import type { BareJob, BareMeasured } from './sut-bench.ts';
 
 // Goal: what ONNX Runtime gives where nothing is around it: no network, no queue, no threads but its own.
@@ -21,7 +21,7 @@ const session = await ort.InferenceSession.create(job.modelFile, {
 const [inputName] = session.inputNames as [string];
 const [outputName] = session.outputNames as [string];
 const isJpeg = job.encoding === 'jpeg';
-const payloads = await openPayloads(job.cacheFolder, isJpeg ? 'jpeg' : 'fp32', job.sampleCount);
+const store = await standinStore(job.cacheFolder, isJpeg ? 'jpeg' : 'fp32', job.sampleCount);
 const data = new Float32Array(job.batch * IMAGENET_ELEMENTS);
 const tensor = new ort.Tensor('float32', data, [
   job.batch,
@@ -32,7 +32,7 @@ const tensor = new ort.Tensor('float32', data, [
 let next = 0;
 
 for (let row = 0; row < job.batch; row += 1) {
-  const payload = await payloads.read(row % job.sampleCount);
+  const payload = store.payloadOf(row % job.sampleCount);
   const target = rowOf(row);
   if (isJpeg) normaliseImagenet(await decodeImagenetJpeg(payload), target, 'vgg', 'nchw');
   else target.set(new Float32Array(Uint8Array.from(payload).buffer));
@@ -57,7 +57,7 @@ async function measure(seconds: number): Promise<BareMeasured> {
 
 async function runBatch(): Promise<void> {
   for (let row = 0; isJpeg && row < job.batch; row += 1) {
-    const rgb = await decodeImagenetJpeg(await payloads.read(next));
+    const rgb = await decodeImagenetJpeg(store.payloadOf(next));
     normaliseImagenet(rgb, rowOf(row), 'vgg', 'nchw');
     next = (next + 1) % job.sampleCount;
   }

@@ -1,8 +1,6 @@
-import { SampleStore } from '../../../loadgen-node/qsl/sample-store.ts';
-import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import { requireEqualLedgers } from '../null-path.ts';
 import { ClosedLoop } from '../wire/closed-loop.ts';
-import { openStandinData } from './payloads.ts';
+import { standinQdl, standinStore } from './standin-path.ts';
 import type { NodeJob } from './sut-bench.ts';
 
 // Goal: one measurement of a SUT node that runs the stand-in, from LoadGen's side, in a fresh process.
@@ -13,14 +11,8 @@ const QUERIES_PER_SECOND_MAX = 5_000;
 
 const job = JSON.parse(process.argv[2] as string) as NodeJob;
 const { sampleCount } = job;
-const encoding = { form: job.encoding, compression: 'identity' };
-const store = new SampleStore(await openStandinData(job.cacheFolder), {
-  encoding,
-  performanceSampleCount: sampleCount,
-});
-await store.loadSamplesToRam(Uint32Array.from({ length: sampleCount }, (_, i) => i));
-const settings = { ...defaultDispatchSettings([job.address]), benchmark: 'resnet50', encoding };
-const qdl = createQueryDispatchLibrary(settings, store);
+const store = await standinStore(job.cacheFolder, job.encoding, sampleCount);
+const qdl = standinQdl(job.address, store);
 await qdl.connect();
 await qdl.name();
 const loop = new ClosedLoop(qdl, {

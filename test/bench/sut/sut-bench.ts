@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../../shared/process/package-files.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
-import { type BenchServer, type NodeOptions, runNode, startNodeServer } from '../processes.ts';
+import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';
 import type { Measured } from '../wire/measured.ts';
 import { estimateRatio } from './paired-ratio.ts';
-import { openStandinData } from './payloads.ts';
+import { openStandinData } from './standin-path.ts';
 
 /*
  * Goal: what a SUT node costs beyond ONNX Runtime: the stand-in ResNet-50 through the whole way of a query
@@ -111,11 +111,10 @@ async function runCase(options: SutBenchOptions, modelFile: string, it: SutCase)
 }
 
 function startNode({ model, ...options }: SutBenchOptions, it: SutCase): Promise<BenchServer> {
-  const args = ['sut', '--benchmark', 'resnet50', '--model', model, '--listen', '127.0.0.1:0'];
+  const args = ['--benchmark', 'resnet50', '--model', model];
   args.push('--workers', '1', '--threads-per-worker', String(it.threads));
-  args.push('--batch-size-max', String(it.batch), '--progress', 'hidden');
-  args.push('--cache-dir', options.cacheFolder, ...options.sutArgs);
-  return startNodeServer(options, { name: 'sut', module: 'loadgen-node/main.js', args });
+  args.push('--batch-size-max', String(it.batch), '--cache-dir', options.cacheFolder);
+  return startBenchNode(options, args);
 }
 
 function runClient(
