@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Duplex } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
@@ -37,7 +37,13 @@ class WorkerProcess implements WorkerThread {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       windowsHide: true,
     });
-    this.#socket = this.#child.stdio[WORKER_SOCKET_FD] as Duplex; // A pipe is one.
+    // Before anything may throw: an error that nobody hears would end the node.
+    this.#child.on('error', (error) => {
+      if (this.#child.pid === undefined) {
+        this.#end(`its process cannot start: ${describeSystemError(error)}`);
+      }
+    });
+    this.#socket = socketOf(this.#child);
     const reader = new FrameReader({
       takeBuffer: (bytes) => new ArrayBuffer(bytes),
       onFrame: (head, body) => this.#take(head as FromProcessHead, body),
@@ -51,11 +57,6 @@ class WorkerProcess implements WorkerThread {
       this.#end(
         signal === null ? `its process ended with code ${code}` : `${signal} ended its process`,
       );
-    });
-    this.#child.on('error', (error) => {
-      if (this.#child.pid === undefined) {
-        this.#end(`its process cannot start: ${describeSystemError(error)}`);
-      }
     });
     this.#send({ kind: 'start', name, start }, NOTHING);
   }
@@ -102,10 +103,19 @@ class WorkerProcess implements WorkerThread {
     this.#killTimer ??= setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
   }
 
+  /** Behind a failed start comes 'close' as well. */
   #end(reason: string): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#killTimer);
     this.#ended.resolve();
     this.#events.onEnd(reason);
   }
+}
+
+/** The socket of a process; a closed one where the node had no file descriptor left for it: 'error' tells that. */
+function socketOf({ stdio }: ChildProcess): Duplex {
+  // Undefined then, against its type.
+  const socket = (stdio as ChildProcess['stdio'] | undefined)?.[WORKER_SOCKET_FD];
+  return (socket as Duplex | undefined) ?? new PassThrough().destroy(); // A pipe is one.
 }

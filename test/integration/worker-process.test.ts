@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { machineNowNs } from '../../shared/clock/timer-clock.ts';
 import { decodeResponse } from '../../shared/digits/response.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import type { DoneMessage, FromWorker } from '../../sut-node/workers/worker-messages.ts';
 import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
@@ -104,6 +106,21 @@ describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes'
     expect(isAlive(worker)).toBe(true);
     process.kill(pid, 'SIGKILL');
     while (isAlive(worker)) await pause();
+  });
+
+  it('outlives a worker process for which it has no file descriptor left, and says why', () => {
+    const script = `
+      import { openSync } from 'node:fs';
+      import { spawnOrtProcess } from ${JSON.stringify(compiledModule('sut-node/workers/worker-process.js').href)};
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const worker = spawnOrtProcess('worker 0', {}, { onMessage() {}, onEnd: (why) => console.log(why) });
+      worker.post({ kind: 'warm-up' }, []);
+      await worker.stop();
+      console.log('the node lives');`;
+    const command = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1"';
+    const { stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, script]);
+    expect(stderr.toString()).toBe('');
+    expect(stdout.toString()).toMatch(/^its process cannot start: .*\nthe node lives\n$/);
   });
 });
 
