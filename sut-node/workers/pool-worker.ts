@@ -48,6 +48,7 @@ export class PoolWorker implements WorkerThreadEvents {
   readonly #batches: Batch[] = [];
   readonly #loaded = new Deferred<ModelTensors>();
   readonly #warm = new Deferred<void>();
+  readonly #ended = new Deferred<void>();
   #isReady = false;
   #isEnded = false;
   #failure: FailedMessage | undefined;
@@ -87,9 +88,9 @@ export class PoolWorker implements WorkerThreadEvents {
     this.#thread.post(message, [message.payloads]);
   }
 
-  /** Lets the worker end behind the batch that it runs now. Resolves when it has ended. */
+  /** Lets the worker end behind the batch that it runs now. Resolves when it has ended, or was given up. */
   stop(): Promise<void> {
-    return this.#thread.stop();
+    return Promise.race([this.#thread.stop(), this.#ended.promise]);
   }
 
   onMessage(message: FromWorker): void {
@@ -130,6 +131,7 @@ export class PoolWorker implements WorkerThreadEvents {
         : new MlperfError(this.#failure.code, this.#failure.text);
     this.#loaded.reject(error);
     this.#warm.reject(error);
+    this.#ended.resolve();
     this.#options.events.onEnd(this, error, this.#batches.splice(0));
   }
 

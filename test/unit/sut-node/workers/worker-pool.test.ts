@@ -302,6 +302,23 @@ describe('WorkerPool', () => {
     expect(threads).toHaveLength(3);
   });
 
+  it('ends without a replacement that hangs once its time is over', async () => {
+    const { pool, threads, start, clock } = setUp(1);
+    await start();
+    threads[0]?.events.onEnd('crash');
+    if (threads[1] !== undefined) threads[1].stop = () => new Promise(() => {});
+    let isStopped = false;
+    void pool.stop().then(() => {
+      isStopped = true;
+    });
+    clock.advance(10e9 - 1);
+    await nextTurn();
+    expect(isStopped).toBe(false);
+    clock.advance(1);
+    await nextTurn();
+    expect([isStopped, threads[1]?.isAbandoned]).toEqual([true, true]);
+  });
+
   it('has no room before every worker has run the model', async () => {
     const { pool, threads } = setUp(2);
     const loaded = pool.load();
