@@ -253,7 +253,7 @@ class ServingNode implements SutNode {
       queryBytesMax: queryBytesMax(this.#limits),
       onProgress: (fraction, what) => {
         // Making a model may take minutes; it ends here.
-        if (this.#hooks.signal?.aborted === true) throw startInterrupted();
+        this.#checkInterrupted();
         const done = fraction === 0 ? '' : ` (${Math.floor(fraction * 100)} %)`;
         this.#status.set('NODE_STATE_LOADING', `${what}${done}`);
         this.#hooks.onProgress(fraction, what);
@@ -265,6 +265,8 @@ class ServingNode implements SutNode {
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
+    // Warming up starts all other workers, which would have to load the model before they could end.
+    this.#checkInterrupted();
     await this.#model.warmUp();
     if (this.state !== 'NODE_STATE_WARMING_UP') throw await this.#failed.promise;
     this.#status.set('NODE_STATE_READY', '');
@@ -277,6 +279,11 @@ class ServingNode implements SutNode {
       { benchmark: rules.key, model: modelName, sha256, configuration, address, startMs },
       'the node is ready',
     );
+  }
+
+  /** @throws MlperfError `ERR_INTERRUPTED` once the start was given up */
+  #checkInterrupted(): void {
+    if (this.#hooks.signal?.aborted === true) throw startInterrupted();
   }
 
   /** Ends everything at once. Nobody is waited for but threads and connections. */

@@ -91,6 +91,33 @@ describe('the start of a SUT node that is interrupted', () => {
   });
 });
 
+describe('the start of a SUT node of several workers that is interrupted', () => {
+  it('starts no more of them than it needs to close', async () => {
+    const abort = new AbortController();
+    const said: string[] = [];
+    let workerCount = 0;
+    const starting = startSutNode(
+      { ...TEST_SETTINGS, workerCount: 3 },
+      { logger: silentLogger, signal: abort.signal, onProgress: () => {} },
+      {
+        spawn: (name, workerStart, events) => {
+          workerCount += 1;
+          return spawnOrtWorker(name, workerStart, {
+            onMessage: (message) => {
+              said.push(message.kind);
+              if (message.kind === 'loaded') abort.abort();
+              events.onMessage(message);
+            },
+            onEnd: (reason) => events.onEnd(reason),
+          });
+        },
+      },
+    );
+    await expect(starting).rejects.toMatchObject({ code: 'ERR_INTERRUPTED' });
+    expect([workerCount, said]).toEqual([1, ['loaded']]);
+  });
+});
+
 describe('a SUT node whose worker ends', () => {
   it('fails the samples that the worker held, replaces it and goes on', async () => {
     const threads: WorkerThread[] = [];
