@@ -172,24 +172,13 @@ export class BatchRunner {
   }
 
   async #runChunk(work: BatchWork, chunk: Chunk): Promise<void> {
-    const { pipeline, encodings, shape } = this.#options;
     const { rows } = chunk;
-    const rowCount = shape.sizeFixed ?? rows.length;
+    const rowCount = this.#options.shape.sizeFixed ?? rows.length;
     const badBefore = work.badSamples.length;
-    let inputs: readonly InputTensor[];
-    const direct =
-      rowCount === rows.length
-        ? directTensor(work.batch, chunk, { pipeline, encodings, hasBatchAxis: shape.hasAxis })
-        : undefined;
-    if (direct === undefined) {
-      await this.#fillTensors(work, chunk, rowCount);
-      inputs = this.#tensors.tensors;
-    } else {
-      inputs = [direct];
-    }
-    endStep(work, 'preprocessNs');
-    if (work.badSamples.length - badBefore === rows.length) return;
     try {
+      const inputs = await this.#inputsOf(work, chunk, rowCount);
+      endStep(work, 'preprocessNs');
+      if (work.badSamples.length - badBefore === rows.length) return;
       const outputs = await this.#runModel(inputs, rowCount);
       endStep(work, 'computeNs');
       this.#postprocess(work, rows, outputs);
@@ -199,6 +188,22 @@ export class BatchRunner {
       endStep(work, 'computeNs');
     }
     endStep(work, 'postprocessNs');
+  }
+
+  /** @throws RangeError where there is no memory for the tensors: padded ones may be far larger than the payloads. */
+  async #inputsOf(
+    work: BatchWork,
+    chunk: Chunk,
+    rowCount: number,
+  ): Promise<readonly InputTensor[]> {
+    const { pipeline, encodings, shape } = this.#options;
+    const direct =
+      rowCount === chunk.rows.length
+        ? directTensor(work.batch, chunk, { pipeline, encodings, hasBatchAxis: shape.hasAxis })
+        : undefined;
+    if (direct !== undefined) return [direct];
+    await this.#fillTensors(work, chunk, rowCount);
+    return this.#tensors.tensors;
   }
 
   /** @throws Error of the model; MlperfError `ERR_MODEL` where it gave another number of rows. */

@@ -57,7 +57,11 @@ class SumSession implements ModelSession {
 
 const float = (...shape: number[]): ModelTensor => ({ name: 'x', elementType: 'float', shape });
 
-function setUp(inputs: readonly ModelTensor[], usage: ModelUsage = {}, batchSizeMax = 4) {
+function setUp(
+  inputs: readonly ModelTensor[],
+  usage: ModelUsage = {},
+  lengthOf?: (bytes: number) => number,
+) {
   const model = {
     file: 'm.onnx',
     inputs,
@@ -66,10 +70,10 @@ function setUp(inputs: readonly ModelTensor[], usage: ModelUsage = {}, batchSize
   const shape = batchShapeOf(model, usage);
   const session = new SumSession(shape.hasAxis);
   const runner = new BatchRunner({
-    pipeline: openPipeline(model, usage),
+    pipeline: { ...openPipeline(model, usage), ...(lengthOf && { lengthOf }) },
     session,
     shape,
-    batchSizeMax,
+    batchSizeMax: 4,
     encodings: [
       { form: 'raw', compression: 'identity' },
       { form: 'jpeg', compression: 'identity' },
@@ -203,6 +207,15 @@ describe('BatchRunner with payloads that are tensors', () => {
     const done = await runner.run(batchOf([floats(1), floats(2, 3, 4, 5)]));
     expect(sumsOf(done)).toEqual([1, 14]);
     expect(session.seen).toMatchObject([[{ dims: [2, 2, 2], data: [1, 0, 0, 0, 2, 3, 4, 5] }]]);
+  });
+
+  it('fails the samples for whose tensors there is no memory, and lives on', async () => {
+    // Of two samples that are padded the longer one decides: 2^52 bytes a row.
+    const lengthOf = (bytes: number): number => (bytes === 8 ? 2 ** 50 : 1);
+    const { runner } = setUp([float(0, 0)], { freeAxes: 'pad' }, lengthOf);
+    const done = await runner.run(batchOf([floats(1), floats(1, 2)]));
+    expect(done.failure).toMatchObject({ rows: [0, 1] });
+    expect(sumsOf(await runner.run(batchOf([floats(3)])))).toEqual([3]);
   });
 
   it('fails only the samples of the inference that failed', async () => {
