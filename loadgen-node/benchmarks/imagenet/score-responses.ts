@@ -5,12 +5,14 @@ import type { AccuracyEntry, AccuracyReport } from '../loadgen-benchmark.ts';
 /** How the one number of a response is written; the official script is told by its option `--dtype`. */
 type ResponseType = 'float32' | 'int32' | 'int64';
 
+/** 0 is the same in float32 and int32, and neither of them is int64. */
+const ZERO_IN_4_BYTES = 'float32 or int32';
+
 /** A response that was read. */
 interface ReadLabel {
   /** The class; a fraction is cut off, as the script does. */
   readonly label: number;
-  /** Undefined for 0 in 4 bytes, which is the same in float32 and int32. */
-  readonly type: ResponseType | undefined;
+  readonly type: ResponseType | typeof ZERO_IN_4_BYTES;
 }
 
 /**
@@ -31,7 +33,7 @@ function readLabel(response: Uint8Array): ReadLabel | undefined {
   }
   if (response.length !== 4) return undefined;
   const whole = view.getInt32(0, true);
-  if (whole === 0) return { label: 0, type: undefined };
+  if (whole === 0) return { label: 0, type: ZERO_IN_4_BYTES };
   if (whole > 0 && whole <= INT32_CLASS_MAX) return { label: whole, type: 'int32' };
   const value = view.getFloat32(0, true);
   return Number.isFinite(value) ? { label: Math.trunc(value), type: 'float32' } : undefined;
@@ -50,7 +52,7 @@ export function scoreResponses(
   metric: string,
 ): AccuracyReport {
   const isScored = new Uint8Array(labels.length);
-  let type: ResponseType | undefined;
+  let type: ReadLabel['type'] | undefined;
   let sampleCount = 0;
   let correctCount = 0;
   for (const { sampleIndex, response } of entries) {
@@ -61,11 +63,12 @@ export function scoreResponses(
     }
     const read = readLabel(response);
     if (read === undefined) throw noLabel(sampleIndex, response);
-    type ??= read.type;
-    if (read.type !== undefined && read.type !== type) {
+    const joined = commonType(type ?? read.type, read.type);
+    if (joined === undefined) {
       const what = `a response as ${read.type} after others as ${type}`;
       throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${what}`);
     }
+    type = joined;
     if (isScored[sampleIndex] === 1) continue;
     isScored[sampleIndex] = 1;
     sampleCount += 1;
@@ -74,6 +77,12 @@ export function scoreResponses(
   const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
   const scriptLine = formatScriptLine(correctCount, sampleCount);
   return { metric, value, correctCount, sampleCount, scriptLine };
+}
+
+/** The type that two responses can both be read with; undefined where there is none. */
+function commonType(a: ReadLabel['type'], b: ReadLabel['type']): ReadLabel['type'] | undefined {
+  if (a === b || (b === ZERO_IN_4_BYTES && a !== 'int64')) return a;
+  return a === ZERO_IN_4_BYTES && b !== 'int64' ? b : undefined;
 }
 
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */

@@ -63,6 +63,22 @@ describe('scoreResponses', () => {
       ],
       /sample 2: a response as int32 after others as float32/,
     ],
+    [
+      'is 0 in 4 bytes before others in 8',
+      [
+        [1, float32(0)],
+        [0, int64(65)],
+      ],
+      /sample 0: a response as int64 after others as float32 or int32/,
+    ],
+    [
+      'is 0 in 4 bytes after others in 8',
+      [
+        [0, int64(65)],
+        [1, int32(0)],
+      ],
+      /sample 1: a response as float32 or int32 after others as int64/,
+    ],
   ] as const)('refuses a response that %s', (_case, entries, message) => {
     expect(() => score(...entries)).toThrow(
       expect.objectContaining({ code: 'ERR_DATA_SET', message: expect.stringMatching(message) }),
