@@ -5,6 +5,7 @@ import { timerClock } from '../shared/clock/timer-clock.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
 import type { Logger } from '../shared/process/logger.ts';
+import { sutNodeName } from '../shared/standin/standin-name.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './batcher/batch-policy.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
@@ -143,7 +144,7 @@ class ServingNode implements SutNode {
     this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
     this.#facts = {
-      name: settings.node,
+      name: sutNodeName(settings.node, model.name),
       identity: randomUUID(),
       settings,
       offer: nodeOffer(settings, model),
@@ -161,7 +162,7 @@ class ServingNode implements SutNode {
   }
 
   get name(): string {
-    return this.#settings.node;
+    return this.#facts.name;
   }
 
   get address(): string {

@@ -1,17 +1,15 @@
 import type { NodeDescription, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import { isStandInName } from '../../shared/standin/standin-name.ts';
 import type { LoggedDetail } from '../engine/test-context.ts';
 
 type NodeModel = NonNullable<NodeDescription['model']>;
-
-/** How stand-ins are named; their files, and so their names, say what they are. */
-const STAND_IN_NAME = /stand-?in/i;
 
 /** What a result says of models that are not the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
   return nodes.flatMap(({ address, description }) => {
     const model = description?.model;
     if (model?.isStandIn !== true) return [];
-    if (isNamedStandIn(model)) {
+    if (isStandInName(model.name)) {
       return [
         `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
           `neither its accuracy nor its speed is that of ${benchmark}`,
@@ -51,9 +49,5 @@ export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
 
 function standInNote(model: NodeModel): string {
   if (!model.isStandIn) return '';
-  return isNamedStandIn(model) ? ': A STAND-IN' : ": not known to be the benchmark's own";
-}
-
-function isNamedStandIn({ name }: NodeModel): boolean {
-  return STAND_IN_NAME.test(name);
+  return isStandInName(model.name) ? ': A STAND-IN' : ": not known to be the benchmark's own";
 }

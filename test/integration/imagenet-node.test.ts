@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import { IMAGENET_ELEMENTS } from '../../shared/benchmarks/imagenet.ts';
@@ -81,6 +83,15 @@ describe('a node of resnet50', () => {
     });
     const { models } = await ask(node.address, 'Describe', {});
     expect(models[0]).toMatchObject({ benchmark: 'resnet50', isStandIn: true });
+  });
+
+  it('says in its Name that its model is a stand-in', async () => {
+    const standIn = join(suiteFolder(), 'resnet50-standin-toy.onnx');
+    copyFileSync(model, standIn);
+    const node = await startTestNode({ benchmark: 'resnet50', model: standIn });
+    const { name } = await ask(node.address, 'Name', {});
+    expect(name).toMatch(/^[^ ]+ \(stand-in: resnet50-standin-toy\)$/);
+    expect(await ask(node.address, 'Describe', {})).toMatchObject({ name });
   });
 });
 

@@ -1,0 +1,12 @@
+/** How stand-ins are named; their files, and so their names, say what they are. */
+const STAND_IN_NAME = /stand-?in/i;
+
+/** True when the name of a model says that it is a stand-in. */
+export function isStandInName(model: string): boolean {
+  return STAND_IN_NAME.test(model);
+}
+
+/** What a SUT node answers to Name, and so what LoadGen logs: the name of a stand-in is part of it. */
+export function sutNodeName(node: string, model: string): string {
+  return isStandInName(model) ? `${node} (stand-in: ${model})` : node;
+}
