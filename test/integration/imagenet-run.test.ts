@@ -65,8 +65,8 @@ describe('longhaul run --benchmark resnet50', () => {
 
     const logs = readRunLogs(output);
     expect(logs.summary).toContain(standIn);
-    expect(logs.summary).toContain('40 of 50000 images of the validation set');
-    expect(logs.value('qsl_name')).toBe('imagenet-2012-val');
+    expect(logs.summary).toContain('is not the validation set of ImageNet 2012: 40 images');
+    expect(logs.value('qsl_name')).toBe('imagenet-own-data');
     expect(logs.value('longhaul_model')).toMatchObject({ name: MODEL.model, is_stand_in: 'true' });
     expect(stdout).toContain(`41 files in ${folder}, all as in SHA256SUMS`);
     expect(logs.value('longhaul_data_set')).toMatchObject({ verified: 'yes', sha256: digest });

@@ -19,6 +19,9 @@ import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 /** Images of ImageNet's validation set of 2012. */
 const VALIDATION_COUNT = 50_000;
 
+/** Names of its files, in whatever folder. */
+const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
+
 /** What stands in place of a folder for the data that longhaul makes itself. */
 const STAND_IN = 'standin';
 
@@ -69,12 +72,13 @@ async function openFolder(
   // Another benchmark's model says nothing of this one's.
   const known = reference?.benchmark === rules.key ? reference : undefined;
   const { metric } = rules.quality;
+  const marks = isStandIn ? standInMarks(images.length, known) : foreignMarks(images);
   return new ImagenetDataSet({
-    name: isStandIn ? 'imagenet-standin' : 'imagenet-2012-val',
+    name: isStandIn ? 'imagenet-standin' : nameOf(marks),
     ...{ folder, images, metric, isManifestChecked: isGenerated },
     preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
     quality: known === undefined ? undefined : standInQuality(known, metric),
-    marks: isStandIn ? standInMarks(images.length, known) : countMarks(images.length),
+    marks,
   });
 }
 
@@ -89,10 +93,18 @@ function standInMarks(count: number, reference: ReferenceAccuracy | undefined): 
   return marks;
 }
 
-function countMarks(count: number): string[] {
-  if (count === VALIDATION_COUNT) return [];
+/** Only the whole validation set bears its name. */
+function nameOf(marks: readonly string[]): string {
+  return marks.length === 0 ? 'imagenet-2012-val' : 'imagenet-own-data';
+}
+
+/** What tells that a folder is not the validation set; no part of it may pass for the whole, nor other images for it. */
+function foreignMarks(images: readonly LabelledImage[]): string[] {
+  const namedCount = images.filter(({ path }) => VALIDATION_FILE.test(path)).length;
+  if (images.length === VALIDATION_COUNT && namedCount === VALIDATION_COUNT) return [];
   return [
-    `the data set has ${count} of ${VALIDATION_COUNT} images of the validation set; an official run needs all`,
+    `the data set is not the validation set of ImageNet 2012: ${images.length} images, ${namedCount} of them with ` +
+      `names of its ${VALIDATION_COUNT}; an official run needs all of these`,
   ];
 }
 

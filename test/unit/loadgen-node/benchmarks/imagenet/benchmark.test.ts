@@ -24,10 +24,22 @@ describe('openDataSet of resnet50', () => {
   it('opens a folder of images and marks that it is not the whole validation set', async () => {
     const folder = await writeImages();
     expect(await open(folder)).toMatchObject({
-      ...{ name: 'imagenet-2012-val', folder, totalSampleCount: 5, quality: undefined },
+      ...{ name: 'imagenet-own-data', folder, totalSampleCount: 5, quality: undefined },
       files: ['val_map.txt', ...[1, 2, 3, 4, 5].map((i) => `val_${i}.JPEG`)],
-      marks: [expect.stringContaining('5 of 50000 images of the validation set')],
+      marks: [
+        expect.stringMatching(
+          /is not the validation set .*: 5 images, 0 of them with names of its/,
+        ),
+      ],
     });
+  });
+
+  it('takes no part of the validation set for the whole', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'val/ILSVRC2012_val_00000001.JPEG', label: 1 }]);
+    const { name, marks } = await open(folder);
+    expect(name).toBe('imagenet-own-data');
+    expect(marks).toEqual([expect.stringContaining('1 images, 1 of them with names of its 50000')]);
   });
 
   it('finds images in the sub-folder that the list names', async () => {
