@@ -42,13 +42,21 @@ trap 'exit 143' TERM
 
 if [ -z "${SUT:-}" ]; then
   SUT=127.0.0.1:${PORT:-50051}
+  # Another node may have the port: a name that nobody else has tells them apart.
+  name=sut-local-$$
   # shellcheck disable=SC2086 # Flags are several words.
-  node "$main" sut --benchmark "$benchmark" --model "$model" --listen "$SUT" --node sut-local \
+  node "$main" sut --benchmark "$benchmark" --model "$model" --listen "$SUT" --node "$name" \
     ${SUTFLAGS:-} &
   node=$!
   # It answers before its model is there; the run waits for that.
-  until node "$main" name --sut "$SUT" >/dev/null 2>&1; do
-    kill -0 "$node" 2>/dev/null || { echo "run_and_time.sh: the SUT node ended" >&2; exit 4; }
+  until node "$main" name --sut "$SUT" 2>/dev/null | grep -q "$name"; do
+    kill -0 "$node" 2>/dev/null || {
+      code=4
+      wait "$node" || code=$?
+      node=
+      echo "run_and_time.sh: the SUT node ended" >&2
+      exit "$code"
+    }
     sleep 1
   done
 fi

@@ -1,0 +1,55 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { FakeSutNode } from '../support/fake-sut-node.ts';
+import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { tinyImages, writeTinyImagenet } from '../support/tiny-imagenet.ts';
+import { writeToyStandin } from '../support/toy-standin.ts';
+
+// Goal: the script that the rules ask for runs the benchmark on a node of its own, or says why not.
+// Method: the real script with five images and a toy model.
+const SCRIPT = 'loadgen-node/benchmarks/resnet50/run_and_time.sh';
+
+let data: string;
+let model: string;
+
+beforeAll(async () => {
+  data = suiteFolder();
+  await writeTinyImagenet(data, tinyImages(5));
+  model = writeToyStandin(suiteFolder(), 'resnet50', 1);
+});
+
+function runAndTime(port: string, ...flags: readonly string[]): Promise<Ended> {
+  const script = ['sh', SCRIPT, data, model, '--mode', 'accuracy', ...flags];
+  return new LonghaulProcess(['env', `PORT=${port}`, ...script]).ended;
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+describe('run_and_time.sh', () => {
+  it('runs, tells the time, and ends with the exit code of the run', async () => {
+    const output = join(suiteFolder(), 'out');
+    const { stdout, code } = await runAndTime(await freePort(), '--output', output);
+    // The toy always says class 1.
+    expect(stdout).toContain('accuracy=20.000%, good=1, total=5');
+    expect(stdout).toMatch(/^Wall-clock time of the run, .*: \d+ s$/m);
+    expect(code).toBe(3);
+  });
+
+  it('never runs against another node that has its port', async () => {
+    const other = await FakeSutNode.start({ name: 'sut-other', benchmark: 'resnet50' });
+    const { stdout, stderr, code } = await runAndTime(other.address.replace(/.*:/, ''));
+    await other.stop();
+    expect(other.parts).toEqual([]);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('the address is already in use');
+    expect(code).toBe(6);
+  });
+});
