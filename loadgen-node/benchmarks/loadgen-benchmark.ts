@@ -68,6 +68,8 @@ export interface SyntheticSamples {
 /** A benchmark on the LoadGen node: data set in, payload bytes and accuracy out. */
 export interface LoadgenBenchmark {
   readonly rules: BenchmarkRules;
+  /** Word in place of a folder for data that longhaul makes; a folder of that name is meant by `./<word>`. */
+  readonly generatedData?: string;
   /**
    * Opens the data set: finds its list and its files; makes it first where this benchmark's data is generated.
    * Its checksums are compared afterwards, for all benchmarks alike (data-set/check-data-set.ts).

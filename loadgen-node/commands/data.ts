@@ -111,7 +111,8 @@ async function verifyDataSet(
   const { benchmark, dataDir, checksums } = values;
   const { onProgress, orAbort, clear } = watch();
   // A folder is compared first: what a broken data set lacks is told file by file then.
-  const isFolder = dataDir !== undefined && existsSync(dataDir);
+  const { generatedData } = await loadgenBenchmark(benchmark);
+  const isFolder = dataDir !== undefined && dataDir !== generatedData && existsSync(dataDir);
   const folder = isFolder ? dataDir : (await orAbort(openFiles(values, onProgress))).folder;
   const list = await findList(folder, checksums);
   if (list === undefined) {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
@@ -91,5 +91,25 @@ describe('longhaul run --benchmark resnet50', () => {
     const refused = await run();
     expect(refused).toMatchObject({ code: 5, stdout: '' });
     expect(refused.stderr).toContain('is not as SHA256SUMS has it: 1 changed (val_1.JPEG)');
+  });
+
+  it('takes the word standin for generated data, whatever lies here', async () => {
+    const cwd = suiteFolder();
+    mkdirSync(join(cwd, 'standin'));
+    const flags = [
+      '--benchmark',
+      'resnet50',
+      '--data-dir',
+      'standin',
+      '--cache-dir',
+      '/dev/null/x',
+    ];
+    for (const verb of ['checksums', 'verify']) {
+      const { code, stderr } = await longhaul(['data', verb, ...flags], { cwd });
+      expect({ code, stderr }).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('/dev/null/x'),
+      });
+    }
   });
 });

@@ -45,9 +45,9 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
   const rules = benchmarkRules(key);
   return {
     rules,
+    generatedData: STAND_IN,
     openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
       if (dataFolder === undefined) throw noDataFolder(rules);
-      // A folder of this name is meant by ./standin.
       const isGenerated = dataFolder === STAND_IN;
       const folder = isGenerated
         ? await ensureStandinDataSet({ cacheFolder, onProgress })
