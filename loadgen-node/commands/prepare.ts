@@ -9,14 +9,14 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
-import { writeReferenceAccuracy } from '../benchmarks/imagenet/reference-accuracy.ts';
+import {
+  PREPARED_STANDINS,
+  writeReferenceAccuracy,
+} from '../benchmarks/imagenet/reference-accuracy.ts';
 import { ensureStandinDataSet } from '../benchmarks/imagenet/standin-data-set.ts';
 import { readValMap } from '../benchmarks/imagenet/val-map.ts';
 import { type PreparedStandin, preparedText } from './prepared-text.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
-
-/** What can be prepared: word → benchmark. */
-const STANDINS: Readonly<Record<string, 'resnet50'>> = { 'resnet50-standin': 'resnet50' };
 
 const PREPARE_SETTINGS: {
   readonly output: Setting<string | undefined>;
@@ -66,15 +66,17 @@ type Progress = (fraction: number, what: string) => void;
 export function prepareCommand(): Command {
   const command = createCommand('prepare', 'make a stand-in for a model and its data set').argument(
     '<what>',
-    Object.keys(STANDINS).join(', '),
+    Object.keys(PREPARED_STANDINS).join(', '),
   );
   return addFlags(command, PREPARE_SETTINGS)
     .addHelpText('after', EXAMPLE)
     .action(async (what: string) => {
       const { values } = settingsOf(command, undefined, PREPARE_SETTINGS);
-      const benchmark = Object.hasOwn(STANDINS, what) ? STANDINS[what] : undefined;
+      const benchmark = Object.hasOwn(PREPARED_STANDINS, what)
+        ? PREPARED_STANDINS[what]
+        : undefined;
       if (benchmark === undefined) {
-        const known = Object.keys(STANDINS).join(', ');
+        const known = Object.keys(PREPARED_STANDINS).join(', ');
         throw new MlperfError(
           'ERR_CONFIG_INVALID',
           `nothing to prepare "${what}"; there is: ${known}`,

@@ -9,6 +9,7 @@ import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
 import { ImagenetDataSet } from './imagenet-data-set.ts';
 import {
+  PREPARED_STANDINS,
   type ReferenceAccuracy,
   readReferenceAccuracy,
   standInQuality,
@@ -72,7 +73,7 @@ async function openFolder(
   // Another benchmark's model says nothing of this one's.
   const known = reference?.benchmark === rules.key ? reference : undefined;
   const { metric } = rules.quality;
-  const marks = isStandIn ? standInMarks(images.length, known) : foreignMarks(images);
+  const marks = isStandIn ? standInMarks(rules.key, images.length, known) : foreignMarks(images);
   return new ImagenetDataSet({
     name: isStandIn ? 'imagenet-standin' : nameOf(marks),
     ...{ folder, images, metric, isManifestChecked: isGenerated },
@@ -82,12 +83,17 @@ async function openFolder(
   });
 }
 
-function standInMarks(count: number, reference: ReferenceAccuracy | undefined): string[] {
+function standInMarks(
+  key: string,
+  count: number,
+  reference: ReferenceAccuracy | undefined,
+): string[] {
   const marks = [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
   if (reference === undefined) {
+    const what = Object.keys(PREPARED_STANDINS).find((word) => PREPARED_STANDINS[word] === key);
+    const advice = what === undefined ? '' : `: "longhaul prepare ${what}" measures it`;
     marks.push(
-      'the accuracy of the FP32 stand-in on these images is not known, so the target is that for ImageNet: ' +
-        '"longhaul prepare" measures it',
+      `the accuracy of the FP32 stand-in for ${key} on these images is not known, so the target is that for ImageNet${advice}`,
     );
   }
   return marks;

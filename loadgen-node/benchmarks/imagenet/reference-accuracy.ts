@@ -12,6 +12,11 @@ import type { NamedQuality } from '../loadgen-benchmark.ts';
  */
 const REFERENCE_FILE = 'reference.json';
 
+/** What `longhaul prepare` takes → the benchmark whose stand-in it measures. */
+export const PREPARED_STANDINS: Readonly<Record<string, 'resnet50'>> = {
+  'resnet50-standin': 'resnet50',
+};
+
 /** Share of the reference's accuracy that a stand-in must reach, as the benchmarks demand it of theirs. */
 const SHARE = 0.99;
 

@@ -68,8 +68,17 @@ describe('openDataSet of resnet50', () => {
     expect({ name, quality }).toEqual({ name: 'imagenet-standin', quality: undefined });
     expect(marks).toEqual([
       expect.stringContaining('stand-in: 1 images drawn by longhaul'),
-      expect.stringContaining('the target is that for ImageNet: "longhaul prepare" measures it'),
+      expect.stringContaining(
+        'the target is that for ImageNet: "longhaul prepare resnet50-standin" measures it',
+      ),
     ]);
+  });
+
+  it('advises no preparing where there is none', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'standin_val_1.JPEG', label: 1 }]);
+    const { marks } = await open(folder, mobilenet);
+    expect(marks?.[1]).toMatch(/FP32 stand-in for mobilenet .* the target is that for ImageNet$/);
   });
 
   it.each([
