@@ -94,9 +94,9 @@ export async function startSutNode(
     loading = node.load();
     await Promise.race([loading, rejectsOnAbort(hooks.signal)]);
   } catch (error) {
-    // A thread inside ONNX Runtime cannot be ended: the process would abort under it. Seconds at most.
-    await loading?.catch(() => {});
-    await node.close();
+    // Closing ends a worker process that hangs. A thread inside ONNX Runtime cannot be ended, the process would
+    // abort under it, and a model that is being made ends at its next report: both are waited for.
+    await Promise.all([node.close(), loading?.catch(() => {})]);
     throw error;
   }
   return node;

@@ -3,8 +3,10 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { machineNowNs } from '../../shared/clock/timer-clock.ts';
 import { decodeResponse } from '../../shared/digits/response.ts';
+import { silentLogger } from '../../shared/process/logger.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { startSutNode } from '../../sut-node/sut-node.ts';
 import type { DoneMessage, FromWorker } from '../../sut-node/workers/worker-messages.ts';
 import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
 import { ask, wholeSample } from '../support/infer-client.ts';
@@ -15,6 +17,7 @@ import {
   RAW_OPEN,
   rawSamples,
   startTestNode,
+  TEST_SETTINGS,
 } from '../support/test-sut-node.ts';
 import { environmentOf, isAlive, workerProcessesOf } from '../support/worker-processes.ts';
 
@@ -106,6 +109,23 @@ describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes'
     expect(isAlive(worker)).toBe(true);
     process.kill(pid, 'SIGKILL');
     while (isAlive(worker)) await pause();
+  });
+
+  it('ends soon when a worker hangs while it loads the model', async () => {
+    const giveUp = new AbortController();
+    const beganAtMs = performance.now();
+    const starting = startSutNode(
+      { ...TEST_SETTINGS, isolation: 'process' },
+      { logger: silentLogger, signal: giveUp.signal, onProgress: () => {} },
+    );
+    const ended = expect(starting).rejects.toMatchObject({ code: 'ERR_INTERRUPTED' });
+    while (workerProcessesOf(process.pid).length === 0) await pause();
+    for (const pid of workerProcessesOf(process.pid)) process.kill(pid, 'SIGSTOP');
+    giveUp.abort();
+    await ended;
+    expect(workerProcessesOf(process.pid)).toEqual([]);
+    // Killed after 5 s, not after the 60 that a start may take.
+    expect(performance.now() - beganAtMs).toBeLessThan(30_000);
   });
 
   it('outlives a worker process for which it has no file descriptor left, and says why', () => {
