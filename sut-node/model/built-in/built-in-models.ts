@@ -4,6 +4,7 @@ import { machineNowNs, timerClock } from '../../../shared/clock/timer-clock.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../../settings/delay-settings.ts';
+import { DEFAULT_RUNTIME, runtimeSettings } from '../../settings/model-settings.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
 import type { SutModel } from '../sut-model.ts';
 import { DelayModel } from './delay-model.ts';
@@ -39,7 +40,7 @@ const BUILT_INS: Readonly<Record<string, BuiltIn>> = {
  * @throws MlperfError `ERR_CONFIG_INVALID` for a setting that the benchmark would ignore
  */
 export function createBuiltInModel(settings: SutSettings): SutModel | undefined {
-  const { benchmark, model, responseCompression, isolation } = settings;
+  const { benchmark, model, responseCompression } = settings;
   const builtIn = Object.hasOwn(BUILT_INS, benchmark) ? BUILT_INS[benchmark] : undefined;
   for (const key of saidSettings(settings)) {
     if (builtIn?.heeds(key) === true) continue;
@@ -53,8 +54,8 @@ export function createBuiltInModel(settings: SutSettings): SutModel | undefined 
       `--response-compression ${responseCompression}: benchmark ${benchmark} compresses nothing`,
     );
   }
-  if (isolation !== 'thread') {
-    throw invalid(`--isolation ${isolation}: benchmark ${benchmark} has no workers`);
+  for (const [key, value] of workerSettings(settings)) {
+    throw invalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
   }
   return builtIn.create(settings);
 }
@@ -72,6 +73,17 @@ function saidSettings({ responseBytes, delay }: SutSettings): readonly string[] 
     ['delayTokenType', delay.tokenType],
   ] as const;
   return entries.filter(([, value]) => value !== undefined).map(([key]) => key);
+}
+
+/** Keys and values of the settings of workers and ONNX Runtime that are not as where nothing is said. */
+function workerSettings(settings: SutSettings): readonly (readonly [string, string])[] {
+  const { workerCount, isolation } = settings;
+  const said = { workers: workerCount, isolation, ...runtimeSettings(settings) };
+  const unsaid = { workers: 1, isolation: 'thread', ...DEFAULT_RUNTIME };
+  const textsUnsaid = new Map(Object.entries(unsaid).map(([key, value]) => [key, String(value)]));
+  return Object.entries(said)
+    .map(([key, value]) => [key, String(value)] as const)
+    .filter(([key, text]) => text !== textsUnsaid.get(key));
 }
 
 function createDelayModel({ delay, responseBytes }: SutSettings): DelayModel {

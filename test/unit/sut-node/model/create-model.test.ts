@@ -51,6 +51,13 @@ describe('createModel', () => {
       { benchmark: 'null', isolation: 'process' },
       /--isolation process.*no workers/,
     ],
+    ['a provider for null', { benchmark: 'null', providers: ['cuda'] }, /--providers cuda.*null/],
+    [
+      'threads for echo',
+      { benchmark: 'echo', threadsPerWorker: 2 },
+      /--threads-per-worker 2.*no w/,
+    ],
+    ['several workers for delay', { benchmark: 'delay', workerCount: 2 }, /--workers 2.*delay/],
     [
       'a response size for digits',
       { responseBytes: 9 },
