@@ -8,9 +8,17 @@ import { outputNamed, outputRow } from './output-row.ts';
 /**
  * The response is what the model says: the elements of one sample in the output that the usage names, or in
  * all outputs one behind the other in the model's order; row-major, little-endian.
- * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size.
+ * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size, and for what the usage says of
+ *   classes.
  */
 export function rawPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {
+  const ignored = (['classOffset', 'response'] as const).find((key) => usage[key] !== undefined);
+  if (ignored !== undefined) {
+    throw new MlperfError(
+      'ERR_MODEL',
+      `the description's "${ignored}" has no effect without "postprocess: class"`,
+    );
+  }
   const tensors = usage.output === undefined ? model.outputs : [outputNamed(model, usage.output)];
   const unread = tensors.find(({ elementType }) => !ELEMENT_TYPES.has(elementType));
   if (unread !== undefined) {

@@ -42,15 +42,16 @@ export function imagenetBenchmark(
     // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.
     prepareProcess: loadJpegCodec,
     openPipeline: (model, usage) =>
-      openPipeline(model, { ...defaultsFor(model), preprocess, ...withoutGaps(usage) }),
+      openPipeline(model, { ...defaultsFor(model, usage), preprocess, ...withoutGaps(usage) }),
   };
 }
 
-function defaultsFor(model: OpenedModel): ModelUsage {
+function defaultsFor(model: OpenedModel, { postprocess = 'class' }: ModelUsage): ModelUsage {
+  if (postprocess !== 'class') return imageShape(model);
   const hasBackground = model.outputs.some(({ shape }) => shape.at(-1) === COUNT_WITH_BACKGROUND);
   return {
     ...imageShape(model),
-    postprocess: 'class',
+    postprocess,
     classOffset: hasBackground ? -1 : 0,
     response: 'float32',
   };

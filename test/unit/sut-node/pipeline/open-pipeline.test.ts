@@ -58,6 +58,8 @@ describe('openPipeline', () => {
       'needs its input "label"',
     ],
     ['text', {}, [tensor('t', 'string', 0)], 'elements of type string'],
+    ['an offset of no class', { classOffset: -1 }, [IMAGE], '"classOffset" has no effect'],
+    ['a number of no class', { response: 'int64' }, [IMAGE], '"response" has no effect'],
     ['a single number', {}, [tensor('t', 'float')], '"batchAxis: none"'],
     ['no input', {}, [], 'has no input'],
     ['an unknown pre-processor', { preprocess: 'magic' }, [IMAGE], 'no pre-processor "magic"'],

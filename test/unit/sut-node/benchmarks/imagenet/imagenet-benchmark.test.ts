@@ -79,6 +79,13 @@ describe('resnet50 on the SUT node', () => {
     expect(classesOf(resnet50, RESNET50, scores(1001, 3, 4), usage)).toEqual([8, 9]);
   });
 
+  it('answers with the outputs as they are where a description says so', () => {
+    const usage: ModelUsage = { postprocess: 'raw' };
+    expect(resnet50.openPipeline(RESNET50, usage).outputNames).toEqual(
+      RESNET50.outputs.map(({ name }) => name),
+    );
+  });
+
   it('takes a model whose height and width are free, in either layout', () => {
     const free = (shape: number[]) => ({
       ...RESNET50,
