@@ -137,11 +137,12 @@ export class OnnxModel implements SutModel {
     return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
   }
 
-  /** Weights that somebody names are the benchmark's own only where their checksum is known. */
+  /** Weights that somebody names are the benchmark's own where their checksum is known, or where it has none itself. */
   async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
-    const { reference, rules } = this.#parts.benchmark;
+    const { reference, builtInModels, rules } = this.#parts.benchmark;
     if (this.#source.file === undefined) return rules.isOfficial;
-    return reference === undefined || !(await isReferenceFile(reference, modelFile, sha256));
+    if (reference === undefined) return Object.keys(builtInModels).length > 0;
+    return !(await isReferenceFile(reference, modelFile, sha256));
   }
 
   get #loadedPool(): WorkerPool {

@@ -49,7 +49,7 @@ function sha256Lines(sha256: string): string[] {
 function kindOf({ isOfficial, model }: CheckReport): string {
   if (model.isStandIn) return "a stand-in: not known to be the benchmark's own model";
   return isOfficial
-    ? 'the reference model of the benchmark, known by its SHA-256'
+    ? 'the reference model of the benchmark, known by its checksum'
     : "the benchmark's own model";
 }
 

@@ -105,7 +105,7 @@ describe('checkReportText', () => {
 
   it.each([
     [false, false, /^ {15}the benchmark's own model$/m],
-    [true, false, /^ {15}the reference model of the benchmark, known by its SHA-256$/m],
+    [true, false, /^ {15}the reference model of the benchmark, known by its checksum$/m],
     [true, true, /^ {15}a stand-in/m],
   ])('tells what it is: official %s, stand-in %s', async (isOfficial, isStandIn, line) => {
     const report = await scene().done;
