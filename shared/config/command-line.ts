@@ -32,9 +32,16 @@ export function addFlags(command: Command, table: SettingTable): Command {
     const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
     // The default is not given to commander: a flag that was not said must not look as if it was.
     const flag = placeholder === '' ? flagOf(key) : `${flagOf(key)} <${placeholder}>`;
-    command.addOption(new Option(flag, placeholder === '' ? help : text));
+    const option = new Option(flag, placeholder === '' ? help : text);
+    if (setting.isList === true) option.argParser(addToList);
+    command.addOption(option);
   }
   return command;
+}
+
+/** `--sut A --sut B` means both, as `--sut A,B` does; commander would take the last one. */
+function addToList(value: string, before: string | undefined): string {
+  return before === undefined ? value : `${before},${value}`;
 }
 
 /**
@@ -68,6 +75,10 @@ export function settingsOf<T extends SettingTable>(
 export function commanderOutcome(error: unknown): MlperfError | 'done' | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return 'done';
+  if (error.code === 'commander.help') {
+    const message = 'a verb is missing: choose one of those that are listed';
+    return new MlperfError('ERR_CONFIG_INVALID', message, { cause: error });
+  }
   const message = error.message
     .replace(/^error: /, '')
     .split('\n')

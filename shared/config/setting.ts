@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly placeholder: string;
   /** Checks the value as it stands in a file and turns it into what the program uses. */
   readonly schema: z.ZodType<T>;
+  /** True for a list: a flag that is said again adds to it. */
+  readonly isList?: boolean;
   /** A flag's text as it would stand in a file. */
   readonly fromFlag: (text: string) => unknown;
   /** Value in file form that holds where nothing is said; undefined: the setting may be absent. */
@@ -31,7 +33,7 @@ export type SettingValues<T extends SettingTable> = {
 type Options<F> = { readonly fallback?: F; readonly required?: boolean };
 
 function setting<T>(
-  kind: Pick<Setting<T>, 'placeholder' | 'schema' | 'fromFlag'>,
+  kind: Pick<Setting<T>, 'placeholder' | 'schema' | 'fromFlag' | 'isList'>,
   help: string,
   options: Options<unknown>,
 ): Setting<T> {
@@ -96,7 +98,7 @@ export function choiceList<const T extends readonly [string, ...string[]]>(
     .min(1, message)
     .refine((list) => new Set(list).size === list.length, 'must not name a word twice');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
-  return setting({ placeholder: 'name[,name...]', schema, fromFlag }, help, options);
+  return setting({ placeholder: 'name[,name...]', schema, fromFlag, isList: true }, help, options);
 }
 
 /** A whole number in a range. */
@@ -123,7 +125,7 @@ export function numberList(help: string, options: Options<number[]> = {}): Setti
   const one = z.number('must be a number above 0').positive('must be a number above 0');
   const schema = z.array(one, 'must be a list of numbers, for example [2, 1]').min(1);
   const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
-  return setting({ placeholder: 'n[,n...]', schema, fromFlag }, help, options);
+  return setting({ placeholder: 'n[,n...]', schema, fromFlag, isList: true }, help, options);
 }
 
 /** Whole numbers in a range: a list in a file, separated by commas in a flag. */
@@ -138,7 +140,7 @@ export function countList(
     .min(1, 'must name at least one number')
     .refine((list) => new Set(list).size === list.length, 'must not name a number twice');
   const fromFlag = (value: string): unknown => value.split(',').map(asNumber);
-  return setting({ placeholder: 'n[,n...]', schema, fromFlag }, help, options);
+  return setting({ placeholder: 'n[,n...]', schema, fromFlag, isList: true }, help, options);
 }
 
 /** A percentage above 0 and below 100; the program gets the fraction. */
@@ -216,7 +218,11 @@ export function addressList(help: string, options: Options<string[]> = {}): Sett
     .min(1, 'must name at least one host:port')
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
-  return setting({ placeholder: 'host:port[,host:port...]', schema, fromFlag }, help, options);
+  return setting(
+    { placeholder: 'host:port[,host:port...]', schema, fromFlag, isList: true },
+    help,
+    options,
+  );
 }
 
 function isNodeAddress(value: string): boolean {
