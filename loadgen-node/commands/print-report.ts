@@ -205,8 +205,17 @@ function countLines(report: RunReport, phase: string, outcome: PhaseOutcome | nu
         `${counts.lostQueries} lost; ${counts.issuedSamples} samples issued, ` +
         `${counts.completedSamples} completed, ${counts.lostSamples} lost, ${counts.contractErrors} contract errors`,
     ),
-    ...failures.map(({ code, count, firstText }) => row('', `${count} ${code}: ${firstText}`)),
+    ...failures.flatMap(failureLines),
   ];
+}
+
+/** A line per text where there are several: a sample may fail for another reason than the first did. */
+function failureLines({ code, count, texts }: PhaseOutcome['failures'][number]): string[] {
+  const told = texts.reduce((sum, text) => sum + text.count, 0);
+  const lines = texts.map((one) => row('', `${one.count} ${code}: ${one.text}`));
+  return told === count
+    ? lines
+    : [...lines, row('', `${count - told} ${code}, for further reasons`)];
 }
 
 function verdictLines(report: RunReport): string[] {

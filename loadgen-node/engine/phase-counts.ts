@@ -66,9 +66,13 @@ export function isBrokenEnd(cause: EndCause): boolean {
   return cause === 'fault' || cause === 'stall' || cause === 'interrupted';
 }
 
-/** Writes the failed samples of a phase, by the code of the failure. */
+/** Writes the failed samples of a phase, by the code of the failure, and what was said of them. */
 export function writeFailures(log: DetailLog, failures: FailureTally): void {
-  for (const { code, count, firstText } of failures.counts()) {
-    log.error('error_runtime', `${count} samples lost (${code}). First: ${firstText}`);
+  for (const { code, count, texts } of failures.counts()) {
+    const first = texts[0]?.text ?? '';
+    log.error('error_runtime', `${count} samples lost (${code}). First: ${first}`);
+    for (const other of texts.slice(1)) {
+      log.error('error_runtime', `${other.count} of these samples lost (${code}): ${other.text}`);
+    }
   }
 }

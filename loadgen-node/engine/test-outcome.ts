@@ -37,8 +37,8 @@ export interface PhaseCounts {
 export interface FailureCount {
   readonly code: string;
   readonly count: number;
-  /** Text of the first one. */
-  readonly firstText: string;
+  /** What was said of them, the first one first; of many different texts only the first few. */
+  readonly texts: readonly { readonly text: string; readonly count: number }[];
 }
 
 /** What every phase leaves behind. */

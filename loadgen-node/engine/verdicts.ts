@@ -122,12 +122,12 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
   const { counts, endCause, faultText } = outcome;
   const reasons: VerdictReason[] = [];
   if (counts.lostSamples > 0) {
-    const first = outcome.failures[0];
+    const first = outcome.failures[0]?.texts[0];
     reasons.push({
       rule: 'lost-samples',
       text:
         `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
-        `never completed${first === undefined ? '' : ` (first: ${first.firstText})`}.`,
+        `never completed${first === undefined ? '' : ` (first: ${first.text})`}.`,
       needed: '0 lost samples',
       seen: `${counts.lostSamples} lost samples`,
       key: null,

@@ -83,7 +83,7 @@ async function runOffline(): Promise<readonly RssPoint[]> {
       },
     });
     if (phase === null || phase.counts.lostSamples > 0) {
-      throw new Error(phase?.failures[0]?.firstText ?? phase?.faultText ?? 'the run broke');
+      throw new Error(phase?.failures[0]?.texts[0]?.text ?? phase?.faultText ?? 'the run broke');
     }
     completed = phase.counts.completedSamples;
   } finally {

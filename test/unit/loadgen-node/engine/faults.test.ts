@@ -53,7 +53,7 @@ describe('a SUT that loses samples', () => {
     expectBalance(outcome);
     expect(outcome.performance?.counts).toMatchObject({ issuedSamples: 101, lostSamples: 1 });
     expect(outcome.performance?.failures).toEqual([
-      { code: 'bad-sample', count: 1, firstText: 'node 1 could not decode it' },
+      { code: 'bad-sample', count: 1, texts: [{ text: 'node 1 could not decode it', count: 1 }] },
     ]);
     expect(rules(outcome)).toEqual({ loadgen: ['lost-samples'], longhaul: ['lost-samples'] });
     expect(readFileSync(outcome.logFiles.summary, 'utf8')).toContain('Result is : INVALID');
