@@ -130,7 +130,7 @@ export class OnnxModel implements SutModel {
     const { benchmark, settings } = this.#parts;
     const { builtIn, file } = this.#source;
     if (file !== undefined) {
-      await checkModelFile(file);
+      await checkModelFile(file, Object.keys(benchmark.builtInModels));
       return file;
     }
     const { cacheFolder } = settings;

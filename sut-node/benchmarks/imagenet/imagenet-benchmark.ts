@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
 import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
@@ -7,7 +8,7 @@ import type { OpenedModel } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { ReferenceModel, SutBenchmark } from '../sut-benchmark.ts';
 import { ensureStandinModels } from './standin-models.ts';
-import { type StandinBenchmark, standinWords } from './standins.ts';
+import { hasStandin, standinWords } from './standins.ts';
 
 /** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;
@@ -24,19 +25,20 @@ const RESPONSE_BYTES = 4;
  * @param preprocess Name of the pre-processor.
  */
 export function imagenetBenchmark(
-  key: StandinBenchmark,
+  key: string,
   preprocess: string,
   reference: ReferenceModel,
 ): SutBenchmark {
-  const words = standinWords(key);
+  const standin = hasStandin(key) ? key : undefined;
   return {
     rules: benchmarkRules(key),
-    builtInModels: words,
+    builtInModels: standin === undefined ? {} : standinWords(standin),
     reference,
     responseBytesMax: RESPONSE_BYTES,
     sampleElements: IMAGENET_ELEMENTS,
     prepareModel: async ({ model, cacheFolder, onProgress }) => {
-      const files = await ensureStandinModels({ benchmark: key, cacheFolder, onProgress });
+      assert(standin !== undefined, 'only words of builtInModels are asked for');
+      const files = await ensureStandinModels({ benchmark: standin, cacheFolder, onProgress });
       return model === 'standin-int8' ? files.int8 : files.fp32;
     },
     // The workers decode images: see loadJpegCodec for why the main thread loads the codec before them.

@@ -31,6 +31,11 @@ export const STANDINS: Readonly<Record<StandinBenchmark, Omit<StandinRecipe, 'wi
   },
 };
 
+/** True for a benchmark that has one. */
+export function hasStandin(benchmark: string): benchmark is StandinBenchmark {
+  return Object.hasOwn(STANDINS, benchmark);
+}
+
 /** Precisions in which a stand-in is made. */
 export const STANDIN_PRECISIONS = ['fp32', 'int8'] as const;
 

@@ -9,20 +9,20 @@ describe('checkModelFile', () => {
   it('takes a file', async () => {
     const modelFile = join(tempFolder(), 'own.onnx');
     await writeFile(modelFile, 'any bytes');
-    await expect(checkModelFile(modelFile)).resolves.toBeUndefined();
+    await expect(checkModelFile(modelFile, [])).resolves.toBeUndefined();
   });
 
   it('names a file that is not there', async () => {
     const modelFile = join(tempFolder(), 'own.onnx');
-    await expect(checkModelFile(modelFile)).rejects.toMatchObject({
+    await expect(checkModelFile(modelFile, ['standin'])).rejects.toMatchObject({
       code: 'ERR_MODEL',
-      message: `model file ${modelFile}: there is no such file or folder`,
+      message: `model file ${modelFile}: there is no such file or folder; without a file there is: --model standin`,
     });
   });
 
   it('refuses a folder', async () => {
     const folder = tempFolder();
-    await expect(checkModelFile(folder)).rejects.toMatchObject({
+    await expect(checkModelFile(folder, [])).rejects.toMatchObject({
       code: 'ERR_MODEL',
       message: `model file ${folder} is not a file`,
     });
