@@ -1,3 +1,5 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import { isBrokenEnd } from '../engine/phase-counts.ts';
 import type { PerformanceOutcome, TestOutcome, VerdictReason } from '../engine/test-outcome.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -21,6 +23,8 @@ const MARGIN = 0.1;
 /** Which setting to change, and by how much; empty where no setting helps. */
 export function adviceOn(reason: VerdictReason, outcome: TestOutcome): string {
   const { performance, effectiveSettings: settings } = outcome;
+  // Of a run that broke off, what its rates and lengths would have been is not known.
+  if (performance !== null && isBrokenEnd(performance.endCause)) return '';
   const known = performance === null ? '' : specificAdvice(reason, performance, settings);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
@@ -114,6 +118,13 @@ function adviceOnLength(
 
 function adviceOnRate({ summary }: PerformanceOutcome, settings: EffectiveSettings): string {
   if (settings.scenario !== 'Server') return '';
+  const { minNs } = summary.sampleLatency;
+  if (summary.tokens === null && minNs > settings.targetLatencyNs) {
+    return (
+      `Even the fastest query took ${formatNs(minNs)}, above the bound of ${formatNs(settings.targetLatencyNs)}: ` +
+      'no --target-qps helps, a faster SUT does (or --target-latency, which is another measurement).'
+    );
+  }
   const { scheduled, completed } = summary.rates;
   const keepsUp = completed >= scheduled * (1 - MARGIN);
   const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;

@@ -118,9 +118,22 @@ describe('advice', () => {
       serverTargetLatencyNs: 500_000,
       minDurationMs: 1000,
     } as const;
-    const advice = await adviceOf(settings);
+    // One of a thousand is fast enough: a lower rate may help the others.
+    const advice = await adviceOf(settings, (sample) => (sample === 7 ? 100_000 : 1_000_000));
     expect(advice['latency-bound']).toMatch(
       /Most queries .* try a lower --target-qps, for example 10\.$/,
+    );
+  });
+
+  it('says that no rate helps where even the fastest query is above the bound', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      serverTargetLatencyNs: 500_000,
+      minDurationMs: 1000,
+    } as const;
+    expect((await adviceOf(settings))['latency-bound']).toMatch(
+      /^Even the fastest query took 1 ms, above the bound of 500 µs: no --target-qps helps/,
     );
   });
 });
