@@ -73,14 +73,16 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 }
 
 function accuracyLines(report: RunReport): string[] {
-  const { accuracy, outcome, quality } = report;
+  const { outcome, quality } = report;
+  const { report: scored, problem } = report.accuracy;
   if (outcome.accuracy === null) return [];
-  if (accuracy === undefined) return [row('Accuracy', 'none: not every sample was answered')];
-  const verdict = isMet(accuracy, quality) ? 'met' : 'NOT met';
+  if (problem !== undefined) return [row('Accuracy', 'none: the result tells why')];
+  if (scored === undefined) return [row('Accuracy', 'none: not every sample was answered')];
+  const verdict = isMet(scored, quality) ? 'met' : 'NOT met';
   const lines = [
-    row('Accuracy', `${accuracyInWords(accuracy)}, target ${targetInWords(quality)}: ${verdict}`),
+    row('Accuracy', `${accuracyInWords(scored)}, target ${targetInWords(quality)}: ${verdict}`),
   ];
-  if (accuracy.scriptLine !== undefined) lines.push(row('', accuracy.scriptLine));
+  if (scored.scriptLine !== undefined) lines.push(row('', scored.scriptLine));
   return lines;
 }
 
