@@ -45,6 +45,8 @@ export class RunJudge {
   readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
+  /** Those of {@link notes} that tell that the models or the data are not the benchmark's own. */
+  standInMarks: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -56,9 +58,11 @@ export class RunJudge {
     const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
     const audit = await this.#compose(test);
     this.#audit = audit;
+    const ofModels = modelMarks(audit.nodes, plan.rules.key);
+    this.standInMarks = [...ofModels, ...(dataSet.marks ?? [])];
     this.notes = [
       ...marksOf(plan),
-      ...modelMarks(audit.nodes, plan.rules.key),
+      ...ofModels,
       ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),

@@ -111,7 +111,7 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
-  writeAccuracyFile(plan.output, judge.accuracy.report);
+  writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   const { nameCalls, nodes: nodesSeen } = await judge.audit();
   return {
     plan,

@@ -1,5 +1,6 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
@@ -237,5 +238,5 @@ function verdictLines(report: RunReport): string[] {
 
 /** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
 function row(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${text.replaceAll(/\p{Cc}/gu, '\ufffd')}`;
+  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }

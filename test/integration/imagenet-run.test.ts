@@ -61,7 +61,13 @@ describe('longhaul run --benchmark resnet50', () => {
     expect(stdout).toContain(standIn);
     const line = 'accuracy=100.000%, good=40, total=40';
     expect(stdout).toContain(line);
-    expect(readFileSync(join(output, 'accuracy.txt'), 'utf8')).toBe(`${line}\n`);
+    const [first, ...notes] = readFileSync(join(output, 'accuracy.txt'), 'utf8').split('\n');
+    expect(first).toBe(line);
+    expect(notes).toEqual([
+      expect.stringMatching(`^note: SUT node .* ${standIn}: neither its accuracy nor its speed`),
+      expect.stringMatching('^note: the data set is not the validation set of ImageNet 2012'),
+      '',
+    ]);
 
     const logs = readRunLogs(output);
     expect(logs.summary).toContain(standIn);
