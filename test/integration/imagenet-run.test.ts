@@ -85,12 +85,12 @@ describe('longhaul run --benchmark resnet50', () => {
 
     writeFileSync(join(folder, 'val_1.JPEG'), 'other');
     rmSync(join(folder, 'val_2.JPEG'));
+    // No part of the data set: val_map.txt does not name it.
     writeFileSync(join(folder, 'val_99.JPEG'), 'more');
     const bad = await longhaul(['data', 'verify', ...data]);
     expect(bad.code).toBe(5);
     expect(bad.stderr).toContain(
-      'is not as SHA256SUMS has it: 1 missing (val_2.JPEG); 1 changed (val_1.JPEG); ' +
-        '1 not in the list (val_99.JPEG)',
+      'is not as SHA256SUMS has it: 1 missing (val_2.JPEG); 1 changed (val_1.JPEG)\n',
     );
     await writeTinyImagenet(folder, tinyImages(IMAGE_COUNT));
     writeFileSync(join(folder, 'val_1.JPEG'), 'other');
