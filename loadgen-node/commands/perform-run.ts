@@ -61,7 +61,7 @@ export async function performRun(
   if (plan.auditConfig !== undefined) {
     terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
   }
-  // Wrong addresses and names are told before minutes go into the data set.
+  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const benchmark = await loadgenBenchmark(plan.rules.key);
   const onProgress: PrepareProgress = (fraction, what) =>

@@ -79,6 +79,15 @@ describe('longhaul run --benchmark resnet50', () => {
     expect(logs.value('longhaul_accuracy')).toMatchObject({ correct: '40', needed: '31' });
   });
 
+  it('is refused by a node of another benchmark before the data set is opened', async () => {
+    const other = ['--benchmark', 'digits', '--data-dir', '/nowhere', '--target-qps', '1'];
+    const { code, stderr } = await longhaul(['run', '--sut', node.address, ...other]);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: `longhaul: SUT node ${node.address} does not serve benchmark "digits"; it serves resnet50\n`,
+    });
+  });
+
   it('does not begin on data that is not as its list has it', async () => {
     const verified = await longhaul(['data', 'verify', ...data]);
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('40 samples') });
