@@ -26,7 +26,7 @@ export type NodeLossPolicy = (typeof NODE_LOSS_POLICIES)[number];
 export interface DispatchSettings {
   /** Addresses of the SUT nodes, `host:port`, 1 or more, in the order in which they are named. */
   readonly nodes: readonly string[];
-  /** Key of the benchmark that the nodes must serve. */
+  /** Key of the benchmark that the nodes must serve; empty: any, where nothing but names is asked. */
   readonly benchmark: string;
   /** Encoding of every sample of the run. */
   readonly encoding: PayloadEncoding;

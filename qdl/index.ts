@@ -3,6 +3,7 @@ import type { NameCall } from '../shared/evidence/network-evidence.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { NetworkNames } from './network-name.ts';
 import { ControlClient } from './node/control-client.ts';
+import { requireBenchmark } from './node/served-benchmark.ts';
 import { QueryDispatchLibrary } from './query-dispatch-library.ts';
 
 export { checkDispatchSettings } from './check-settings.ts';
@@ -27,8 +28,10 @@ export function createQueryDispatchLibrary(
 }
 
 /**
- * Asks the nodes for their names without a run. Nobody waits longer for it than for the nodes to be ready.
- * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names.
+ * Asks the nodes for their names without a run and, where the settings name a benchmark, whether they serve another
+ * one; a node that still loads its model passes. Nobody waits longer for it than for the nodes to be ready.
+ * @throws MlperfError as LoadGen's Name() would: unreachable, empty or repeated names; `ERR_SUT_REFUSED` for a node of
+ *   another benchmark.
  */
 export async function askNames(settings: DispatchSettings): Promise<NameCall> {
   const callTimeoutMs = Math.min(settings.callTimeoutMs, settings.readyTimeoutMs);
@@ -38,6 +41,12 @@ export async function askNames(settings: DispatchSettings): Promise<NameCall> {
   const names = new NetworkNames(clients, settings.division);
   try {
     await names.ask();
+    if (settings.benchmark !== '') {
+      const descriptions = await Promise.all(clients.map((client) => client.describe()));
+      clients.forEach(({ address }, i) => {
+        requireBenchmark(address, settings.benchmark, descriptions[i]);
+      });
+    }
     return (await names.calls())[0] as NameCall; // There was one call.
   } finally {
     for (const client of clients) client.close();

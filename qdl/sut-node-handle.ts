@@ -14,6 +14,7 @@ import type { DispatchSettings } from './dispatch-settings.ts';
 import { toDescription, toStream } from './evidence/from-wire.ts';
 import { ControlClient } from './node/control-client.ts';
 import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
+import { requireBenchmark } from './node/served-benchmark.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
@@ -90,11 +91,12 @@ export class SutNodeHandle {
         const why = answer.detail === '' ? answer.state : answer.detail;
         throw new MlperfError('ERR_SUT_NOT_READY', `SUT node ${this.address} is not ready: ${why}`);
       }
+      // Up, but not for this run: it would be waited for in vain where Describe tells why.
+      if (answer.state === 'NODE_STATE_READY') await this.#describe();
       onWait(this.address, answer.detail);
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
     }
-    this.#description = await this.control.describe();
-    if (this.#description !== undefined) this.#check(this.#description);
+    await this.#describe();
     this.ledger.digest = new PayloadDigestSum(this.digestPerMillion);
   }
 
@@ -171,6 +173,12 @@ export class SutNodeHandle {
     }
   }
 
+  /** @throws MlperfError `ERR_SUT_REFUSED` */
+  async #describe(): Promise<void> {
+    this.#description = await this.control.describe();
+    if (this.#description !== undefined) this.#check(this.#description);
+  }
+
   #check(description: DescribeResponse__Output): void {
     const { benchmark, encoding } = this.#settings;
     const { protocolVersionMin: min, protocolVersionMax: max } = description;
@@ -181,12 +189,8 @@ export class SutNodeHandle {
       );
     }
     // What a node does not tell, Open shows.
-    if (description.models.length === 0) return;
-    if (this.model === undefined) {
-      const served = description.models.map((model) => model.benchmark).join(', ');
-      throw this.#refusal(`does not serve benchmark "${benchmark}"; it serves ${served}`);
-    }
-    const { encodings } = this.model;
+    requireBenchmark(this.address, benchmark, description);
+    const { encodings } = this.model ?? { encodings: [] };
     const takes = encodings.some(
       (offer) =>
         offer.form === encoding.form && (offer.compression || 'identity') === encoding.compression,

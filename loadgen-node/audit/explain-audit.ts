@@ -1,3 +1,4 @@
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { brokenFindings } from './compose-audit.ts';
 import type { AuditFinding, AuditVerdict, NetworkAudit } from './network-audit.ts';
 
@@ -102,5 +103,5 @@ function wrap(text: string, indent: number, first = ''): string[] {
 
 /** Texts may come from a SUT node: a line of it must stay a line. */
 function printable(line: string): string {
-  return line.replaceAll(/\p{Cc}/gu, '\ufffd');
+  return asOneLine(line);
 }

@@ -32,7 +32,10 @@ export interface DataSet {
   readonly totalSampleCount: number;
   /** Folder in which its files lie. */
   readonly folder: string;
-  /** Its files, relative to the folder, with forward slashes; absent where samples are made up in memory. */
+  /**
+   * Its files, relative to the folder, with forward slashes; absent where samples are made up in memory. Nothing else
+   * that lies in the folder is a part of it: no list of checksums needs to have it.
+   */
   readonly files?: readonly string[];
   /** True where opening it has compared every file with the folder's manifest. */
   readonly isManifestChecked?: boolean;

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
 
 /** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */
@@ -17,15 +18,22 @@ export function removeAccuracyFile(output: string): void {
 }
 
 /**
- * Writes what the benchmark's official script prints of the accuracy log.
+ * Writes what the benchmark's official script prints of the accuracy log, and below it what the number is not: the
+ * file leaves the logs' folder more easily than the marks in them. Checkers know its line by its beginning.
  * @param report Undefined where nothing was scored; without a line where the benchmark has no such script.
+ * @param marks What a reader has to know of models and data. Parts of them come from SUT nodes: each stays one line.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function writeAccuracyFile(output: string, report: AccuracyReport | undefined): void {
+export function writeAccuracyFile(
+  output: string,
+  report: AccuracyReport | undefined,
+  marks: readonly string[],
+): void {
   if (report?.scriptLine === undefined) return;
+  const notes = marks.map((mark) => `note: ${asOneLine(mark)}`);
   const path = join(output, ACCURACY_FILE);
   try {
-    writeFileSync(path, `${report.scriptLine}\n`);
+    writeFileSync(path, [report.scriptLine, ...notes, ''].join('\n'));
   } catch (error) {
     const reason = describeSystemError(error);
     throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });

@@ -1,7 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
-import { MANIFEST_FILE } from '../../shared/cache/manifest.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
@@ -13,7 +11,7 @@ import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { findList } from '../data-set/check-data-set.ts';
 import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
 import { compareFiles, differenceError, differs } from '../data-set/compare-files.ts';
-import { hashFiles, listFiles } from '../data-set/hash-files.ts';
+import { hashFiles } from '../data-set/hash-files.ts';
 import { Interruption } from './interruption.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
@@ -23,9 +21,10 @@ Examples:
   longhaul data verify --benchmark resnet50 --data-dir imagenet
 
 A list is what sha256sum writes, and "sha256sum -c" in the data set's folder reads it. Every run compares its data
-set with ${CHECKSUM_FILE} in that folder, or with the list of --data-checksums.
+set with ${CHECKSUM_FILE} in that folder, or with the list of --data-checksums. Both compare the files that the data
+set consists of, and all that are listed; what else lies in the folder is no part of it.
 
-Exit codes: 0 unchanged, 5 a file is missing, changed or not in the list, 2 wrong flag.`;
+Exit codes: 0 unchanged, 5 a file of the data set is missing, changed or not in the list, 2 wrong flag.`;
 
 const DATA_SETTINGS: {
   readonly benchmark: Setting<string>;
@@ -110,10 +109,13 @@ async function verifyDataSet(
 ): Promise<void> {
   const { benchmark, dataDir, checksums } = values;
   const { onProgress, orAbort, clear } = watch();
-  // A folder is compared first: what a broken data set lacks is told file by file then.
   const { generatedData } = await loadgenBenchmark(benchmark);
   const isFolder = dataDir !== undefined && dataDir !== generatedData && existsSync(dataDir);
-  const folder = isFolder ? dataDir : (await orAbort(openFiles(values, onProgress))).folder;
+  const [opened] = await orAbort(Promise.allSettled([openFiles(values, onProgress)]));
+  // A broken data set may not open: the list tells file by file what it lacks.
+  if (opened.status === 'rejected' && !isFolder) throw opened.reason;
+  const { folder, files } =
+    opened.status === 'fulfilled' ? opened.value : { folder: dataDir as string, files: [] };
   const list = await findList(folder, checksums);
   if (list === undefined) {
     throw new MlperfError(
@@ -121,35 +123,22 @@ async function verifyDataSet(
       `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
     );
   }
-  const present = (await listFiles(folder)).filter((path) => !isBesides(path, folder, checksums));
-  const differences = await orAbort(compareFiles(folder, list.checksums, present, onProgress));
+  const differences = await orAbort(compareFiles(folder, list.checksums, files, onProgress));
   clear();
   if (differs(differences)) throw differenceError(folder, list.name, differences);
-  const dataSet = await orAbort(openDataSet(values, onProgress));
-  clear();
+  if (opened.status === 'rejected') throw opened.reason;
   const digest = digestOfList(list.checksums);
   process.stdout.write(
     `${list.checksums.size} files of ${folder} are as ${list.name} has them (SHA-256 of the list ${digest}): ` +
-      `${dataSet.totalSampleCount} samples of ${benchmark}\n`,
+      `${opened.value.totalSampleCount} samples of ${benchmark}\n`,
   );
 }
 
-/** Files that say something of a data set and are none of its own. */
-const BESIDES: readonly string[] = [CHECKSUM_FILE, MANIFEST_FILE, 'reference.json'];
+type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount'>>;
 
-/** Lists do not list themselves. */
-function isBesides(path: string, folder: string, listFile: string | undefined): boolean {
-  const own =
-    listFile === undefined ? '' : relative(folder, resolve(listFile)).split(sep).join('/');
-  return path === own || BESIDES.includes(path);
-}
-
-async function openFiles(
-  values: DataValues,
-  onProgress: PrepareProgress,
-): Promise<{ readonly folder: string; readonly files: readonly string[] }> {
-  const { name, folder, files } = await openDataSet(values, onProgress);
-  if (files !== undefined) return { folder, files };
+async function openFiles(values: DataValues, onProgress: PrepareProgress): Promise<OpenedFiles> {
+  const { name, folder, files, totalSampleCount } = await openDataSet(values, onProgress);
+  if (files !== undefined) return { folder, files, totalSampleCount };
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
     `the samples of ${name} are made up: they have no files and no checksums`,

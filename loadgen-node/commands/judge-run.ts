@@ -1,15 +1,9 @@
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { HostIdentity } from '../../shared/process/host-facts.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
-import type {
-  AccuracyEntry,
-  AccuracyReport,
-  DataSet,
-  NamedQuality,
-} from '../benchmarks/loadgen-benchmark.ts';
+import type { AccuracyReport, DataSet, NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -20,13 +14,13 @@ import {
 } from '../benchmarks/quality.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../engine/test-context.ts';
-import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { modelDetails, modelMarks } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
+import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
 /** What a judge needs to know of a run. */
 export interface JudgeParts {
@@ -45,12 +39,14 @@ export interface JudgeParts {
 export class RunJudge {
   readonly #parts: JudgeParts;
   #audit: NetworkAudit | undefined;
-  /** Set by {@link judge} when every sample of an accuracy run was answered. */
-  accuracy: AccuracyReport | undefined;
+  /** Set by {@link judge}. */
+  accuracy: ScoredAccuracy = {};
   /** The quality that the run must reach. */
   readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
+  /** Those of {@link notes} that tell that the models or the data are not the benchmark's own. */
+  standInMarks: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -62,9 +58,11 @@ export class RunJudge {
     const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
     const audit = await this.#compose(test);
     this.#audit = audit;
+    const ofModels = modelMarks(audit.nodes, plan.rules.key);
+    this.standInMarks = [...ofModels, ...(dataSet.marks ?? [])];
     this.notes = [
       ...marksOf(plan),
-      ...modelMarks(audit.nodes, plan.rules.key),
+      ...ofModels,
       ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),
@@ -78,18 +76,11 @@ export class RunJudge {
       ...modelDetails(audit.nodes),
       ...networkDetails(audit),
     ];
-    try {
-      this.accuracy = await scoreAccuracy(dataSet, test);
-    } catch (error) {
-      const text = `A response is no answer to this benchmark: ${messageOf(error)}.`;
-      const needed = 'responses of the form that the benchmark knows';
-      const problem = { rule: 'response-form', text, needed, seen: 'another form' };
-      return { problems: [problem, ...broken], notes: this.notes, details };
-    }
-    if (this.accuracy !== undefined) {
-      details.push(accuracyDetail(this.accuracy, this.quality));
-    }
-    return { problems: [...this.#qualityProblems(), ...broken], notes: this.notes, details };
+    this.accuracy = await scoreAccuracy(dataSet, test);
+    const { report, problem } = this.accuracy;
+    if (report !== undefined) details.push(accuracyDetail(report, this.quality));
+    const problems = problem === undefined ? this.#qualityProblems(report) : [problem];
+    return { problems: [...problems, ...broken], notes: this.notes, details };
   };
 
   /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
@@ -102,27 +93,13 @@ export class RunJudge {
     return composeAudit(await gatherFacts(plan, qdl, host, phases));
   }
 
-  #qualityProblems(): Judgement['problems'] {
-    const { accuracy, quality } = this;
+  #qualityProblems(accuracy: AccuracyReport | undefined): Judgement['problems'] {
+    const { quality } = this;
     if (accuracy === undefined || isMet(accuracy, quality)) return [];
     const seen = accuracyInWords(accuracy);
     const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
     return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
   }
-}
-
-/** Scores what stands in the accuracy log, so that the number can be checked from the log alone. */
-async function scoreAccuracy(
-  dataSet: DataSet,
-  { accuracy, accuracyLogPath }: JudgedTest,
-): Promise<AccuracyReport | undefined> {
-  const isWhole = accuracy?.endCause === 'all-issued' && accuracy.counts.lostSamples === 0;
-  if (!isWhole || accuracy.setsRun < accuracy.setCount) return undefined;
-  const entries: AccuracyEntry[] = [];
-  for await (const { sampleIndex, response } of readAccuracyLog(accuracyLogPath)) {
-    entries.push({ sampleIndex, response });
-  }
-  return dataSet.scoreAccuracy(entries);
 }
 
 function marksOf(plan: RunPlan): string[] {

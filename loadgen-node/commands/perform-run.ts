@@ -11,11 +11,7 @@ import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import { removeAudit, writeAudit } from '../audit/audit-file.ts';
-import type {
-  AccuracyReport,
-  NamedQuality,
-  PrepareProgress,
-} from '../benchmarks/loadgen-benchmark.ts';
+import type { NamedQuality, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
@@ -29,6 +25,7 @@ import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { modelsInWords } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
+import type { ScoredAccuracy } from './score-accuracy.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
 const DRAIN_TIMEOUT_NS = 2e9;
@@ -43,7 +40,7 @@ export interface RunReport {
   /** All calls of LoadGen's Name(). */
   readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
-  readonly accuracy: AccuracyReport | undefined;
+  readonly accuracy: ScoredAccuracy;
   /** What a reader of the result has to know; the same as in the logs. */
   readonly notes: readonly string[];
 }
@@ -64,7 +61,7 @@ export async function performRun(
   if (plan.auditConfig !== undefined) {
     terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
   }
-  // Wrong addresses and names are told before minutes go into the data set.
+  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const benchmark = await loadgenBenchmark(plan.rules.key);
   const onProgress: PrepareProgress = (fraction, what) =>
@@ -114,7 +111,7 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
-  writeAccuracyFile(plan.output, judge.accuracy);
+  writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   const { nameCalls, nodes: nodesSeen } = await judge.audit();
   return {
     plan,

@@ -1,5 +1,6 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
@@ -73,14 +74,16 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 }
 
 function accuracyLines(report: RunReport): string[] {
-  const { accuracy, outcome, quality } = report;
+  const { outcome, quality } = report;
+  const { report: scored, problem } = report.accuracy;
   if (outcome.accuracy === null) return [];
-  if (accuracy === undefined) return [row('Accuracy', 'none: not every sample was answered')];
-  const verdict = isMet(accuracy, quality) ? 'met' : 'NOT met';
+  if (problem !== undefined) return [row('Accuracy', 'none: the result tells why')];
+  if (scored === undefined) return [row('Accuracy', 'none: not every sample was answered')];
+  const verdict = isMet(scored, quality) ? 'met' : 'NOT met';
   const lines = [
-    row('Accuracy', `${accuracyInWords(accuracy)}, target ${targetInWords(quality)}: ${verdict}`),
+    row('Accuracy', `${accuracyInWords(scored)}, target ${targetInWords(quality)}: ${verdict}`),
   ];
-  if (accuracy.scriptLine !== undefined) lines.push(row('', accuracy.scriptLine));
+  if (scored.scriptLine !== undefined) lines.push(row('', scored.scriptLine));
   return lines;
 }
 
@@ -235,5 +238,5 @@ function verdictLines(report: RunReport): string[] {
 
 /** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
 function row(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${text.replaceAll(/\p{Cc}/gu, '\ufffd')}`;
+  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open, readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { forEachIndex } from '../../shared/cache/for-each-index.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../shared/errors/to-mlperf-error.ts';
@@ -53,26 +53,6 @@ export async function hashFiles(
     else checksums.set(path, digest);
   }
   return { checksums, missing };
-}
-
-/**
- * All files below a folder.
- * @returns Paths relative to it, with forward slashes, sorted.
- * @throws MlperfError `ERR_DATA_SET`
- */
-export async function listFiles(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.isDirectory())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-      .map((path) => path.split(sep).join('/'))
-      .sort();
-  } catch (error) {
-    throw new MlperfError('ERR_DATA_SET', `${folder}: ${describeSystemError(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 /** @returns undefined when there is no such file. */

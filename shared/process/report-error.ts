@@ -1,5 +1,6 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { asOneLine } from './one-line.ts';
 
 /**
  * Says on stderr what went wrong and returns the exit code: the message alone for an operating error
@@ -10,7 +11,7 @@ export function reportError(error: unknown): number {
     const lines = error.message
       .split('\n')
       // Parts of it may come from a SUT node.
-      .map((line) => `longhaul: ${line.replaceAll(/\p{Cc}/gu, '\ufffd')}\n`);
+      .map((line) => `longhaul: ${asOneLine(line)}\n`);
     process.stderr.write(lines.join(''));
     return exitCodeOf(error.code);
   }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +34,30 @@ describe('help', () => {
     const { code, stdout, stderr } = await longhaul([...verb, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+  });
+});
+
+describe('longhaul data verify', () => {
+  it('compares what a run would take, and nothing else in the folder', async () => {
+    const set = suiteFolder();
+    const data = ['--benchmark', 'custom', '--data-dir', set];
+    for (const name of ['a', 'b']) writeFileSync(join(set, name), name);
+    const list = join(set, 'SHA256SUMS');
+    expect(await longhaul(['data', 'checksums', ...data, '--output', list])).toMatchObject({
+      code: 0,
+    });
+    for (const name of ['.DS_Store', 'manifest.json']) writeFileSync(join(set, name), name);
+    mkdirSync(join(set, 'old'));
+    writeFileSync(join(set, 'old', 'c'), 'c');
+    expect(await longhaul(['data', 'verify', ...data])).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/has it: 1 not in the list \(manifest\.json\)\n/),
+    });
+    rmSync(join(set, 'manifest.json'));
+    expect(await longhaul(['data', 'verify', ...data])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 samples of custom'),
+    });
   });
 });
 

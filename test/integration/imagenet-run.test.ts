@@ -61,7 +61,13 @@ describe('longhaul run --benchmark resnet50', () => {
     expect(stdout).toContain(standIn);
     const line = 'accuracy=100.000%, good=40, total=40';
     expect(stdout).toContain(line);
-    expect(readFileSync(join(output, 'accuracy.txt'), 'utf8')).toBe(`${line}\n`);
+    const [first, ...notes] = readFileSync(join(output, 'accuracy.txt'), 'utf8').split('\n');
+    expect(first).toBe(line);
+    expect(notes).toEqual([
+      expect.stringMatching(`^note: SUT node .* ${standIn}: neither its accuracy nor its speed`),
+      expect.stringMatching('^note: the data set is not the validation set of ImageNet 2012'),
+      '',
+    ]);
 
     const logs = readRunLogs(output);
     expect(logs.summary).toContain(standIn);
@@ -73,18 +79,27 @@ describe('longhaul run --benchmark resnet50', () => {
     expect(logs.value('longhaul_accuracy')).toMatchObject({ correct: '40', needed: '31' });
   });
 
+  it('is refused by a node of another benchmark before the data set is opened', async () => {
+    const other = ['--benchmark', 'digits', '--data-dir', '/nowhere', '--target-qps', '1'];
+    const { code, stderr } = await longhaul(['run', '--sut', node.address, ...other]);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: `longhaul: SUT node ${node.address} does not serve benchmark "digits"; it serves resnet50\n`,
+    });
+  });
+
   it('does not begin on data that is not as its list has it', async () => {
     const verified = await longhaul(['data', 'verify', ...data]);
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('40 samples') });
 
     writeFileSync(join(folder, 'val_1.JPEG'), 'other');
     rmSync(join(folder, 'val_2.JPEG'));
+    // No part of the data set: val_map.txt does not name it.
     writeFileSync(join(folder, 'val_99.JPEG'), 'more');
     const bad = await longhaul(['data', 'verify', ...data]);
     expect(bad.code).toBe(5);
     expect(bad.stderr).toContain(
-      'is not as SHA256SUMS has it: 1 missing (val_2.JPEG); 1 changed (val_1.JPEG); ' +
-        '1 not in the list (val_99.JPEG)',
+      'is not as SHA256SUMS has it: 1 missing (val_2.JPEG); 1 changed (val_1.JPEG)\n',
     );
     await writeTinyImagenet(folder, tinyImages(IMAGE_COUNT));
     writeFileSync(join(folder, 'val_1.JPEG'), 'other');

@@ -58,9 +58,21 @@ describe('Name of the QDL', () => {
       /lead to one SUT node/,
     ],
     ['an answer to another question', [{ echoesNonce: false }], /wrong nonce/],
+    [
+      'a node of another benchmark',
+      [{ name: 'x' }, { name: 'y', benchmark: 'bert' }],
+      /^SUT node 127\.0\.0\.1:\d+ does not serve benchmark "digits"; it serves bert$/,
+    ],
   ])('refuses %s', async (_case, behaviours, message) => {
     const list = await start(...behaviours);
     await expect(askNames(settingsFor(list))).rejects.toThrow(message);
+  });
+
+  it('does not refuse a node that is still loading, nor ask for a benchmark where none is named', async () => {
+    const loading = await start({ name: 'x', benchmark: 'bert', isLoading: true });
+    expect((await askNames(settingsFor(loading))).name).toBe('Network SUT: x');
+    const other = await start({ name: 'y', benchmark: 'bert' });
+    expect((await askNames(settingsFor(other, { benchmark: '' }))).name).toBe('Network SUT: y');
   });
 
   it('says in one line that nobody is at an address', async () => {

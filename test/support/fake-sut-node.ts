@@ -23,6 +23,8 @@ export interface FakeBehaviour {
   readonly openedIdentity?: string;
   readonly echoesNonce?: boolean;
   readonly benchmark?: string;
+  /** Tells no model and is not ready, as a node that is still loading. */
+  readonly isLoading?: boolean;
   /** What Describe tells of the model; the encoding's form is `raw` unless it is said. */
   readonly model?: {
     readonly model?: string;
@@ -156,13 +158,23 @@ export class FakeSutNode {
           protocolVersionMin: version,
           protocolVersionMax: version,
           features: [...(this.#behaviour.features ?? [])],
-          models: [
-            { model: 'fake', ...model, benchmark, encodings: [{ form, compression: 'identity' }] },
-          ],
+          models: this.#behaviour.isLoading
+            ? []
+            : [
+                {
+                  ...{ model: 'fake', ...model, benchmark },
+                  encodings: [{ form, compression: 'identity' }],
+                },
+              ],
         }),
-      Ready: (_call, callback) => {
+      Ready: (call, callback) => {
         if (this.#behaviour.mute?.includes('Ready')) return;
-        callback(null, { ready: true, state: 'NODE_STATE_READY' });
+        if (this.#behaviour.isLoading) {
+          callback(null, { ready: false, state: 'NODE_STATE_LOADING' });
+          return;
+        }
+        const ready = call.request.benchmark === benchmark;
+        callback(null, { ready, state: 'NODE_STATE_READY', detail: ready ? '' : 'another one' });
       },
       Ledger: (call, callback) => {
         const honest = this.#ledger(call.request.runId);

@@ -5,6 +5,7 @@ import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import { scoreEach } from '../score-each.ts';
 
 /**
  * A folder of which every file is the payload of one sample, as it is; sample 0 is the first by name (in the order
@@ -47,24 +48,8 @@ class FileDataSet implements DataSet {
 
   /** Share of the samples that have a response of one byte or more; the first of a sample counts. */
   scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const total = this.totalSampleCount;
-    const isScored = new Uint8Array(total);
-    let sampleCount = 0;
-    let correctCount = 0;
-    for (const { sampleIndex, response } of entries) {
-      if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= total) {
-        throw new MlperfError(
-          'ERR_DATA_SET',
-          `a response for sample ${sampleIndex}; the data set has the samples 0 to ${total - 1}`,
-        );
-      }
-      if (isScored[sampleIndex] === 1) continue;
-      isScored[sampleIndex] = 1;
-      sampleCount += 1;
-      if (response.length > 0) correctCount += 1;
-    }
-    const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
-    return { metric: this.#metric, value, correctCount, sampleCount };
+    const isRight = ({ response }: AccuracyEntry): boolean => response.length > 0;
+    return { metric: this.#metric, ...scoreEach(entries, this.totalSampleCount, isRight) };
   }
 }
 

@@ -7,6 +7,7 @@ import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import { decodeJpeg } from '../../../shared/image/jpeg.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import { scoreEach } from '../score-each.ts';
 import {
   IMAGE_FOLDER,
   imagePath,
@@ -61,32 +62,17 @@ export class DigitsDataSet implements DataSet {
     await this.#decode(sampleIndex, await this.#readFile(sampleIndex));
   }
 
-  /**
-   * Share of right answers. A sample that was answered twice counts once, with its first answer, as
-   * in MLPerf's own accuracy scripts.
-   */
+  /** Share of right classes. */
   scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const isScored = new Uint8Array(this.totalSampleCount);
-    let sampleCount = 0;
-    let correctCount = 0;
-    for (const { sampleIndex, response } of entries) {
-      const label = this.#readResponse(sampleIndex, response);
-      if (isScored[sampleIndex] === 1) continue;
-      isScored[sampleIndex] = 1;
-      sampleCount += 1;
-      if (label === this.#imageAt(sampleIndex).label) correctCount += 1;
-    }
-    const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
-    return { metric: this.#metric, value, correctCount, sampleCount };
+    const score = scoreEach(
+      entries,
+      this.totalSampleCount,
+      (entry) => this.#readResponse(entry) === this.#imageAt(entry.sampleIndex).label,
+    );
+    return { metric: this.#metric, ...score };
   }
 
-  #readResponse(sampleIndex: number, response: Uint8Array): number {
-    if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= this.totalSampleCount) {
-      throw new MlperfError(
-        'ERR_DATA_SET',
-        `a response for sample ${sampleIndex}; the data set has the samples 0 to ${this.totalSampleCount - 1}`,
-      );
-    }
+  #readResponse({ sampleIndex, response }: AccuracyEntry): number {
     try {
       return decodeResponse(response);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { formatFixed } from '../../results/number-format.ts';
 import type { AccuracyEntry, AccuracyReport } from '../loadgen-benchmark.ts';
+import { scoreEach } from '../score-each.ts';
 
 /** How the one number of a response is written; the official script is told by its option `--dtype`. */
 type ResponseType = 'float32' | 'int32' | 'int64';
@@ -40,8 +41,7 @@ function readLabel(response: Uint8Array): ReadLabel | undefined {
 }
 
 /**
- * Top-1 accuracy, as MLCommons' accuracy-imagenet.py counts it: of several responses for a sample the first one
- * counts; a class that there is not is a wrong answer.
+ * Top-1 accuracy, as MLCommons' accuracy-imagenet.py counts it: a class that there is not is a wrong answer.
  * @param labels Right class by sample index.
  * @throws MlperfError `ERR_DATA_SET` when a response is no number, is for no sample, or of another type than
  *   those before it: the script reads a whole log with one type.
@@ -51,16 +51,8 @@ export function scoreResponses(
   labels: Uint16Array,
   metric: string,
 ): AccuracyReport {
-  const isScored = new Uint8Array(labels.length);
   let type: ReadLabel['type'] | undefined;
-  let sampleCount = 0;
-  let correctCount = 0;
-  for (const { sampleIndex, response } of entries) {
-    const expected = labels[sampleIndex];
-    if (expected === undefined) {
-      const range = `the data set has the samples 0 to ${labels.length - 1}`;
-      throw new MlperfError('ERR_DATA_SET', `a response for sample ${sampleIndex}; ${range}`);
-    }
+  const score = scoreEach(entries, labels.length, ({ sampleIndex, response }) => {
     const read = readLabel(response);
     if (read === undefined) throw noLabel(sampleIndex, response);
     const joined = commonType(type ?? read.type, read.type);
@@ -69,14 +61,9 @@ export function scoreResponses(
       throw new MlperfError('ERR_DATA_SET', `sample ${sampleIndex}: ${what}`);
     }
     type = joined;
-    if (isScored[sampleIndex] === 1) continue;
-    isScored[sampleIndex] = 1;
-    sampleCount += 1;
-    if (read.label === expected) correctCount += 1;
-  }
-  const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
-  const scriptLine = formatScriptLine(correctCount, sampleCount);
-  return { metric, value, correctCount, sampleCount, scriptLine };
+    return read.label === labels[sampleIndex];
+  });
+  return { metric, ...score, scriptLine: formatScriptLine(score.correctCount, score.sampleCount) };
 }
 
 /** The type that two responses can both be read with; undefined where there is none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { createCipheriv } from 'node:crypto';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import { scoreEach } from '../score-each.ts';
 
 /** Random bytes that payloads are cut from: more samples than fit overlap. */
 const POOL_BYTES: number = 64 * 1024 * 1024;
@@ -56,24 +56,11 @@ export class SyntheticDataSet implements DataSet {
 
   /** Share of the samples whose (first) response is right. */
   scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport {
-    const { sampleCount: total, isRight, metric } = this.#set;
-    const isScored = new Uint8Array(total);
-    let sampleCount = 0;
-    let correctCount = 0;
-    for (const { sampleIndex, response } of entries) {
-      if (!Number.isInteger(sampleIndex) || sampleIndex < 0 || sampleIndex >= total) {
-        throw new MlperfError(
-          'ERR_DATA_SET',
-          `a response for sample ${sampleIndex}; the data set has the samples 0 to ${total - 1}`,
-        );
-      }
-      if (isScored[sampleIndex] === 1) continue;
-      isScored[sampleIndex] = 1;
-      sampleCount += 1;
-      if (isRight(response, this.#payloadOf(sampleIndex))) correctCount += 1;
-    }
-    const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
-    return { metric, value, correctCount, sampleCount };
+    const { sampleCount, isRight, metric } = this.#set;
+    const score = scoreEach(entries, sampleCount, ({ sampleIndex, response }) =>
+      isRight(response, this.#payloadOf(sampleIndex)),
+    );
+    return { metric, ...score };
   }
 
   #payloadOf(sampleIndex: number): Uint8Array {

@@ -1,10 +1,11 @@
 import assert from 'node:assert';
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
 import type { ModelUsage } from '../../model/model-usage.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
-import type { OpenedModel } from '../../pipeline/model-fit.ts';
+import { listTensors, type OpenedModel } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { ReferenceModel, SutBenchmark } from '../sut-benchmark.ts';
 import { ensureStandinModels } from './standin-models.ts';
@@ -13,13 +14,23 @@ import { hasStandin, standinWords } from './standins.ts';
 /** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;
 
+/** Scores of a model without it. */
+const COUNT_WITHOUT = 1000;
+
+/** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
+const LABEL_WITH_BACKGROUND = 'ArgMax:0';
+
+/** Added to a class, by whether class 0 is the background. */
+const OFFSET_WITH_BACKGROUND = -1;
+const OFFSET_WITHOUT = 0;
+
 /** Bytes of a response: one float32, little-endian, the class as accuracy-imagenet.py reads it. */
 const RESPONSE_BYTES = 4;
 
 /**
  * A benchmark of ImageNet on the SUT node. What the model's description does not say is as in the reference:
  * layout and names come from the model itself, the response is the class as a float32, and where the model knows
- * 1,001 classes the first of them is the background and is not counted.
+ * 1,001 classes the first of them is the background and is not counted ({@link classOffsetOf}).
  * Source: MLCommons inference, vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for
  * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
  * @param preprocess Name of the pre-processor.
@@ -48,15 +59,36 @@ export function imagenetBenchmark(
   };
 }
 
-function defaultsFor(model: OpenedModel, { postprocess = 'class' }: ModelUsage): ModelUsage {
+function defaultsFor(
+  model: OpenedModel,
+  { postprocess = 'class', classOffset }: ModelUsage,
+): ModelUsage {
   if (postprocess !== 'class') return imageShape(model);
-  const hasBackground = model.outputs.some(({ shape }) => shape.at(-1) === COUNT_WITH_BACKGROUND);
   return {
     ...imageShape(model),
     postprocess,
-    classOffset: hasBackground ? -1 : 0,
+    classOffset: classOffset ?? classOffsetOf(model),
     response: 'float32',
   };
+}
+
+/**
+ * Whether class 0 of a model is the background: the width of its scores tells, and of a label alone the name, which
+ * may be that of the reference. A guess would cost nearly all accuracy without a hint.
+ * @throws MlperfError `ERR_MODEL` for any other label without such scores beside it.
+ */
+function classOffsetOf({ file, outputs }: OpenedModel): number {
+  const widths = outputs.map(({ shape }) => shape.at(-1));
+  if (widths.includes(COUNT_WITH_BACKGROUND)) return OFFSET_WITH_BACKGROUND;
+  const labels = outputs.filter(({ elementType }) => /^u?int/.test(elementType));
+  if (labels.length === 0 || widths.includes(COUNT_WITHOUT)) return OFFSET_WITHOUT;
+  if (labels.some(({ name }) => name === LABEL_WITH_BACKGROUND)) return OFFSET_WITH_BACKGROUND;
+  throw new MlperfError(
+    'ERR_MODEL',
+    `${file} tells a label, and no scores of 1,000 or 1,001 classes (${listTensors(outputs)}), so nobody can see ` +
+      'whether its class 0 is the background or the first of the 1,000 of ImageNet: ' +
+      'say "classOffset: -1" or "classOffset: 0" in a description of the model',
+  );
 }
 
 /** Fills in axes that the model leaves free; another model than one of images is left to the pre-processor to refuse. */

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { loadgenBenchmark } from '../../../../loadgen-node/benchmarks/registry.ts';
-
-const KEYS = ['digits', 'null', 'echo', 'delay'];
+import { BENCHMARK_KEYS } from '../../../../shared/benchmarks/benchmark-rules.ts';
 
 // Goal: every benchmark of the rules that can be chosen is there on the LoadGen node.
 // Method: ask for each key, and for one that does not exist.
 describe('loadgenBenchmark', () => {
-  it.each(KEYS)('finds %s', async (key) => {
+  it.each(BENCHMARK_KEYS)('finds %s', async (key) => {
     expect((await loadgenBenchmark(key)).rules.key).toBe(key);
   });
 

@@ -1,11 +1,20 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sutBenchmark } from '../../../../sut-node/benchmarks/registry.ts';
 
-const KEYS = ['digits', 'custom'];
+const FOLDER = new URL('../../../../sut-node/benchmarks/', import.meta.url);
 
-// Goal: every benchmark of the rules that has a model is there on the SUT node (null, echo and delay have none:
-// see create-model.test.ts). Method: ask for each key, and for one that does not exist.
+const KEYS = readdirSync(FOLDER).filter((name) =>
+  existsSync(new URL(`${name}/benchmark.ts`, FOLDER)),
+);
+
+// Goal: every benchmark that has a model is there on the SUT node, and is one of the rules (null, echo and delay
+// have none: see create-model.test.ts). Method: ask for the key of each folder, and for one that does not exist.
 describe('sutBenchmark', () => {
+  it('has those that are looked for below', () => {
+    expect(KEYS).toEqual(expect.arrayContaining(['custom', 'digits', 'mobilenet', 'resnet50']));
+  });
+
   it.each(KEYS)('finds %s', async (key) => {
     expect((await sutBenchmark(key)).rules.key).toBe(key);
   });

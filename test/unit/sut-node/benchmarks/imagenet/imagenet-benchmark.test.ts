@@ -79,6 +79,36 @@ describe('resnet50 on the SUT node', () => {
     expect(classesOf(resnet50, RESNET50, scores(1001, 3, 4), usage)).toEqual([8, 9]);
   });
 
+  it.each<[string, string, ModelUsage, number[]]>([
+    ["the reference's", 'ArgMax:0', {}, [65, 0]],
+    ['one that is described as without background', 'ArgMax:0', { classOffset: 0 }, [66, 1]],
+    ['another that is described', 'label', { classOffset: -1 }, [65, 0]],
+  ])('tells a label without scores beside it: %s', (_case, name, usage, classes) => {
+    const outputs = [{ name, elementType: 'int64', shape: [0] }];
+    const model = { ...RESNET50, outputs };
+    expect(classesOf(resnet50, model, labels(66n, 1n), usage)).toEqual(classes);
+  });
+
+  it('tells the label of a model with 1,000 scores beside it as it is', () => {
+    const outputs = [
+      { name: 'label', elementType: 'int64', shape: [0, 1] },
+      { name: 'scores', elementType: 'float', shape: [0, 1000] },
+    ];
+    expect(classesOf(resnet50, { ...RESNET50, outputs }, labels(66n, 1n))).toEqual([66, 1]);
+  });
+
+  it('refuses a label of which nobody can see whether the background is among the classes', () => {
+    const outputs = [{ name: 'label', elementType: 'int64', shape: [0] }];
+    expect(() => resnet50.openPipeline({ ...RESNET50, outputs }, {})).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL',
+        message: expect.stringMatching(
+          /^resnet50_v1\.onnx tells a label, and no scores .* \(label: int64 \[free\]\).*"classOffset: -1"/,
+        ),
+      }),
+    );
+  });
+
   it('answers with the outputs as they are where a description says so', () => {
     const usage: ModelUsage = { postprocess: 'raw' };
     expect(resnet50.openPipeline(RESNET50, usage).outputNames).toEqual(
