@@ -9,11 +9,13 @@ import { createModel } from './model/create-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { checkNode } from './operations/check-node.ts';
 import { checkReportText } from './operations/check-report.ts';
+import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
 import { exposureWarnings } from './server/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
+import { endDespiteThreads } from './workers/running-threads.ts';
 
 export { SUT_OPTIONS };
 
@@ -31,6 +33,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
   return addSettings(command, SUT_OPTIONS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
+      endDespiteThreads();
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
       const logger = createLogger('longhaul-sut', values.logLevel);
       const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
@@ -78,14 +81,14 @@ async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs)
   const node = await Promise.race([starting, signals.first]);
   if (typeof node === 'number') {
     giveUp.abort();
-    // A thread inside ONNX Runtime must come to its end: the process would abort under it.
-    await starting.then((late) => late.stop()).catch(() => {});
-    return EXIT.valid;
+    const isClosed = starting.then((late) => late.stop()).catch(() => {});
+    return Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
   }
   const { workerCount, benchmark } = settings;
   terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
   const end = await Promise.race([signals.first, fatalError(node)]);
   if (typeof end === 'number') return drain(node, signals, terminal);
+  void signals.second.then(() => node.hurry());
   await node.stop();
   terminal.clear();
   return reportError(end);
@@ -116,6 +119,8 @@ async function check(
   for (const warning of exposureWarnings(settings)) warn(warning);
   disableTelemetry();
   const signals = new StopSignals();
+  const patience = new Patience();
+  void signals.second.then(() => patience.hurry());
   const model = await createModel(settings, logger, {});
   const checking = checkNode(settings, model, (fraction, what) =>
     terminal.status(what, percentOf(fraction)),
@@ -124,8 +129,6 @@ async function check(
     const report = await Promise.race([checking, signals.first]);
     if (typeof report === 'number') {
       terminal.status('ending');
-      // A thread inside ONNX Runtime must come to its end: the process would abort under it.
-      await checking.catch(() => {});
       return report;
     }
     terminal.clear();
@@ -135,7 +138,7 @@ async function check(
     return EXIT.valid;
   } finally {
     terminal.clear();
-    await model.stop();
+    await model.stop(patience.withWorkers());
   }
 }
 

@@ -121,9 +121,9 @@ export class OnnxModel implements SutModel {
     this.#loadedPool.run(batch);
   }
 
-  async stop(): Promise<void> {
+  async stop(giveUp: AbortSignal): Promise<void> {
     this.#isStopped = true;
-    await this.#pool?.stop();
+    await this.#pool?.stop(giveUp);
   }
 
   async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {

@@ -6,10 +6,11 @@ import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/process/logger.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
+import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -285,6 +286,40 @@ describe('a drain that is not whole', () => {
       expect.arrayContaining(['a stream was opened', 'draining', 'a run has ended']),
     );
   });
+});
+
+/** A model whose first inference lasts for minutes, in one operator after the other: square matrices of ones. */
+function endlessModel(): string {
+  const graph = new GraphBuilder('endless');
+  const x = graph.input('x', 'float', [1, 1]);
+  const shape = graph.constant([2], BigInt64Array.of(6_000n, 6_000n));
+  const ones = graph.operator('Expand', [x, shape]);
+  let product = ones;
+  for (let i = 0; i < 1_000; i += 1) product = graph.operator('MatMul', [product, ones]);
+  graph.output(graph.operator('ReduceMax', [product], {}, 'y'), 'float', [1, 1]);
+  const file = join(suiteFolder(), 'endless.onnx');
+  writeFileSync(file, graph.build('a model for a test'));
+  return file;
+}
+
+describe('a worker thread that hangs in native code', () => {
+  it.each([
+    ['a start', 'SIGINT', []],
+    ['a check', 'SIGTERM', ['--check']],
+  ] as const)(
+    'does not keep %s from its end, once that is asked for again',
+    async (_case, signal, flags) => {
+      const model = ['--model', endlessModel(), '--log-level', 'info'];
+      const args = ['sut', '--benchmark', 'custom', '--listen', '127.0.0.1:0', ...model, ...flags];
+      const sut = spawnLonghaul(args);
+      await sut.says(/warming up endless/);
+      sut.kill('SIGTERM');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      sut.kill('SIGINT');
+      // A shell says 130 and 143. A check has nothing to drain: its code is that of the first signal.
+      expect(await sut.ended).toMatchObject({ code: null, signal });
+    },
+  );
 });
 
 describe('longhaul sut --check', () => {
