@@ -23,7 +23,7 @@ import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
 import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
-import { nodeOffer } from './server/node-offer.ts';
+import { nodeOffer, readBy } from './server/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -314,6 +314,7 @@ class ServingNode implements SutNode {
       name: this.name,
       identity: this.#facts.identity,
       offer: this.#facts.offer,
+      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
       limits: this.#limits,
       credits: this.#credits,
       ledgers: this.#ledgers,

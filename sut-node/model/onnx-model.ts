@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
+import { checkForms } from '../pipeline/check-forms.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
@@ -99,10 +100,13 @@ export class OnnxModel implements SutModel {
     const { usage } = this.#source;
     const shape = batchShapeOf(model, usage);
     checkBatchSize(model, shape, settings.batchSizeAsked);
-    this.#groupOf = sampleGrouping(benchmark.openPipeline(model, usage), shape, context.encodings);
+    const pipeline = benchmark.openPipeline(model, usage);
+    const { forms } = pipeline;
+    checkForms(forms, context.encodings);
+    this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);
-    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed, forms };
     return this.#loaded;
   }
 
