@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
-import type { MlperfError } from '../shared/errors/mlperf-error.ts';
+import type { SettingValues } from '../shared/config/setting.ts';
+import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
@@ -42,6 +43,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
         if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
         else logger.warn({}, text);
       };
+      checkFormatIsUsed(values);
       const settings = toSutSettings(values);
       const outputs = { logger, terminal, warn };
       setExitCode(
@@ -50,6 +52,15 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
           : await serve(settings, outputs),
       );
     });
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a form of a report that nobody asked for */
+function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTIONS>): void {
+  if (check || checkFormat === 'text') return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--check-format ${checkFormat} has no effect without --check`,
+  );
 }
 
 /** Where a node says what it does. */

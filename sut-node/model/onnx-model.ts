@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
-import { checkForms } from '../pipeline/check-forms.ts';
+import { checkForms, checkFreeAxes } from '../pipeline/check-usage.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
@@ -103,6 +103,7 @@ export class OnnxModel implements SutModel {
     const pipeline = benchmark.openPipeline(model, usage);
     const { forms } = pipeline;
     checkForms(forms, context.encodings);
+    checkFreeAxes(pipeline, usage);
     this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);

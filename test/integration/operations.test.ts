@@ -346,5 +346,8 @@ describe('longhaul sut --check', () => {
     const { code, stdout, stderr } = await longhaul(args);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain('longhaul: model file gone.onnx: there is no such file');
+    const unused = await longhaul(['sut', '--benchmark', 'null', '--check-format', 'json']);
+    expect(unused.code).toBe(2);
+    expect(unused.stderr).toContain('--check-format json has no effect without --check');
   });
 });

@@ -1,5 +1,8 @@
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ModelUsage } from '../model/model-usage.ts';
+import { listTensors } from './model-fit.ts';
+import type { ModelPipeline } from './model-pipeline.ts';
 
 /**
  * Checks that a model's pre-processor reads some form in which the benchmark's samples travel.
@@ -13,5 +16,21 @@ export function checkForms(forms: readonly string[], encodings: readonly Payload
     'ERR_MODEL',
     `the model's pre-processor reads ${forms.join(', ')}, but samples of this benchmark travel as ` +
       `${known.join(', ')}: another "preprocess" in its description`,
+  );
+}
+
+/**
+ * Checks that there is something to pad where the description says so.
+ * @throws MlperfError `ERR_MODEL` that tells the shapes of a sample.
+ */
+export function checkFreeAxes(
+  { lengthOf, inputs }: Pick<ModelPipeline, 'lengthOf' | 'inputs'>,
+  { freeAxes }: ModelUsage,
+): void {
+  if (freeAxes !== 'pad' || lengthOf !== undefined) return;
+  const shapes = inputs.map(({ sampleShape: shape, ...rest }) => ({ ...rest, shape }));
+  throw new MlperfError(
+    'ERR_MODEL',
+    `"freeAxes: pad" has no effect: no axis of a sample is free (${listTensors(shapes)}); leave it out`,
   );
 }
