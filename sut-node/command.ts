@@ -95,14 +95,18 @@ async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs)
     const isClosed = starting.then((late) => late.stop()).catch(() => {});
     return Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
   }
-  const { workerCount, benchmark } = settings;
-  terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
+  terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workersText(node)}`);
   const end = await Promise.race([signals.first, fatalError(node)]);
   if (typeof end === 'number') return drain(node, signals, terminal);
   void signals.second.then(() => node.hurry());
   await node.stop();
   terminal.clear();
   return reportError(end);
+}
+
+function workersText({ workerCount }: SutNode): string {
+  if (workerCount === undefined) return 'which needs no workers';
+  return workerCount === 1 ? '1 worker' : `${workerCount} workers`;
 }
 
 /** Lets the node answer what it holds; a second signal ends that. Returns the exit code. */

@@ -65,6 +65,8 @@ export interface SutNode {
   readonly isDrained: boolean;
   /** Where the metrics are served; undefined where they are not. */
   readonly metricsUrl: string | undefined;
+  /** Workers that live; undefined where the benchmark needs none. */
+  readonly workerCount: number | undefined;
   /** Resolves when everything is closed. */
   readonly closed: Promise<void>;
   /**
@@ -199,6 +201,10 @@ class ServingNode implements SutNode {
 
   get isDrained(): boolean {
     return this.#isDrained;
+  }
+
+  get workerCount(): number | undefined {
+    return this.#model.workerCounts?.count;
   }
 
   get metricsUrl(): string | undefined {

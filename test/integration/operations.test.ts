@@ -265,7 +265,7 @@ describe('a drain that is not whole', () => {
   ] as const)('ends by %s, and the exit code tells', async (_case, timeout, second, code, why) => {
     const slow = ['--batch-size-max', '1', '--drain-timeout', timeout, '--log-level', 'info'];
     const node = await SutNodeProcess.start('sut-a', [...slow, ...cache]);
-    await node.process.says(/is ready/);
+    await node.process.says(/is ready: digits, 1 worker\n/);
     const client = new InferClient(node.address, RAW_OPEN);
     await client.opened;
     for (let i = 0; i < 3; i += 1) client.part(i, rawSamples(300, 300 * i));
