@@ -26,7 +26,8 @@ Example:
 
 The node says Ready after every worker has run the model once. SIGTERM and Ctrl-C drain it: what it
 holds is answered, then it ends with exit code 0. A second one ends it at once (143, 130); where the
-drain timeout leaves samples without a response the exit code is 4. See docs/operations.md.`;
+drain timeout leaves samples without a response the exit code is 4, and where a worker thread hangs
+it is 137. See docs/operations.md.`;
 
 /** `longhaul sut`: one SUT node. Loaded by the one bin through shared/process/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {

@@ -23,8 +23,13 @@ export function trackThread(worker: Worker): void {
  * SIGKILL, of which a shell makes 137.
  */
 export function endDespiteThreads(): void {
+  let isDefect = false;
+  // Node tells what it was behind the event 'exit'.
+  process.once('uncaughtExceptionMonitor', () => {
+    isDefect = true;
+  });
   process.once('exit', (code) => {
-    if (running.size === 0) return;
+    if (isDefect || running.size === 0) return;
     const signal = SIGNAL_OF_CODE.get(code) ?? 'SIGKILL';
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -5,14 +6,21 @@ import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/process/logger.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import {
+  LonghaulProcess,
+  longhaul,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../support/longhaul-process.ts';
 import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 import {
   openStream,
@@ -313,6 +321,8 @@ describe('a worker thread that hangs in native code', () => {
       const args = ['sut', '--benchmark', 'custom', '--listen', '127.0.0.1:0', ...model, ...flags];
       const sut = spawnLonghaul(args);
       await sut.says(/warming up endless/);
+      // The worker has to be in its inference, not before it: a busy machine needs a moment.
+      await new Promise((resolve) => setTimeout(resolve, 700));
       sut.kill('SIGTERM');
       await new Promise((resolve) => setTimeout(resolve, 100));
       sut.kill('SIGINT');
@@ -320,6 +330,26 @@ describe('a worker thread that hangs in native code', () => {
       expect(await sut.ended).toMatchObject({ code: null, signal });
     },
   );
+
+  it.each([
+    [4, 'SIGKILL'],
+    [143, 'SIGTERM'],
+  ])('does not keep a process from its end with exit code %d', async (code, signal) => {
+    // Nobody writes into the pipe, so that opening it never ends; Node's own exit would wait for that.
+    const pipe = join(tempFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const hangs = `require('node:worker_threads').parentPort.postMessage(0);
+      require('node:fs').openSync(${JSON.stringify(pipe)}, 'r');`;
+    const script = `
+      import { Worker } from 'node:worker_threads';
+      import * as threads from ${JSON.stringify(compiledModule('sut-node/workers/running-threads.js').href)};
+      threads.endDespiteThreads();
+      const worker = new Worker(${JSON.stringify(hangs)}, { eval: true, execArgv: [] });
+      threads.trackThread(worker);
+      worker.once('message', () => setTimeout(() => process.exit(${code}), 50));`;
+    const command = [process.execPath, '--input-type=module', '--eval', script];
+    expect(await new LonghaulProcess(command).ended).toMatchObject({ code: null, signal });
+  });
 });
 
 describe('longhaul sut --check', () => {
