@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
-import type { MlperfError } from '../shared/errors/mlperf-error.ts';
+import type { SettingValues } from '../shared/config/setting.ts';
+import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { reportError } from '../shared/process/report-error.ts';
@@ -9,11 +10,13 @@ import { createModel } from './model/create-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { checkNode } from './operations/check-node.ts';
 import { checkReportText } from './operations/check-report.ts';
+import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
 import { exposureWarnings } from './server/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
+import { endDespiteThreads } from './workers/running-threads.ts';
 
 export { SUT_OPTIONS };
 
@@ -23,7 +26,8 @@ Example:
 
 The node says Ready after every worker has run the model once. SIGTERM and Ctrl-C drain it: what it
 holds is answered, then it ends with exit code 0. A second one ends it at once (143, 130); where the
-drain timeout leaves samples without a response the exit code is 4. See docs/operations.md.`;
+drain timeout leaves samples without a response the exit code is 4, and where a worker thread hangs
+it is 137. See docs/operations.md.`;
 
 /** `longhaul sut`: one SUT node. Loaded by the one bin through shared/process/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {
@@ -31,6 +35,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
   return addSettings(command, SUT_OPTIONS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
+      endDespiteThreads();
       const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
       const logger = createLogger('longhaul-sut', values.logLevel);
       const terminal = new Terminal(values.progress === 'shown' ? process.stderr : NOWHERE);
@@ -39,6 +44,7 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
         if (values.progress === 'shown') terminal.line(`longhaul: warning: ${text}`);
         else logger.warn({}, text);
       };
+      checkFormatIsUsed(values);
       const settings = toSutSettings(values);
       const outputs = { logger, terminal, warn };
       setExitCode(
@@ -47,6 +53,15 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
           : await serve(settings, outputs),
       );
     });
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a form of a report that nobody asked for */
+function checkFormatIsUsed({ check, checkFormat }: SettingValues<typeof SUT_OPTIONS>): void {
+  if (check || checkFormat === 'text') return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--check-format ${checkFormat} has no effect without --check`,
+  );
 }
 
 /** Where a node says what it does. */
@@ -78,17 +93,21 @@ async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs)
   const node = await Promise.race([starting, signals.first]);
   if (typeof node === 'number') {
     giveUp.abort();
-    // A thread inside ONNX Runtime must come to its end: the process would abort under it.
-    await starting.then((late) => late.stop()).catch(() => {});
-    return EXIT.valid;
+    const isClosed = starting.then((late) => late.stop()).catch(() => {});
+    return Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
   }
-  const { workerCount, benchmark } = settings;
-  terminal.line(`SUT node ${node.name} is ready: ${benchmark}, ${workerCount} worker(s)`);
+  terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workersText(node)}`);
   const end = await Promise.race([signals.first, fatalError(node)]);
   if (typeof end === 'number') return drain(node, signals, terminal);
+  void signals.second.then(() => node.hurry());
   await node.stop();
   terminal.clear();
   return reportError(end);
+}
+
+function workersText({ workerCount }: SutNode): string {
+  if (workerCount === undefined) return 'which needs no workers';
+  return workerCount === 1 ? '1 worker' : `${workerCount} workers`;
 }
 
 /** Lets the node answer what it holds; a second signal ends that. Returns the exit code. */
@@ -116,6 +135,8 @@ async function check(
   for (const warning of exposureWarnings(settings)) warn(warning);
   disableTelemetry();
   const signals = new StopSignals();
+  const patience = new Patience();
+  void signals.second.then(() => patience.hurry());
   const model = await createModel(settings, logger, {});
   const checking = checkNode(settings, model, (fraction, what) =>
     terminal.status(what, percentOf(fraction)),
@@ -124,8 +145,6 @@ async function check(
     const report = await Promise.race([checking, signals.first]);
     if (typeof report === 'number') {
       terminal.status('ending');
-      // A thread inside ONNX Runtime must come to its end: the process would abort under it.
-      await checking.catch(() => {});
       return report;
     }
     terminal.clear();
@@ -135,7 +154,7 @@ async function check(
     return EXIT.valid;
   } finally {
     terminal.clear();
-    await model.stop();
+    await model.stop(patience.withWorkers());
   }
 }
 

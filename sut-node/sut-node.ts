@@ -17,12 +17,13 @@ import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { configurationName } from './operations/configuration-name.ts';
 import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
+import { Patience } from './operations/patience.ts';
 import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
 import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
-import { nodeOffer } from './server/node-offer.ts';
+import { nodeOffer, readBy } from './server/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -54,15 +55,18 @@ export interface SutNode {
   readonly state: NodeStateName;
   /**
    * Takes no more samples, answers those that it has (at most for the drain timeout), then closes
-   * everything. Called again it returns the same promise.
+   * everything. Workers that do not end within 30 s are given up: a thread that hangs may still run then.
+   * Called again it returns the same promise.
    */
   stop(): Promise<void>;
-  /** Ends the drain of {@link stop} as if its time were over. */
+  /** Ends the drain of {@link stop} as if its time were over, and waits for workers a second at most. */
   hurry(): void;
   /** True once a drain has ended with an answer to every sample. */
   readonly isDrained: boolean;
   /** Where the metrics are served; undefined where they are not. */
   readonly metricsUrl: string | undefined;
+  /** Workers that live; undefined where the benchmark needs none. */
+  readonly workerCount: number | undefined;
   /** Resolves when everything is closed. */
   readonly closed: Promise<void>;
   /**
@@ -131,7 +135,7 @@ class ServingNode implements SutNode {
   readonly #batcher: DynamicBatcher;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
-  readonly #hurried = new Deferred<void>();
+  readonly #patience = new Patience();
   #server: SutServer | undefined;
   #loadedModel: LoadedModel | undefined;
   #stopping: Promise<void> | undefined;
@@ -192,11 +196,15 @@ class ServingNode implements SutNode {
   }
 
   hurry(): void {
-    this.#hurried.resolve();
+    this.#patience.hurry();
   }
 
   get isDrained(): boolean {
     return this.#isDrained;
+  }
+
+  get workerCount(): number | undefined {
+    return this.#model.workerCounts?.count;
   }
 
   get metricsUrl(): string | undefined {
@@ -287,12 +295,12 @@ class ServingNode implements SutNode {
     if (this.#hooks.signal?.aborted === true) throw startInterrupted();
   }
 
-  /** Ends everything at once. Nobody is waited for but threads and connections. */
+  /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */
   async close(): Promise<void> {
     this.#streams.abort(`SUT node ${this.name} was stopped`);
     await Promise.all([
       this.#server?.close(`SUT node ${this.name} was stopped`),
-      this.#model.stop(),
+      this.#model.stop(this.#patience.withWorkers()),
       this.#digests.stop(),
     ]);
     // The last, so that a drain can be watched to its end.
@@ -312,6 +320,7 @@ class ServingNode implements SutNode {
       name: this.name,
       identity: this.#facts.identity,
       offer: this.#facts.offer,
+      isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
       limits: this.#limits,
       credits: this.#credits,
       ledgers: this.#ledgers,
@@ -356,35 +365,19 @@ class ServingNode implements SutNode {
 
   async #drainAndClose(): Promise<void> {
     const reason = `SUT node ${this.name} is shutting down`;
-    if (this.state !== 'NODE_STATE_FAILED') this.#status.set('NODE_STATE_DRAINING', reason);
+    this.#status.set('NODE_STATE_DRAINING', reason);
     const { logger } = this.#hooks;
     const { used } = this.#credits;
     logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
-    const drained = this.#streams.drain(reason).then(() => 'drained' as const);
-    const hurried = this.#hurried.promise.then(() => 'told to end at once' as const);
-    const end = await firstOf([drained, hurried], this.#settings.drainTimeoutNs);
-    this.#isDrained = end === 'drained';
-    if (end !== 'drained') {
-      const why = end ?? 'the drain timeout of the node was over';
+    const drained = this.#streams.drain(reason);
+    const why = await this.#patience.withDrain(drained, this.#settings.drainTimeoutNs);
+    this.#isDrained = why === undefined;
+    if (why !== undefined) {
       const outstandingSamples = this.#credits.used.samples;
       logger.warn({ streams: this.#streams.count, outstandingSamples }, `not drained: ${why}`);
-      const text = `${reason}; the sample waited when ${end === undefined ? why : `it was ${why}`}`;
+      const text = `${reason}; the sample waited when ${why}`;
       failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.draining, text });
     }
     await this.close();
   }
-}
-
-/** What the first of the promises resolves with; undefined when none does in time. */
-async function firstOf<T>(
-  promises: readonly Promise<T>[],
-  limitNs: number,
-): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, limitNs / 1e6, undefined);
-  });
-  const first = await Promise.race([...promises, late]);
-  clearTimeout(timer);
-  return first;
 }

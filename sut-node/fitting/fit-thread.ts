@@ -4,6 +4,7 @@ import type { BuildProgress } from '../../shared/cache/artifact-cache.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { disableTelemetry } from '../onnx/onnxruntime.ts';
+import { trackThread } from '../workers/running-threads.ts';
 import type { FitMessage, FitWorkerData } from './fit-messages.ts';
 
 /**
@@ -23,6 +24,7 @@ export function runFitThread(
   const isStopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const data: FitWorkerData = { work, isStopping };
   const worker = new Worker(compiledModule(module), { workerData: data });
+  trackThread(worker);
   return new Promise((resolve, reject) => {
     let isDone = false;
     let failure: unknown;

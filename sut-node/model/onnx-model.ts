@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
+import { checkForms, checkFreeAxes } from '../pipeline/check-usage.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
@@ -99,10 +100,14 @@ export class OnnxModel implements SutModel {
     const { usage } = this.#source;
     const shape = batchShapeOf(model, usage);
     checkBatchSize(model, shape, settings.batchSizeAsked);
-    this.#groupOf = sampleGrouping(benchmark.openPipeline(model, usage), shape, context.encodings);
+    const pipeline = benchmark.openPipeline(model, usage);
+    const { forms } = pipeline;
+    checkForms(forms, context.encodings);
+    checkFreeAxes(pipeline, usage);
+    this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);
-    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed, forms };
     return this.#loaded;
   }
 
@@ -121,9 +126,9 @@ export class OnnxModel implements SutModel {
     this.#loadedPool.run(batch);
   }
 
-  async stop(): Promise<void> {
+  async stop(giveUp: AbortSignal): Promise<void> {
     this.#isStopped = true;
-    await this.#pool?.stop();
+    await this.#pool?.stop(giveUp);
   }
 
   async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {

@@ -49,6 +49,9 @@ export interface SutModel extends BatchWorkers {
   samplePayload?(): { readonly form: string; readonly payload: Uint8Array };
   /** Runs the model once in every worker. @throws MlperfError as {@link load} */
   warmUp(): Promise<void>;
-  /** Ends all workers behind the batches that they run now. What they hold gets no answer. */
-  stop(): Promise<void>;
+  /**
+   * Ends all workers behind the batches that they run now. What they hold gets no answer.
+   * @param giveUp Aborted when they have had time enough: nobody waits for those that hang.
+   */
+  stop(giveUp: AbortSignal): Promise<void>;
 }

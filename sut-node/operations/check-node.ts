@@ -1,4 +1,5 @@
 import { timerClock } from '../../shared/clock/timer-clock.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
@@ -10,7 +11,7 @@ import type { SutModel } from '../model/sut-model.ts';
 import { componentVersions } from '../server/component-versions.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { inferLimits } from '../server/node-limits.ts';
-import { nodeOffer } from '../server/node-offer.ts';
+import { nodeOffer, readBy } from '../server/node-offer.ts';
 import { queryBytesMax } from '../server/sample-intake.ts';
 import { readServerSecurity } from '../server/server-security.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
@@ -83,9 +84,7 @@ export async function checkNode(
   const measured = {
     // A model that gives none reads none.
     payload: sample?.payload ?? new Uint8Array(4),
-    form: offer.encodings.findIndex(
-      (one) => one.compression === 'identity' && one.form === (sample?.form ?? one.form),
-    ),
+    form: formOf(sample?.form, offer.encodings, loaded),
   };
   const inferences: MeasuredBatch[] = [];
   const { batchSizeMax } = batchPolicy(settings, loaded);
@@ -113,6 +112,20 @@ export async function checkNode(
 function describe(name: string, loaded: LoadedModel): CheckReport['model'] {
   const { file = null, sha256, isStandIn, tensors } = loaded;
   return { name, file, sha256, isStandIn, inputs: tensors.inputs, outputs: tensors.outputs };
+}
+
+/**
+ * The node's number of an encoding in which the sample can come: where the benchmark has no such form, a tensor goes by
+ * another name (`raw`, `fp32`), which its pre-processor reads as well.
+ */
+function formOf(
+  form: string | undefined,
+  encodings: readonly PayloadEncoding[],
+  loaded: LoadedModel,
+): number {
+  const plain = encodings.map((one) => one.compression === 'identity' && readBy(loaded)(one));
+  const same = encodings.findIndex((one, i) => plain[i] && one.form === form);
+  return same < 0 ? plain.indexOf(true) : same;
 }
 
 /** A batch of equal samples. */

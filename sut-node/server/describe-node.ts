@@ -12,6 +12,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { componentVersions } from './component-versions.ts';
 import { NODE_FEATURES } from './node-features.ts';
+import { readBy } from './node-offer.ts';
 import type { NodeOffer } from './open-negotiation.ts';
 
 /** The model that a node has loaded. */
@@ -27,6 +28,8 @@ export interface LoadedModel {
   readonly usage?: ModelUsage | undefined;
   /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
   readonly batchSizeFixed?: number | undefined;
+  /** Forms of payload that its pre-processor reads; undefined: any. */
+  readonly forms?: readonly string[] | undefined;
 }
 
 /** What does not change while the node lives, gathered once. */
@@ -72,7 +75,7 @@ function describeModel({ offer }: NodeFacts, model: LoadedModel): ModelDescripti
     sha256: model.sha256,
     inputs: model.tensors.inputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
     outputs: model.tensors.outputs.map((tensor) => ({ ...tensor, shape: [...tensor.shape] })),
-    encodings: [...offer.encodings],
+    encodings: offer.encodings.filter(readBy(model)),
     responseEncodings: [offer.responseEncoding],
     isStandIn: model.isStandIn,
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { isPart } from '../../shared/wire/part-codec.ts';
@@ -54,6 +55,8 @@ export interface InferServices {
   readonly name: string;
   readonly identity: string;
   readonly offer: NodeOffer;
+  /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
+  isRead(encoding: PayloadEncoding): boolean;
   readonly limits: InferLimits;
   readonly credits: CreditBook;
   readonly ledgers: RunLedgers;
@@ -199,7 +202,7 @@ export class InferStream implements SampleOwner {
 
   #open(open: Open__Output): void {
     const services = this.#services;
-    const agreement = negotiateOpen(open, services.offer);
+    const agreement = negotiateOpen(open, services.offer, services.isRead);
     services.ledgers.check(open);
     const credit = services.credits.open(() => this.#tellCredit());
     if (credit === undefined)

@@ -7,7 +7,7 @@ export type NodeStateName = Exclude<NodeState, number | 'NODE_STATE_UNSPECIFIED'
  * State of the node.
  *
  *   LOADING ──► WARMING_UP ──► READY ──stop──► DRAINING
- *      └────────────┴────────────┴── FAILED (workers cannot be replaced)
+ *      └────────────┴────────────┴──────────────┴──► FAILED (workers cannot be replaced); for good
  *
  * Whoever wants to follow it (health, the log) registers with {@link onChange}.
  */
@@ -30,7 +30,9 @@ export class NodeStatus {
     this.#listeners.push(listener);
   }
 
+  /** Does nothing once the node has failed: a start or a drain that still goes on does not hide that. */
   set(state: NodeStateName, detail: string): void {
+    if (this.#state === 'NODE_STATE_FAILED') return;
     const isOther = state !== this.#state;
     this.#state = state;
     this.#detail = detail;

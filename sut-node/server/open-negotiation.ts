@@ -35,19 +35,28 @@ export interface Agreement {
 
 /**
  * Decides about an Open.
+ * @param isRead Tells the offered encodings that the loaded model reads.
  * @throws StreamRefusal that says what the node has and what the peer wants.
  */
-export function negotiateOpen(open: Open__Output, offer: NodeOffer): Agreement {
+export function negotiateOpen(
+  open: Open__Output,
+  offer: NodeOffer,
+  isRead: (encoding: PayloadEncoding) => boolean,
+): Agreement {
   checkRun(open, offer);
   const forms = open.encodings.map((wanted) => {
-    const form = offer.encodings.findIndex((encoding) => isSame(encoding, wanted));
+    const form = offer.encodings.findIndex((one) => isRead(one) && isSame(one, wanted));
     return form < 0 ? undefined : form;
   });
   const encodings = forms.flatMap((form, index) => (form === undefined ? [] : [index]));
   if (encodings.length === 0) {
+    const read = offer.encodings.filter(isRead);
+    const who =
+      read.length === offer.encodings.length
+        ? `benchmark ${offer.benchmark}`
+        : `benchmark ${offer.benchmark} with model ${offer.model}, as it is described,`;
     throw failedPrecondition(
-      `benchmark ${offer.benchmark} takes samples as ${list(offer.encodings)}, ` +
-        `the run offers ${list(open.encodings)}`,
+      `${who} takes samples as ${list(read)}, the run offers ${list(open.encodings)}`,
     );
   }
   const responseEncoding = open.responseEncodings.findIndex((wanted) =>

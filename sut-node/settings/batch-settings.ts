@@ -7,7 +7,8 @@ import {
   type SettingValues,
 } from '../../shared/config/setting.ts';
 
-const BATCH_SIZE_MAX = 4096;
+/** Most samples of one inference, whoever says how many. */
+export const BATCH_SIZE_MAX = 4096;
 
 /** Ways of batching by name: what holds where a setting is not said. */
 const PRESETS = {
@@ -33,7 +34,7 @@ export interface BatchSettings {
   readonly batchPreset: BatchPreset;
   /** Samples in one ONNX Runtime call. */
   readonly batchSizeMax: number;
-  /** The same where somebody asked for it: a model that takes fewer is refused then. */
+  /** The same where somebody asked for it: a model that takes fewer is refused then, and one that wants more gets so many. */
   readonly batchSizeAsked: number | undefined;
   /** Longest wait of the oldest sample for a fuller batch, in µs. Counts towards the latency. */
   readonly batchDelayUsMax: number;
@@ -56,7 +57,7 @@ export const BATCH_OPTIONS: {
   batchSizeMax: optional(
     count(
       { min: 1, max: BATCH_SIZE_MAX },
-      `most samples in one inference (default: ${defaults('batchSizeMax')})`,
+      `most samples in one inference (default: ${defaults('batchSizeMax')}; or those of a model with a fixed batch)`,
     ),
   ),
   batchDelayUsMax: optional(

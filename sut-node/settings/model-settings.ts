@@ -7,6 +7,7 @@ import {
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 
 /** Where ONNX Runtime computes. */
 export const PROVIDERS = ['cpu', 'cuda', 'webgpu'] as const;
@@ -126,15 +127,25 @@ export function runtimeSettings(settings: RuntimeSettings): RuntimeSettings {
   };
 }
 
-/** Effective options as settings of model and workers. */
+/**
+ * Effective options as settings of model and workers.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for threads that nothing would use
+ */
 export function toModelSettings(values: SettingValues<typeof MODEL_OPTIONS>): ModelSettings {
+  const { interThreads, executionMode } = values;
+  if (interThreads > 1 && executionMode !== 'parallel') {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--inter-threads ${interThreads} has no effect without --execution-mode parallel`,
+    );
+  }
   return {
     model: values.model,
     workerCount: values.workers,
     threadsPerWorker: values.threadsPerWorker,
     providers: values.providers,
-    interThreads: values.interThreads,
-    executionMode: values.executionMode,
+    interThreads,
+    executionMode,
     spinning: values.spinning,
     graphLevel: values.graphLevel,
     memoryArena: values.memoryArena,

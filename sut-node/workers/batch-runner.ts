@@ -6,7 +6,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { BatchShape } from '../pipeline/batch-shape.ts';
 import type { ModelPipeline, OutputTensor } from '../pipeline/model-pipeline.ts';
-import type { FreeLength } from '../pipeline/sample-size.ts';
+import { type FreeLength, sampleBytes } from '../pipeline/sample-size.ts';
 import { checkForm } from '../pipeline/tensor-preprocessor.ts';
 import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
 import { BatchTensors } from './batch-tensors.ts';
@@ -14,6 +14,11 @@ import { directTensor } from './direct-tensor.ts';
 import type { InputTensor, ModelSession } from './ort-session.ts';
 import { PayloadReader } from './payload-reader.ts';
 import type { BadSample, BatchMessage, DoneMessage } from './worker-messages.ts';
+
+/** Samples of the largest size that one inference of padded tensors may be as large as. */
+const PADDED_SAMPLES_MAX = 4;
+/** Padded tensors up to here are no burden, however small samples must be. */
+const PADDED_BYTES_FREE = 64 * 1024 ** 2;
 
 /** What a runner needs to know. */
 export interface BatchRunnerOptions {
@@ -73,7 +78,11 @@ export class BatchRunner {
     const { shape, batchSizeMax, pipeline, responseCompression } = options;
     this.#options = options;
     this.#sizeMax = shape.sizeFixed ?? batchSizeMax;
-    this.#tensors = new BatchTensors(pipeline.inputs, shape.hasAxis);
+    this.#tensors = new BatchTensors(
+      pipeline.inputs,
+      shape.hasAxis,
+      paddedBytesMax(options.sampleBytesMax),
+    );
     this.#payloads = new PayloadReader(options);
     this.#responseCodec = codecNamed(responseCompression);
   }
@@ -167,8 +176,16 @@ export class BatchRunner {
   #cut({ lengths }: BatchWork): Chunk[] {
     const rows = [...lengths.keys()].filter((row) => lengths[row] !== undefined);
     const lengthOf = (row: number): FreeLength => lengths[row] as FreeLength; // Only rows that have one.
-    const { freeAxes } = this.#options.shape;
-    return cutIntoChunks(rows, lengthOf, { sizeMax: this.#sizeMax, freeAxes });
+    const { freeAxes, sizeFixed } = this.#options.shape;
+    const { pipeline, sampleBytesMax } = this.#options;
+    return cutIntoChunks(rows, lengthOf, {
+      sizeMax: this.#sizeMax,
+      freeAxes,
+      bytesOf: (length) => sampleBytes(pipeline.inputs, length),
+      // A model with a fixed batch fills up a smaller one: nothing is gained.
+      paddedBytesMax:
+        sizeFixed === undefined ? paddedBytesMax(sampleBytesMax) : Number.POSITIVE_INFINITY,
+    });
   }
 
   async #runChunk(work: BatchWork, chunk: Chunk): Promise<void> {
@@ -291,6 +308,11 @@ export class BatchRunner {
       }
     }
   }
+}
+
+/** Most bytes of padded tensors of several samples, from the limit of one. */
+function paddedBytesMax(sampleBytesMax: number): number {
+  return Math.max(PADDED_SAMPLES_MAX * sampleBytesMax, PADDED_BYTES_FREE);
 }
 
 /** Counts what has passed since the last step ended. */

@@ -9,7 +9,7 @@ import type { InputTensor } from './ort-session.ts';
 interface InputMemory {
   readonly input: PipelineInput;
   readonly type: ElementType;
-  /** Grows to the largest batch that there was, and is used again. */
+  /** Grows to the largest batch that there was, up to the bytes that are kept, and is used again. */
   buffer: ArrayBuffer;
   sampleShape: readonly number[];
   sampleElements: number;
@@ -19,10 +19,13 @@ interface InputMemory {
 /** Memory of the model's inputs for one inference after another. */
 export class BatchTensors {
   readonly #hasBatchAxis: boolean;
+  readonly #keptBytesMax: number;
   readonly #inputs: readonly InputMemory[];
   #rowCount = 0;
 
-  constructor(inputs: readonly PipelineInput[], hasBatchAxis: boolean) {
+  /** @param keptBytesMax A larger input gives its memory back before the next that needs less. */
+  constructor(inputs: readonly PipelineInput[], hasBatchAxis: boolean, keptBytesMax: number) {
+    this.#keptBytesMax = keptBytesMax;
     this.#hasBatchAxis = hasBatchAxis;
     this.#inputs = inputs.map((input) => {
       const type = ELEMENT_TYPES.get(input.elementType) as ElementType; // Checked with the model.
@@ -41,7 +44,13 @@ export class BatchTensors {
       memory.sampleElements = sampleElements(memory.sampleShape, freeLength);
       const count = rowCount * memory.sampleElements;
       const bytes = count * memory.type.bytes;
-      if (memory.buffer.byteLength < bytes) memory.buffer = new ArrayBuffer(bytes);
+      const held = memory.buffer.byteLength;
+      if (held < bytes || (held > this.#keptBytesMax && bytes < held)) {
+        // The old memory may go before the new is there.
+        memory.buffer = new ArrayBuffer(0);
+        memory.data = memory.type.view(memory.buffer, 0, 0);
+        memory.buffer = new ArrayBuffer(bytes);
+      }
       memory.data = memory.type.view(memory.buffer, 0, count);
     }
   }

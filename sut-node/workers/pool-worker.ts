@@ -88,9 +88,16 @@ export class PoolWorker implements WorkerThreadEvents {
     this.#thread.post(message, [message.payloads]);
   }
 
-  /** Lets the worker end behind the batch that it runs now. Resolves when it has ended, or was given up. */
-  stop(): Promise<void> {
-    return Promise.race([this.#thread.stop(), this.#ended.promise]);
+  /**
+   * Lets the worker end behind the batch that it runs now.
+   * @param giveUp Aborted when it has had time enough: a worker that has not ended by then is given up.
+   * @returns False where it was given up: its thread may still run.
+   */
+  async stop(giveUp: AbortSignal): Promise<boolean> {
+    const ended = Promise.race([this.#thread.stop(), this.#ended.promise]).then(() => true);
+    if (await Promise.race([ended, abortOf(giveUp)])) return true;
+    this.#abandon('it did not end when it was asked to');
+    return false;
   }
 
   onMessage(message: FromWorker): void {
@@ -154,8 +161,21 @@ export class PoolWorker implements WorkerThreadEvents {
     this.#deadline?.cancel();
     this.#deadline = clock.callAt(clock.nowNs() + startTimeoutNs, () => {
       if (this.#isEnded) return;
-      this.#thread.abandon();
-      this.onEnd(`it did not ${what} within ${formatNs(startTimeoutNs)} (--worker-start-timeout)`);
+      const limit = formatNs(startTimeoutNs);
+      this.#abandon(`it did not ${what} within ${limit} (--worker-start-timeout)`);
     });
   }
+
+  #abandon(reason: string): void {
+    this.#thread.abandon();
+    this.onEnd(reason);
+  }
+}
+
+/** Resolves, with false, when the signal is aborted. */
+function abortOf(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(false);
+    else signal.addEventListener('abort', () => resolve(false), { once: true });
+  });
 }

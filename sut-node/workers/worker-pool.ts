@@ -59,21 +59,21 @@ export class WorkerPool implements BatchWorkers {
   /**
    * Starts the first worker and returns what its model looks like, so that a model that does not fit
    * is refused before all workers have loaded it.
-   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`
+   * @throws MlperfError `ERR_MODEL`, `ERR_SUT_WORKER`, `ERR_NOT_INSTALLED`, `ERR_INTERRUPTED` when the pool was
+   *   stopped meanwhile
    */
-  async load(): Promise<ModelTensors> {
-    return this.#add().loaded;
+  load(): Promise<ModelTensors> {
+    return this.#unlessStopped(this.#add().loaded);
   }
 
   /** Starts the other workers and runs the model once in each. @throws MlperfError as {@link load} */
   async warmUp(): Promise<void> {
     while (this.#workers.length < this.#options.workerCount) this.#add();
-    await Promise.all(
-      this.#workers.map(async (worker) => {
-        await worker.loaded;
-        await worker.warmUp();
-      }),
-    );
+    const warm = this.#workers.map(async (worker) => {
+      await worker.loaded;
+      await worker.warmUp();
+    });
+    await this.#unlessStopped(Promise.all(warm));
     // One that had run the model may have ended while others had not.
     if (this.#startFailure !== undefined) throw this.#startFailure;
     assert.equal(this.#state, 'starting');
@@ -102,10 +102,29 @@ export class WorkerPool implements BatchWorkers {
     worker.run(batch, this.#pack(batch));
   }
 
-  /** Ends all workers behind the batches that they run now. What they hold gets no answer. */
-  async stop(): Promise<void> {
+  /**
+   * Ends all workers behind the batches that they run now. What they hold gets no answer.
+   * @param giveUp Aborted when they have had time enough; the log says which are given up then.
+   */
+  async stop(giveUp: AbortSignal): Promise<void> {
     this.#state = 'stopped';
-    await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
+    await Promise.all(
+      this.#workers.splice(0).map(async (worker) => {
+        if (await worker.stop(giveUp)) return;
+        const text = 'a worker did not end when it was asked to, and is given up';
+        this.#options.logger.error({ worker: worker.name }, text);
+      }),
+    );
+  }
+
+  /** A part of the start; that workers end when they are told to is no failure of theirs. */
+  async #unlessStopped<T>(part: Promise<T>): Promise<T> {
+    const [outcome] = await Promise.allSettled([part]);
+    if (this.#state === 'stopped') {
+      throw new MlperfError('ERR_INTERRUPTED', 'the workers were stopped before all were ready');
+    }
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   }
 
   /** The one copy of the payloads: from the messages that brought them into the buffer that travels. */

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
+import { trackThread } from './running-threads.ts';
 import type { FromWorker, ToWorker, WorkerData, WorkerStart } from './worker-messages.ts';
 
 /** A worker, thread or process, as the pool sees it; a fake in tests. */
@@ -11,9 +12,9 @@ export interface WorkerThread {
   /** Lets the thread end behind the batch that it runs now. Resolves when it has ended. */
   stop(): Promise<void>;
   /**
-   * Gives up a worker that hangs: it gets nothing any more, and the process need not wait for it. A process is
+   * Gives up a worker that hangs: it gets nothing any more, and nobody waits for it. A process is
    * killed. A thread is left alone until it comes back by itself: to terminate it inside ONNX Runtime would
-   * end the node.
+   * end the node (how the process ends with it: running-threads.ts).
    */
   abandon(): void;
 }
@@ -50,6 +51,7 @@ export function watchThread(
   isStopping: Int32Array,
   events: WorkerThreadEvents,
 ): WorkerThread {
+  trackThread(worker);
   const ended = new Deferred<void>();
   let reason: string | undefined;
   worker.on('message', (message: FromWorker) => events.onMessage(message));

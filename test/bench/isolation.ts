@@ -155,7 +155,7 @@ class BenchWorker {
   }
 
   stop(): Promise<void> {
-    return this.#pool.stop();
+    return this.#pool.stop(new AbortController().signal);
   }
 }
 

@@ -1,5 +1,6 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import { IMAGENET_ELEMENTS } from '../../shared/benchmarks/imagenet.ts';
@@ -7,7 +8,7 @@ import { makeStandinImage } from '../../shared/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/standin/standin-sets.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { ask } from '../support/infer-client.ts';
+import { ask, InferClient } from '../support/infer-client.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { openStream, startTestNode } from '../support/test-sut-node.ts';
 import { writeToyStandin } from '../support/toy-standin.ts';
@@ -18,12 +19,14 @@ import { writeToyStandin } from '../support/toy-standin.ts';
 const CLASS = 7;
 const FORMS = ['jpeg', 'uint8', 'fp32'];
 
+const encodings = FORMS.map((form) => ({ form, compression: 'identity' }));
+
 const OPEN: Open = {
   protocolVersion: 1,
   runId: 'run-1',
   benchmark: 'resnet50',
   division: 'DIVISION_NETWORK',
-  encodings: FORMS.map((form) => ({ form, compression: 'identity' })),
+  encodings,
   responseEncodings: [{ form: 'raw', compression: 'identity' }],
 };
 
@@ -92,6 +95,44 @@ describe('a node of resnet50', () => {
     const { name } = await ask(node.address, 'Name', {});
     expect(name).toMatch(/^[^ ]+ \(stand-in: resnet50-standin-toy\)$/);
     expect(await ask(node.address, 'Describe', {})).toMatchObject({ name });
+  });
+});
+
+describe('a node whose description names another pre-processor', () => {
+  function described(preprocess: string): string {
+    const file = join(suiteFolder(), `${preprocess}.yaml`);
+    writeFileSync(file, `model: ${model}\npreprocess: ${preprocess}\n`);
+    return file;
+  }
+
+  it('refuses a run in a form that it does not read, and takes the others', async () => {
+    const node = await startTestNode({ benchmark: 'resnet50', model: described('tensor') });
+    const { models } = await ask(node.address, 'Describe', {});
+    expect(new Set(models[0]?.encodings.map(({ form }) => form))).toEqual(new Set(['fp32']));
+    const jpegs = new InferClient(node.address, {
+      ...OPEN,
+      encodings: encodings.slice(0, 1),
+    });
+    expect(await jpegs.ended).toMatchObject({
+      code: status.FAILED_PRECONDITION,
+      details: expect.stringMatching(
+        /^benchmark resnet50 with model .+, as it is described, takes samples as fp32.+ the run offers jpeg\/identity$/,
+      ),
+    });
+    const client = await openStream(node, { ...OPEN, encodings: encodings.slice(2) });
+    client.part(0, [{ ...sample(1, 'fp32', floats(0, 1)), encoding: 0 }]);
+    await client.answered(1);
+    expect(client.completed).toHaveLength(1);
+  });
+
+  it('does not start where it reads no form of the benchmark', async () => {
+    const starting = startTestNode({ benchmark: 'custom', model: described('imagenet-vgg') });
+    await expect(starting).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringContaining(
+        'reads jpeg, uint8, fp32, but samples of this benchmark travel as raw',
+      ),
+    });
   });
 });
 

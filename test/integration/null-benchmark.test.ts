@@ -10,7 +10,7 @@ let node: SutNodeProcess;
 
 beforeAll(async () => {
   node = await SutNodeProcess.start('sut-null', ['--benchmark', 'null', '--response-bytes', '7']);
-  await node.process.says(/is ready/);
+  await node.process.says(/is ready: null, which needs no workers\n/);
 });
 
 afterAll(() => node.stop());

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -5,13 +6,21 @@ import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/process/logger.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
+import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import {
+  LonghaulProcess,
+  longhaul,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../support/longhaul-process.ts';
 import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 import {
   openStream,
@@ -264,7 +273,7 @@ describe('a drain that is not whole', () => {
   ] as const)('ends by %s, and the exit code tells', async (_case, timeout, second, code, why) => {
     const slow = ['--batch-size-max', '1', '--drain-timeout', timeout, '--log-level', 'info'];
     const node = await SutNodeProcess.start('sut-a', [...slow, ...cache]);
-    await node.process.says(/is ready/);
+    await node.process.says(/is ready: digits, 1 worker\n/);
     const client = new InferClient(node.address, RAW_OPEN);
     await client.opened;
     for (let i = 0; i < 3; i += 1) client.part(i, rawSamples(300, 300 * i));
@@ -284,6 +293,62 @@ describe('a drain that is not whole', () => {
     expect(events.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
       expect.arrayContaining(['a stream was opened', 'draining', 'a run has ended']),
     );
+  });
+});
+
+/** A model whose first inference lasts for minutes, in one operator after the other: square matrices of ones. */
+function endlessModel(): string {
+  const graph = new GraphBuilder('endless');
+  const x = graph.input('x', 'float', [1, 1]);
+  const shape = graph.constant([2], BigInt64Array.of(6_000n, 6_000n));
+  const ones = graph.operator('Expand', [x, shape]);
+  let product = ones;
+  for (let i = 0; i < 1_000; i += 1) product = graph.operator('MatMul', [product, ones]);
+  graph.output(graph.operator('ReduceMax', [product], {}, 'y'), 'float', [1, 1]);
+  const file = join(suiteFolder(), 'endless.onnx');
+  writeFileSync(file, graph.build('a model for a test'));
+  return file;
+}
+
+describe('a worker thread that hangs in native code', () => {
+  it.each([
+    ['a start', 'SIGINT', []],
+    ['a check', 'SIGTERM', ['--check']],
+  ] as const)(
+    'does not keep %s from its end, once that is asked for again',
+    async (_case, signal, flags) => {
+      const model = ['--model', endlessModel(), '--log-level', 'info'];
+      const args = ['sut', '--benchmark', 'custom', '--listen', '127.0.0.1:0', ...model, ...flags];
+      const sut = spawnLonghaul(args);
+      await sut.says(/warming up endless/);
+      // The worker has to be in its inference, not before it: a busy machine needs a moment.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      sut.kill('SIGTERM');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      sut.kill('SIGINT');
+      // A shell says 130 and 143. A check has nothing to drain: its code is that of the first signal.
+      expect(await sut.ended).toMatchObject({ code: null, signal });
+    },
+  );
+
+  it.each([
+    [4, 'SIGKILL'],
+    [143, 'SIGTERM'],
+  ])('does not keep a process from its end with exit code %d', async (code, signal) => {
+    // Nobody writes into the pipe, so that opening it never ends; Node's own exit would wait for that.
+    const pipe = join(tempFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const hangs = `require('node:worker_threads').parentPort.postMessage(0);
+      require('node:fs').openSync(${JSON.stringify(pipe)}, 'r');`;
+    const script = `
+      import { Worker } from 'node:worker_threads';
+      import * as threads from ${JSON.stringify(compiledModule('sut-node/workers/running-threads.js').href)};
+      threads.endDespiteThreads();
+      const worker = new Worker(${JSON.stringify(hangs)}, { eval: true, execArgv: [] });
+      threads.trackThread(worker);
+      worker.once('message', () => setTimeout(() => process.exit(${code}), 50));`;
+    const command = [process.execPath, '--input-type=module', '--eval', script];
+    expect(await new LonghaulProcess(command).ended).toMatchObject({ code: null, signal });
   });
 });
 
@@ -311,5 +376,8 @@ describe('longhaul sut --check', () => {
     const { code, stdout, stderr } = await longhaul(args);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toContain('longhaul: model file gone.onnx: there is no such file');
+    const unused = await longhaul(['sut', '--benchmark', 'null', '--check-format', 'json']);
+    expect(unused.code).toBe(2);
+    expect(unused.stderr).toContain('--check-format json has no effect without --check');
   });
 });

@@ -74,6 +74,7 @@ export class InferStreamScene {
         ],
         responseEncoding: { form: 'raw', compression: 'identity' },
       },
+      isRead: () => true,
       limits: SCENE_LIMITS,
       credits: this.credits,
       ledgers: this.ledgers,

@@ -57,7 +57,23 @@ export function createBuiltInModel(settings: SutSettings): SutModel | undefined 
   for (const [key, value] of workerSettings(settings)) {
     throw invalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
   }
+  if (benchmark === 'delay') refuseBatches(settings);
   return builtIn.create(settings);
+}
+
+/** Each server of `delay` takes a sample of its own, so that it never waits for another one. */
+function refuseBatches(settings: SutSettings): void {
+  const { batchSizeAsked, batchPreset, batchSizeMax, batchDelayUsMax, batchPreferredSizes } =
+    settings;
+  const isOfPreset = batchSizeAsked === undefined && batchSizeMax > 1 && batchPreset !== 'none';
+  const said =
+    ((batchSizeAsked ?? 1) > 1 && `--batch-size-max ${batchSizeAsked}`) ||
+    (isOfPreset && `--batch-preset ${batchPreset}`) ||
+    (batchPreferredSizes.length > 0 &&
+      `--batch-preferred-sizes ${batchPreferredSizes.join(',')}`) ||
+    (batchDelayUsMax > 0 && `--batch-delay-us-max ${batchDelayUsMax}`);
+  if (said === false) return;
+  throw invalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
 }
 
 /** Keys of the settings of built-in models that somebody has set. */

@@ -82,7 +82,18 @@ describe('batchPolicy', () => {
       batchSizeMax: 4,
       preferredSizes: [2, 4],
     });
-    expect(batchPolicy(asked, { batchSizeFixed: 64 }).batchSizeMax).toBe(16);
+  });
+
+  it.each<[string, Partial<Parameters<typeof toBatchSettings>[0]>, number]>([
+    ['fills it where nothing is said', {}, 64],
+    ['fills it where only the throughput counts', { batchPreset: 'offline' }, 64],
+    ['keeps to a preset for queries of few samples', { batchPreset: 'multi-stream' }, 8],
+    ['keeps to the size that is said', { batchSizeMax: 20 }, 20],
+  ])('with a larger batch in the model than is usual, %s', (_case, said, size) => {
+    const asked = toBatchSettings({ ...NOTHING_SAID, ...said });
+    expect(batchPolicy(asked, { batchSizeFixed: 64 }).batchSizeMax).toBe(size);
+    expect(batchingInWords(asked, { batchSizeFixed: 64 })).toContain(`at most ${size} samples`);
+    expect(batchPolicy(asked, { batchSizeFixed: 100_000 }).batchSizeMax).toBeLessThanOrEqual(4096);
   });
 
   it('takes the largest preferred size that is filled, or all', () => {

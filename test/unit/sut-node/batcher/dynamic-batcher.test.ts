@@ -59,11 +59,13 @@ interface Scene {
   readonly groupOf?: BatchWorkers['groupOf'];
 }
 
+const NOTHING_ASKED = { batchPreset: 'none', batchSizeAsked: undefined } as const;
+
 function setUp(options: Scene) {
   const clock = new ManualClock();
   const workers = new FakeWorkers(options.workers ?? 1, options.groupOf);
   const policy = batchPolicy({
-    batchPreset: 'none',
+    ...NOTHING_ASKED,
     batchSizeMax: options.sizeMax ?? 4,
     batchDelayUsMax: (options.delayNs ?? 0) / 1_000,
     batchPreferredSizes: options.preferred ?? [],
@@ -342,7 +344,7 @@ describe('DynamicBatcher.fitTo', () => {
   it('cuts batches to the size that the model has written into it', () => {
     const { workers, batcher, arrive } = setUp({ sizeMax: 16 });
     const settings = { batchSizeMax: 16, batchDelayUsMax: 0, batchPreferredSizes: [2, 8] };
-    batcher.fitTo(batchPolicy({ batchPreset: 'none', ...settings }, { batchSizeFixed: 4 }));
+    batcher.fitTo(batchPolicy({ ...NOTHING_ASKED, ...settings }, { batchSizeFixed: 4 }));
     arrive(11);
     expect(workers.sizes).toEqual([4, 4]);
     expect(batcher.waitingCount).toBe(3);

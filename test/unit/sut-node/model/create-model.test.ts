@@ -57,6 +57,22 @@ describe('createModel', () => {
       { benchmark: 'echo', threadsPerWorker: 2 },
       /--threads-per-worker 2.*no w/,
     ],
+    ['batches for delay', { benchmark: 'delay', batchSizeAsked: 8 }, /--batch-size-max 8.*delay/],
+    [
+      'a preset of batches for delay',
+      { benchmark: 'delay', batchPreset: 'offline', batchSizeMax: 32 },
+      /--batch-preset offline.*no batch/,
+    ],
+    [
+      'a wait for batches for delay',
+      { benchmark: 'delay', batchDelayUsMax: 9 },
+      /--batch-delay-us-max 9.*no batch/,
+    ],
+    [
+      'sizes of batches for delay',
+      { benchmark: 'delay', batchPreferredSizes: [2, 4] },
+      /--batch-preferred-sizes 2,4.*no batch/,
+    ],
     ['several workers for delay', { benchmark: 'delay', workerCount: 2 }, /--workers 2.*delay/],
     [
       'a response size for digits',

@@ -14,6 +14,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
 import { waitingSample } from '../../../support/waiting-samples.ts';
 
+const NEVER = new AbortController().signal;
 const TENSORS = { inputs: [], outputs: [] };
 
 /** A thread that does what a test says. */
@@ -70,6 +71,7 @@ function setUp(workerCount: number) {
   const threads: FakeThread[] = [];
   const clock = new ManualClock();
   const limits = { threads: 100 };
+  const logged: unknown[][] = [];
   const seen = { done: [] as Batch[], lost: [] as Batch[], room: 0, fatal: [] as MlperfError[] };
   const pool = new WorkerPool({
     workerCount,
@@ -93,7 +95,7 @@ function setUp(workerCount: number) {
     },
     clock,
     startTimeoutNs: 10e9,
-    logger: silentLogger,
+    logger: { ...silentLogger, error: (...line: unknown[]) => logged.push(line) },
     events: {
       onDone: (batch) => seen.done.push(batch),
       onLost: (batch) => seen.lost.push(batch),
@@ -111,7 +113,7 @@ function setUp(workerCount: number) {
     for (const thread of threads.slice(1)) thread.say({ kind: 'loaded', tensors: TENSORS });
     await warm;
   };
-  return { pool, threads, seen, start, clock, limits };
+  return { pool, threads, seen, start, clock, limits, logged };
 }
 
 function batchOf(...ids: number[]): Batch {
@@ -253,7 +255,7 @@ describe('WorkerPool', () => {
   it('ends all threads and replaces none when it stops', async () => {
     const { pool, threads, start } = setUp(2);
     await start();
-    await pool.stop();
+    await pool.stop(NEVER);
     expect(threads.map((thread) => thread.isStopped)).toEqual([true, true]);
   });
 
@@ -268,7 +270,7 @@ describe('WorkerPool', () => {
       message: 'worker 0 ended: it did not load the model within 10 s (--worker-start-timeout)',
     });
     expect(threads[0]?.isAbandoned).toBe(true);
-    await pool.stop();
+    await pool.stop(NEVER);
     expect(threads[0]?.isStopped).toBe(false);
   });
 
@@ -308,7 +310,7 @@ describe('WorkerPool', () => {
     threads[0]?.events.onEnd('crash');
     if (threads[1] !== undefined) threads[1].stop = () => new Promise(() => {});
     let isStopped = false;
-    void pool.stop().then(() => {
+    void pool.stop(NEVER).then(() => {
       isStopped = true;
     });
     clock.advance(10e9 - 1);
@@ -317,6 +319,39 @@ describe('WorkerPool', () => {
     clock.advance(1);
     await nextTurn();
     expect([isStopped, threads[1]?.isAbandoned]).toEqual([true, true]);
+  });
+
+  it('gives up what hangs when it is told that all had time enough, and says which that is', async () => {
+    const { pool, threads, seen, start, logged } = setUp(2);
+    await start();
+    const [first, second] = threads;
+    if (first !== undefined) first.stop = () => new Promise(() => {});
+    const batch = batchOf(1);
+    pool.run(batch);
+    const giveUp = new AbortController();
+    const stopping = pool.stop(giveUp.signal);
+    await nextTurn();
+    expect([second?.isStopped, first?.isAbandoned, logged]).toEqual([true, false, []]);
+    giveUp.abort();
+    await stopping;
+    expect([second?.isAbandoned, first?.isAbandoned]).toEqual([false, true]);
+    expect(logged).toEqual([
+      [{ worker: 'worker 0' }, 'a worker did not end when it was asked to, and is given up'],
+    ]);
+    // It comes back, late.
+    first?.complete();
+    expect(seen.done).toEqual([]);
+  });
+
+  it('is not ready when it was stopped while it started', async () => {
+    const { pool, threads } = setUp(1);
+    const loaded = pool.load();
+    threads[0]?.say({ kind: 'loaded', tensors: TENSORS });
+    await loaded;
+    const warm = pool.warmUp();
+    void pool.stop(NEVER);
+    await expect(warm).rejects.toMatchObject({ code: 'ERR_INTERRUPTED' });
+    expect(pool.hasRoom).toBe(false);
   });
 
   it('has no room before every worker has run the model', async () => {
