@@ -4,17 +4,25 @@ import { defineConfig } from 'vitest/config';
 const TOGETHER = [
   'artifact-cache',
   'bad-files',
+  'built-in-benchmarks',
   'command-line',
   'conformance-verbs',
+  'custom-model',
   'digits-model',
   'faults',
   'faults-network',
   'faults-nodes',
+  'imagenet-node',
+  'imagenet-run',
+  'large-query',
   'operations',
   'package',
   'qdl-faults',
+  'run-and-time',
   'settings-commands',
+  'standin',
   'sut-node-life',
+  'worker-process',
 ].map((name) => `test/integration/${name}.test.ts`);
 
 export default defineConfig({
