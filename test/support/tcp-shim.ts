@@ -109,10 +109,27 @@ function relay(from: Socket, to: Socket, direction: ShimDirection, state: ShimSt
   let freeAtMs = 0;
   // A timer may fire up to 1 ms early: the delay must never be shorter than asked for.
   const holdMs = state.oneWayMs === 0 ? 0 : state.oneWayMs + 1;
+  /** One after the other, whatever the timers do: two of them may fire in the other order. */
+  const waiting: { readonly atMs: number; readonly act: () => void }[] = [];
+  let isWaiting = false;
+  const pump = (): void => {
+    isWaiting = false;
+    for (;;) {
+      const [next] = waiting;
+      if (next === undefined) return;
+      const waitMs = next.atMs - performance.now();
+      if (waitMs > 0) {
+        isWaiting = true;
+        setTimeout(pump, waitMs);
+        return;
+      }
+      waiting.shift();
+      next.act();
+    }
+  };
   const later = (act: () => void): void => {
-    const waitMs = Math.max(freeAtMs - performance.now(), 0) + holdMs;
-    if (waitMs === 0) act();
-    else setTimeout(act, waitMs);
+    waiting.push({ atMs: Math.max(freeAtMs, performance.now()) + holdMs, act });
+    if (!isWaiting) pump();
   };
   const carry = (bytes: Buffer): void => {
     if (state.isCut || to.destroyed) return;
