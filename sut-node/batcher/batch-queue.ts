@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
-import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
+import type { WaitingSample } from './waiting-sample.ts';
 
 /**
  * Samples that wait for a batch in one line, oldest first: a ring whose memory is taken once.
@@ -64,14 +64,6 @@ export class BatchQueue implements WaitingLine, WaitingLines {
     this.#head = (this.#head + count) & this.#mask;
     this.#count -= count;
     return taken;
-  }
-
-  removeOwner(owner: SampleOwner): number {
-    const all = this.removeAll();
-    for (const sample of all) {
-      if (sample.owner !== owner) this.push(sample);
-    }
-    return all.length - this.#count;
   }
 
   removeAll(): WaitingSample[] {

@@ -3,7 +3,7 @@ import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import { type BatchPolicy, batchSizes } from './batch-policy.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { GroupedQueue } from './grouped-queue.ts';
-import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
+import { removeOwner, type WaitingLine, type WaitingLines } from './waiting-lines.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
 
 /** Samples that go through the model together. */
@@ -122,7 +122,7 @@ export class DynamicBatcher {
 
   /** Drops the waiting samples of an owner that has gone away; returns how many. */
   removeOwner(owner: SampleOwner): number {
-    return this.#lines.removeOwner(owner);
+    return removeOwner(this.#lines, owner);
   }
 
   /** Takes everything out: no worker will come. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
-import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
+import type { WaitingSample } from './waiting-sample.ts';
 
 /** No slot. */
 const NONE = -1;
@@ -104,14 +104,6 @@ export class GroupedQueue implements WaitingLines {
     if (line.count === this.#options.lineMin) this.#longLines.add(line);
     this.#count += 1;
     return true;
-  }
-
-  removeOwner(owner: SampleOwner): number {
-    const all = this.removeAll();
-    for (const sample of all) {
-      if (sample.owner !== owner) this.push(sample);
-    }
-    return all.length - this.#count;
   }
 
   removeAll(): WaitingSample[] {

@@ -17,8 +17,15 @@ export interface WaitingLines {
   push(sample: WaitingSample): boolean;
   /** Of the lines with `count` samples or more, the one whose oldest sample waits longest. */
   frontOf(count: number): WaitingLine | undefined;
-  /** Drops what an owner that has gone away left here, keeping the order of the rest; returns how many. */
-  removeOwner(owner: SampleOwner): number;
   /** Takes everything out, oldest first. */
   removeAll(): WaitingSample[];
+}
+
+/** Drops what an owner that has gone away left there, keeping the order of the rest; returns how many. */
+export function removeOwner(lines: WaitingLines, owner: SampleOwner): number {
+  const all = lines.removeAll();
+  for (const sample of all) {
+    if (sample.owner !== owner) lines.push(sample);
+  }
+  return all.length - lines.count;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatchQueue } from '../../../../sut-node/batcher/batch-queue.ts';
+import { removeOwner } from '../../../../sut-node/batcher/waiting-lines.ts';
 import { RecordingOwner, waitingSample } from '../../../support/waiting-samples.ts';
 
 // Goal: samples leave in the order in which they came, and never more wait than there is room for.
@@ -34,7 +35,7 @@ describe('BatchQueue', () => {
     for (let id = 0; id < 6; id += 1) {
       queue.push(id % 2 === 0 ? waitingSample(id) : waitingSample(id, { owner: gone }));
     }
-    expect(queue.removeOwner(gone)).toBe(3);
+    expect(removeOwner(queue, gone)).toBe(3);
     expect(idsOf(queue.shift(3))).toEqual([0, 2, 4]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GroupedQueue } from '../../../../sut-node/batcher/grouped-queue.ts';
+import { removeOwner } from '../../../../sut-node/batcher/waiting-lines.ts';
 import type { WaitingSample } from '../../../../sut-node/batcher/waiting-sample.ts';
 import { RecordingOwner, waitingSample } from '../../../support/waiting-samples.ts';
 
@@ -41,7 +42,7 @@ describe('GroupedQueue', () => {
     for (let id = 0; id < 6; id += 1) {
       queue.push(waitingSample(id, { form: id % 2, ...(id < 3 ? { owner: gone } : {}) }));
     }
-    expect(queue.removeOwner(gone)).toBe(3);
+    expect(removeOwner(queue, gone)).toBe(3);
     expect(queue.count).toBe(3);
     expect(idsOf(queue.removeAll())).toEqual([3, 4, 5]);
   });
