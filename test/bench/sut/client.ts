@@ -1,5 +1,5 @@
 import { requireEqualLedgers } from '../null-path.ts';
-import { ClosedLoop } from '../wire/closed-loop.ts';
+import { runClient } from '../wire/run-client.ts';
 import { standinQdl, standinStore } from './standin-path.ts';
 import type { NodeJob } from './sut-bench.ts';
 
@@ -10,21 +10,7 @@ import type { NodeJob } from './sut-bench.ts';
 const QUERIES_PER_SECOND_MAX = 5_000;
 
 const job = JSON.parse(process.argv[2] as string) as NodeJob;
-const { sampleCount } = job;
-const store = await standinStore(job.cacheFolder, job.encoding, sampleCount);
+const store = await standinStore(job.cacheFolder, job.encoding, job.sampleCount);
 const qdl = standinQdl(job.address, store);
 await qdl.connect();
-await qdl.name();
-const loop = new ClosedLoop(qdl, {
-  outstanding: job.outstanding,
-  sampleCount,
-  warmUpNs: job.warmUpS * 1e9,
-  measuredNs: job.seconds * 1e9,
-  queriesMax: Math.ceil((job.warmUpS + job.seconds) * QUERIES_PER_SECOND_MAX),
-  serverPid: job.serverPid,
-});
-await qdl.start(loop);
-const measured = await loop.run();
-await qdl.stop();
-requireEqualLedgers(qdl);
-process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit());
+await runClient(qdl, job, QUERIES_PER_SECOND_MAX, () => requireEqualLedgers(qdl));

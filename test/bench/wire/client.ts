@@ -1,7 +1,7 @@
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { BareSut } from './bare-sut.ts';
-import { ClosedLoop } from './closed-loop.ts';
 import type { ClientJob } from './measured.ts';
+import { runClient } from './run-client.ts';
 import { TcpSut } from './tcp-sut.ts';
 
 // Goal: one measurement of a path that ends in LoadGen's recorder, in a fresh process. Started by
@@ -21,17 +21,6 @@ const others = { bare: BareSut, tcp: TcpSut };
 const Other = others[kind as keyof typeof others];
 const sut = Other === undefined ? qdl : new Other(job.address, store);
 if (sut === qdl) await qdl.connect();
-await sut.name();
-const loop = new ClosedLoop(sut, {
-  outstanding: job.outstanding,
-  sampleCount,
-  warmUpNs: job.warmUpS * 1e9,
-  measuredNs: job.seconds * 1e9,
-  queriesMax: Math.ceil((job.warmUpS + job.seconds) * QUERIES_PER_SECOND_MAX),
-  serverPid: job.serverPid,
+await runClient(sut, job, QUERIES_PER_SECOND_MAX, () => {
+  if (sut === qdl) requireEqualLedgers(qdl);
 });
-await sut.start(loop);
-const measured = await loop.run();
-await sut.stop();
-if (sut === qdl) requireEqualLedgers(qdl);
-process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit());
