@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
@@ -18,6 +17,7 @@ import {
   SutNodeProcess,
   spawnLonghaul,
 } from '../support/longhaul-process.ts';
+import { occupiedPort } from '../support/ports.ts';
 import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -250,12 +250,8 @@ describe('metrics', () => {
   });
 
   it('name the port that is taken, and leave nothing open', async () => {
-    const blocker = createServer();
-    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      blocker.close();
-    });
-    const { port } = blocker.address() as { port: number };
+    const { port, release } = await occupiedPort();
+    onTestFinished(release);
     const metricsAt = { host: '127.0.0.1', port };
     await expect(
       startTestNode({ benchmark: 'null', metricsListen: metricsAt }),

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeSutNode } from '../support/fake-sut-node.ts';
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
+import { freePort } from '../support/ports.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { tinyImages, writeTinyImagenet } from '../support/tiny-imagenet.ts';
 import { writeToyStandin } from '../support/toy-standin.ts';
@@ -20,17 +20,9 @@ beforeAll(async () => {
   model = writeToyStandin(suiteFolder(), 'resnet50', 1);
 });
 
-function runAndTime(port: string, ...flags: readonly string[]): Promise<Ended> {
+function runAndTime(port: number, ...flags: readonly string[]): Promise<Ended> {
   const script = ['sh', SCRIPT, data, model, '--mode', 'accuracy', ...flags];
   return new LonghaulProcess(['env', `PORT=${port}`, ...script]).ended;
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
 }
 
 describe('run_and_time.sh', () => {
@@ -45,7 +37,7 @@ describe('run_and_time.sh', () => {
 
   it('never runs against another node that has its port', async () => {
     const other = await FakeSutNode.start({ name: 'sut-other', benchmark: 'resnet50' });
-    const { stdout, stderr, code } = await runAndTime(other.address.replace(/.*:/, ''));
+    const { stdout, stderr, code } = await runAndTime(Number(other.address.replace(/.*:/, '')));
     await other.stop();
     expect(other.parts).toEqual([]);
     expect(stdout).toBe('');

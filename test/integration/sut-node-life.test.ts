@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -12,6 +12,7 @@ import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
+import { freePort, occupiedPort } from '../support/ports.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import {
   JPEG_OPEN,
@@ -203,12 +204,8 @@ describe('the end of a SUT node', () => {
 
 describe('a SUT node that cannot start', () => {
   it('names the address that is in use, in one line', async () => {
-    const blocker = createServer();
-    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      blocker.close();
-    });
-    const { port } = blocker.address() as { port: number };
+    const { port, release } = await occupiedPort();
+    onTestFinished(release);
     await expect(startTestNode({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
       code: 'ERR_SUT_LISTEN',
       message: `cannot listen on 127.0.0.1:${port}: the address is already in use`,
@@ -255,16 +252,6 @@ function modelFile(shape: readonly (number | string)[]): Uint8Array {
   graph.operator('ArgMax', [flat], { axis: 1, keepdims: 0 }, LABEL_OUTPUT_NAME);
   graph.output(LABEL_OUTPUT_NAME, 'int64', [shape[0] as number | string]);
   return graph.build('a model for a test');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }
 
 async function untilListening(port: number): Promise<void> {

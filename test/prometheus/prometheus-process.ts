@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/ports.ts';
 
 /** Why there is no Prometheus to test with; undefined where there is one. */
 export function whyNoPrometheus(): string | undefined {
@@ -65,14 +65,4 @@ scrape_configs:
     this.#child.kill('SIGTERM');
     await ended;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }

@@ -10,6 +10,7 @@ import type { SutModel } from '../../../../sut-node/model/sut-model.ts';
 import { answerBatch } from '../../../../sut-node/workers/batch-answers.ts';
 import { InferStreamScene, partSample } from '../../../support/infer-stream-scene.ts';
 import type { ManualClock } from '../../../support/manual-clock.ts';
+import { NO_CONTEXT } from '../../../support/model-context.ts';
 
 // Goal: the durations of a response are never negative and sum exactly to the residence time: from the arrival of
 // the sample's last byte to the moment in which the response is handed to the stream, whatever the model is,
@@ -39,14 +40,7 @@ const MODELS: Readonly<Record<string, MakeModel>> = {
     const answer = () => ({ atNs: (turn++ * 37) % 1_000, payload, tokens: undefined });
     const parts = { clock, concurrency: 100, responseBytesMax: 1 };
     const model = new DelayModel({ ...parts, answers: () => Promise.resolve(answer) });
-    await model.load({
-      encodings: [],
-      sampleBytesMax: 0,
-      queryBytesMax: 0,
-      onProgress: () => {},
-      onRoom: () => {},
-      onFatal: () => {},
-    });
+    await model.load(NO_CONTEXT);
     return model;
   },
   // As workers report: three lengths without a gap.

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { DelayModel } from '../../../../../sut-node/model/built-in/delay-model.ts';
 import { InferStreamScene, partSample } from '../../../../support/infer-stream-scene.ts';
+import { NO_CONTEXT } from '../../../../support/model-context.ts';
 
 // Goal: a query far larger than the queue of a slow node goes through to its end, and what is in the node never
 // exceeds what was granted. Method: a peer that sends whenever its credit allows, two servers, no network.
@@ -18,14 +19,7 @@ it('bounds an Offline query in front of slow servers by credit, and completes it
     responseBytesMax: 1,
     answers: () => Promise.resolve(() => answer),
   });
-  await model.load({
-    encodings: [],
-    sampleBytesMax: 0,
-    queryBytesMax: 0,
-    onProgress: () => {},
-    onRoom: () => {},
-    onFatal: () => {},
-  });
+  await model.load(NO_CONTEXT);
   scene.open();
   let sent = 0;
   let answered = 0;
