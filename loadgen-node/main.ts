@@ -6,6 +6,7 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
 import { reportError } from '../shared/process/report-error.ts';
 import { auditCommand } from './commands/audit.ts';
+import { complianceCommand } from './commands/compliance.ts';
 import { compressionCommand } from './commands/compression.ts';
 import { confCommand } from './commands/conf.ts';
 import { configCommand } from './commands/config.ts';
@@ -19,6 +20,8 @@ import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
 import { selfCheckCommand } from './commands/self-check.ts';
 import { settingsCommand } from './commands/settings.ts';
+import { submissionCommand } from './commands/submission.ts';
+import { systemCommand } from './commands/system.ts';
 import { traceCommand } from './commands/trace.ts';
 
 const EXAMPLES = `
@@ -66,6 +69,9 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(nameCommand())
     .addCommand(prepareCommand())
     .addCommand(auditCommand(setExitCode))
+    .addCommand(complianceCommand(setExitCode))
+    .addCommand(systemCommand())
+    .addCommand(submissionCommand(setExitCode))
     .addCommand(dataCommand())
     .addCommand(compressionCommand())
     .addCommand(settingsCommand())

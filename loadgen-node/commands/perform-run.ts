@@ -25,6 +25,7 @@ import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { modelsInWords } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
+import { writeRunRecord } from './run-record.ts';
 import type { ScoredAccuracy } from './score-accuracy.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
@@ -111,6 +112,7 @@ export async function performRun(
     onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
   });
   terminal.clear();
+  writeRunRecord(plan.output, plan.record);
   writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   const { nameCalls, nodes: nodesSeen } = await judge.audit();
   return {

@@ -47,6 +47,8 @@ export interface RunPlan extends RunTestSettings {
   readonly log: Omit<LogSettings, 'outdir'>;
   /** audit.config whose settings are in force. */
   readonly auditConfig: string | undefined;
+  /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
+  readonly record: string | undefined;
 }
 
 /** What a plan depends on besides the values of the settings. */
@@ -54,13 +56,17 @@ interface PlanContext {
   /** Keys of the values that were said; defaults do not win over LoadGen's configuration files. */
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
+  readonly record?: string;
 }
 
 /**
  * Makes a plan from the effective values of `longhaul run`.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_RULE`, `ERR_NOT_INSTALLED`
  */
-export function planRun(values: RunValues, { said = new Set(), audit }: PlanContext = {}): RunPlan {
+export function planRun(
+  values: RunValues,
+  { said = new Set(), audit, record }: PlanContext = {},
+): RunPlan {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
   const test = runTestSettings(values, said, rules, audit);
@@ -102,6 +108,7 @@ export function planRun(values: RunValues, { said = new Set(), audit }: PlanCont
       copyDetailToStdout: values.copyDetailToStdout,
     },
     auditConfig: audit?.name,
+    record,
   };
 }
 

@@ -10,6 +10,7 @@ import { Interruption } from './interruption.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { printReport } from './print-report.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
+import { runRecord } from './run-record.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
 const EXAMPLE = `
@@ -27,7 +28,8 @@ export function runCommand(setExitCode: (code: number) => void): Command {
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
       const said = new Set(settings.filter(isSaid).map(({ key }) => key));
-      const plan = planRun(values, { said, audit: openAuditConfig(values.auditConf) });
+      const audit = openAuditConfig(values.auditConf);
+      const plan = planRun(values, { said, audit, record: runRecord(settings) });
       const terminal = new Terminal();
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
       if (plan.runCount > 1) {

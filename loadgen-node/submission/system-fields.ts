@@ -1,0 +1,89 @@
+/** Text at the beginning of a value that nobody could read and that the submitter has to fill in. */
+export const TODO_MARK = 'TODO';
+
+/** One key of `systems/<system>.json`. */
+export interface SystemField {
+  readonly key: string;
+  /** False: an empty text is accepted. */
+  readonly isMeaningful: boolean;
+  /** Set where the text must be a whole number: the official report counts with it. */
+  readonly isNumber?: boolean;
+}
+
+const needed = (key: string): SystemField => ({ key, isMeaningful: true });
+const counted = (key: string): SystemField => ({ key, isMeaningful: true, isNumber: true });
+const free = (key: string): SystemField => ({ key, isMeaningful: false });
+
+/**
+ * Keys of every system description, all with texts as values.
+ * Source: submission_rules, "<system_desc_id>.json metadata"; `system_type_detail`, which the official
+ * checkers ask for and that text lacks.
+ */
+export const SYSTEM_FIELDS: readonly SystemField[] = [
+  needed('division'),
+  needed('submitter'),
+  needed('status'),
+  needed('system_name'),
+  counted('number_of_nodes'),
+  needed('host_processor_model_name'),
+  counted('host_processors_per_node'),
+  needed('host_processor_core_count'),
+  needed('host_memory_capacity'),
+  needed('host_storage_capacity'),
+  needed('host_storage_type'),
+  counted('accelerators_per_node'),
+  needed('accelerator_model_name'),
+  needed('accelerator_memory_capacity'),
+  needed('framework'),
+  needed('operating_system'),
+  needed('system_type'),
+  needed('other_software_stack'),
+  free('host_processor_frequency'),
+  free('host_processor_caches'),
+  needed('host_memory_configuration'),
+  free('host_processor_interconnect'),
+  needed('host_networking'),
+  needed('host_networking_topology'),
+  free('accelerator_frequency'),
+  needed('accelerator_host_interconnect'),
+  needed('accelerator_interconnect'),
+  free('accelerator_interconnect_topology'),
+  needed('accelerator_memory_configuration'),
+  free('accelerator_on-chip_memories'),
+  needed('cooling'),
+  free('hw_notes'),
+  free('sw_notes'),
+  needed('host_network_card_count'),
+  free('system_type_detail'),
+];
+
+/**
+ * Keys that a system of the Network division has as well; `is_network` is the text "True". The official
+ * checkers let most of them be empty; the rules want the fabric and OSI layers one to four told.
+ * Source: submission_rules, "In the Network division"; inference_rules v4.1, "System Topology".
+ */
+export const NETWORK_FIELDS: readonly SystemField[] = [
+  needed('is_network'),
+  needed('network_type'),
+  needed('network_media'),
+  needed('network_rate'),
+  needed('nic_loadgen'),
+  needed('number_nic_loadgen'),
+  needed('net_software_stack_loadgen'),
+  needed('network_protocol'),
+  needed('number_connections'),
+  needed('nic_sut'),
+  needed('number_nic_sut'),
+  needed('net_software_stack_sut'),
+  needed('network_topology'),
+];
+
+/** Fabrics that the Network division permits, as `network_type` names them. Source: inference_rules v4.1. */
+export const PERMITTED_FABRICS = ['Ethernet', '802.11', 'InfiniBand', '3GPP'] as const;
+
+/**
+ * How a description states the memory's error correction, in `host_memory_configuration` and (with an
+ * accelerator) in `accelerator_memory_configuration`. Datacenter systems must have it on.
+ * Source: inference_rules v4.1, "A Datacenter submission must use ECC".
+ */
+export const ECC_TEXTS = { on: 'ECC enabled', off: 'ECC disabled' } as const;
