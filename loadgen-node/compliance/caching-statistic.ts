@@ -1,0 +1,108 @@
+import { signedPercent } from './compare-performance.ts';
+import { type ComplianceRun, numberOf, sampleCountOf } from './compliance-run.ts';
+import { loweredShare } from './same-system.ts';
+import type { TestCheck } from './test-verdict.ts';
+
+/** Two-sided 95 % of a normal distribution. */
+const Z_95 = 1.959964;
+
+/** Lowering of the target rate beyond which latencies of two Server runs are not compared. */
+const SAME_RATE_SHARE = 0.01;
+
+/** Latencies may be shorter by this factor: what the official script allows streams, whose score is a latency. */
+const LATENCY_FACTOR = 1.2;
+
+/** How the test's rate relates to the submission run's. */
+export interface RateStatistic {
+  /** Test run / submission run. */
+  readonly ratio: number;
+  /** Bounds between which the ratio lies by chance in 95 of 100 cases, if samples completed independently. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Ratio of two rates with its interval by Poisson counting: n samples vary by √n, so the logarithm of the ratio by
+ * √(1/n₁ + 1/n₂). It tells what counting alone can do; drift of the machines comes on top.
+ * @returns undefined where a count or a rate is missing or 0.
+ */
+export function rateStatistic(
+  reference: { readonly rate: number; readonly samples: number },
+  tested: { readonly rate: number; readonly samples: number },
+): RateStatistic | undefined {
+  if (reference.rate <= 0 || reference.samples <= 0 || tested.samples <= 0) return undefined;
+  const ratio = tested.rate / reference.rate;
+  const spread = Math.exp(Z_95 * Math.sqrt(1 / reference.samples + 1 / tested.samples));
+  return { ratio, low: ratio / spread, high: ratio * spread };
+}
+
+/** The rates of same-against-unique with their statistic, for people; undefined in scenarios scored by latency. */
+export function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string | undefined {
+  const [a, b] = [countsOf(reference), countsOf(tested)];
+  const statistic = a && b ? rateStatistic(a, b) : undefined;
+  if (a === undefined || b === undefined || statistic === undefined) return undefined;
+  const { ratio, low, high } = statistic;
+  const meaning =
+    low > 1
+      ? 'faster than chance explains'
+      : high < 1
+        ? 'slower than chance explains'
+        : 'no difference that chance does not explain';
+  return (
+    `same against unique samples: ${b.rate.toFixed(2)} against ${a.rate.toFixed(2)} samples/s, ratio ${ratio.toFixed(4)} ` +
+    `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)`
+  );
+}
+
+function countsOf(run: ComplianceRun): { rate: number; samples: number } | undefined {
+  const rate =
+    numberOf(run, 'result_samples_per_second') ?? numberOf(run, 'result_completed_samples_per_sec');
+  const samples = sampleCountOf(run);
+  return rate === undefined || samples === undefined ? undefined : { rate, samples };
+}
+
+const P50 = 'result_50.00_percentile_latency_ns';
+const P90 = 'result_90.00_percentile_latency_ns';
+
+/**
+ * Server: the arrivals decide the rate, so a cache cannot raise it and the official comparison cannot see one. What
+ * a cache changes is the latency. Not met when the test's median is less than 1/1.2 of the submission run's and nine
+ * of ten of the test's queries were faster than half of the submission run's: chance does not do this among
+ * hundreds of queries, and a distribution that merely shifted a little does not either.
+ * @returns undefined for other scenarios.
+ */
+export function serverLatencyCheck(
+  reference: ComplianceRun,
+  tested: ComplianceRun,
+): TestCheck | undefined {
+  if (reference.scenario !== 'Server') return undefined;
+  const base = { name: 'latencies', isOfficial: false } as const;
+  const [p50, p90, p50Test, p90Test] = [
+    numberOf(reference, P50),
+    numberOf(reference, P90),
+    numberOf(tested, P50),
+    numberOf(tested, P90),
+  ];
+  if ([p50, p90, p50Test, p90Test].includes(undefined)) {
+    const text = 'a log lacks the percentiles of its latencies';
+    return { ...base, isMet: false, text, advice: LATENCY_ADVICE };
+  }
+  const [a, b, c, d] = [p50, p90, p50Test, p90Test] as [number, number, number, number];
+  const text =
+    `latencies with the same sample: median ${ms(c)}, 90 % below ${ms(d)}; with samples as they come: ` +
+    `median ${ms(a)}, 90 % below ${ms(b)} (median ${signedPercent(c / a - 1)})`;
+  const lowered = loweredShare(reference, tested);
+  if (lowered > SAME_RATE_SHARE) {
+    const note = `not judged, since the test's target rate is ${(100 * lowered).toFixed(1)} % lower, which shortens queues`;
+    return { ...base, isMet: true, text: `${text}; ${note}` };
+  }
+  const isMet = c * LATENCY_FACTOR >= a || d >= a;
+  return { ...base, isMet, text, ...(isMet ? {} : { advice: LATENCY_ADVICE }) };
+}
+
+const LATENCY_ADVICE =
+  'Queries for the same sample are answered much sooner than others. In Server the official comparison looks at the rate, which the arrivals decide, and cannot see this. Look for caches in the SUT, its runtime and proxies. Where the sizes of samples vary (JPEG files), sample 3 may be a small one: try another encoding.';
+
+function ms(ns: number): string {
+  return `${(ns / 1e6).toFixed(3)} ms`;
+}

@@ -1,0 +1,95 @@
+import { type ComplianceRun, recordOf } from './compliance-run.ts';
+import type { TestCheck } from './test-verdict.ts';
+
+/**
+ * What longhaul asks of every test run, beyond the official verification scripts: VALID by LoadGen's rules and
+ * by longhaul's (no lost sample, no lost node), and no error in its log, for which the checkers refuse it.
+ */
+export function validityChecks(tested: ComplianceRun): TestCheck[] {
+  return [loadgenValidity(tested), ...longhaulValidity(tested), noErrors(tested)];
+}
+
+function loadgenValidity(tested: ComplianceRun): TestCheck {
+  const seen = recordOf(tested, 'result_validity');
+  const isMet = seen === 'VALID';
+  return {
+    name: 'valid run',
+    isMet,
+    isOfficial: false,
+    text: `LoadGen calls the test run ${seen === undefined ? 'neither VALID nor INVALID' : String(seen)}`,
+    ...(isMet
+      ? {}
+      : {
+          advice: `A test counts only when its run is VALID: see "Result is" in ${tested.summary.path}. A run that was broken off or lost a node has to be made again.`,
+        }),
+  };
+}
+
+function longhaulValidity(tested: ComplianceRun): TestCheck[] {
+  const seen = recordOf(tested, 'longhaul_validity');
+  if (seen === undefined) return [];
+  const isMet = seen === 'VALID';
+  const reason = recordOf(tested, 'longhaul_invalid_reason');
+  const why = isMet || reason === undefined ? '' : `: ${String(reason)}`;
+  return [
+    {
+      name: 'valid by longhaul',
+      isMet,
+      isOfficial: false,
+      text: `longhaul calls the test run ${String(seen)}${why}`,
+      ...(isMet
+        ? {}
+        : { advice: `Every longhaul_invalid_reason of ${tested.detail.path} names one cause.` }),
+    },
+  ];
+}
+
+function noErrors(tested: ComplianceRun): TestCheck {
+  const { errorCount, errors, path } = tested.detail;
+  const [first] = errors;
+  const isMet = errorCount === 0;
+  return {
+    name: 'no errors',
+    isMet,
+    isOfficial: false,
+    text: isMet
+      ? 'the log of the test run has no error'
+      : `the log of the test run has ${errorCount} errors, the first: ${String(first?.value)}`,
+    ...(isMet
+      ? {}
+      : { advice: `The official checkers refuse a log with errors: ${path}:${first?.line}.` }),
+  };
+}
+
+/** Records of the detail log that show that a run was made with a test's audit.config. */
+export function auditCheck(
+  tested: ComplianceRun,
+  expected: Readonly<Record<string, string | number | bigint | boolean>>,
+): TestCheck {
+  const wrong = Object.entries(expected).filter(
+    ([key, value]) => !isSame(recordOf(tested, key), value),
+  );
+  const isMet = wrong.length === 0;
+  const seen = wrong.map(
+    ([key, value]) => `${key} is ${String(recordOf(tested, key))}, not ${value}`,
+  );
+  return {
+    name: 'audit settings',
+    isMet,
+    isOfficial: false,
+    text: isMet
+      ? "the test run was made with the test's settings (audit.config)"
+      : `the test run was not made with the test's settings: ${seen.join('; ')}`,
+    ...(isMet
+      ? {}
+      : { advice: "Run the test with the test's audit.config (longhaul does so by itself)." }),
+  };
+}
+
+function isSame(seen: unknown, value: string | number | bigint | boolean): boolean {
+  // Seeds are bigint where they are large, numbers where they are small.
+  const isWhole = typeof seen === 'bigint' || Number.isInteger(seen);
+  return isWhole && typeof value !== 'boolean' && typeof value !== 'string'
+    ? BigInt(seen as number | bigint) === BigInt(value)
+    : seen === value;
+}

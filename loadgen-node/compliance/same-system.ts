@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { CONFIG_SECTIONS } from '../../shared/config/command-line.ts';
+import { readConfigFile } from '../../shared/config/config-file.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import {
+  areSameSeeds,
+  type ComplianceRun,
+  numberOf,
+  recordOf,
+  seedsInWords,
+  seedsOf,
+} from './compliance-run.ts';
+import { roundOfRun, seedsOfRound } from './round-seeds.ts';
+
+/** Records that have to be the same in two runs that are compared, and what they are for people. */
+const SAME: readonly (readonly [key: string, what: string])[] = [
+  ['effective_scenario', 'scenario'],
+  ['sut_name', 'name of the SUT'],
+  ['qsl_name', 'data set'],
+  ['qsl_reported_total_count', 'samples of the data set'],
+  ['qsl_reported_performance_count', 'samples of the performance set'],
+];
+
+/** Server only: another bound is another measurement. */
+const SAME_IN_SERVER: readonly (readonly [key: string, what: string])[] = [
+  ['effective_target_latency_ns', 'latency bound in ns'],
+  ['effective_target_latency_percentile', 'percentile of the latency bound'],
+];
+
+/**
+ * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
+ * @param what The other run, for messages: `test run`, `accuracy run`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming every difference.
+ */
+export function requireSameSystem(
+  reference: ComplianceRun,
+  other: ComplianceRun,
+  what: 'test run' | 'accuracy run',
+): void {
+  const isServerTest = what === 'test run' && reference.scenario === 'Server';
+  const problems = [
+    ...differences(reference, other, isServerTest ? [...SAME, ...SAME_IN_SERVER] : SAME),
+    ...benchmarkDifference(reference, other),
+    ...(what === 'test run' ? seedDifference(reference, other) : []),
+    ...modeProblem(other, what),
+  ];
+  if (problems.length === 0) return;
+  const head = `the ${what} ${other.folder.folder} is not one of the submission run ${reference.folder.folder}`;
+  throw new MlperfError('ERR_CONFIG_INVALID', `${head}:\n${problems.join('\n')}`);
+}
+
+/**
+ * Refuses a submission run whose seeds are not those of the round.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireRound(reference: ComplianceRun, round: SubmissionRound): void {
+  const seen = roundOfRun(reference);
+  if (seen === round) return;
+  const { submission } = seedsOfRound(round);
+  const seeds = seedsOf(reference, 'requested');
+  const of = seen === undefined ? 'of no round that longhaul knows' : `of round ${seen}`;
+  const says = seeds === undefined ? 'has no seeds' : `has the seeds ${seedsInWords(seeds)}, ${of}`;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${reference.detail.path} ${says}; round ${round} has ${seedsInWords(submission)} (choose with --round)`,
+  );
+}
+
+function differences(
+  reference: ComplianceRun,
+  other: ComplianceRun,
+  keys: readonly (readonly [key: string, what: string])[],
+): string[] {
+  return keys.flatMap(([key, what]) => {
+    const [a, b] = [recordOf(reference, key), recordOf(other, key)];
+    return a === b ? [] : [`${what} (${key}): ${String(b)}, in the submission run ${String(a)}`];
+  });
+}
+
+function seedDifference(reference: ComplianceRun, other: ComplianceRun): string[] {
+  const [a, b] = [seedsOf(reference, 'requested'), seedsOf(other, 'requested')];
+  if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
+  const of = roundOfRun(other);
+  const round = of === undefined ? '' : `, which are those of round ${of}`;
+  return [`seeds: ${seedsInWords(b)}${round}; in the submission run ${seedsInWords(a)}`];
+}
+
+function modeProblem(other: ComplianceRun, what: string): string[] {
+  const mode = String(recordOf(other, 'effective_test_mode'));
+  const right = what === 'test run' ? 'PerformanceOnly' : 'AccuracyOnly';
+  if (mode === right || mode === 'SubmissionRun') return [];
+  return [`mode: ${mode}; ${right} is needed`];
+}
+
+/** The logs do not name the benchmark: where longhaul made both runs, its records do. */
+function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): string[] {
+  const [a, b] = [benchmarkOf(reference), benchmarkOf(other)];
+  if (a === undefined || b === undefined || a === b) return [];
+  return [`benchmark: ${b}, in the submission run ${a}`];
+}
+
+/** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
+export function benchmarkOf(run: ComplianceRun): string | undefined {
+  const { record } = run.folder;
+  if (!existsSync(record)) return undefined;
+  const value = readConfigFile(record, CONFIG_SECTIONS).get('run')?.get('benchmark')?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Share by which the test's target rate lies below the submission run's; 0 where it does not, or there is none. */
+export function loweredShare(reference: ComplianceRun, tested: ComplianceRun): number {
+  const [a, b] = [reference, tested].map((run) => numberOf(run, 'effective_target_qps'));
+  return a === undefined || b === undefined || a <= 0 ? 0 : Math.max(0, 1 - b / a);
+}

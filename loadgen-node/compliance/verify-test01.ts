@@ -1,0 +1,232 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { RUN_FILES } from '../run-folder/run-folder.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import {
+  type AccuracyPair,
+  accuracyLine,
+  type ResponseScorer,
+  scorePair,
+  testResponses,
+} from './accuracy-fallback.ts';
+import { ACCURACY_LOG_SEED } from './audit-settings.ts';
+import { auditCheck, validityChecks } from './common-checks.ts';
+import { comparePerformance } from './compare-performance.ts';
+import {
+  compareResponses,
+  type ResponseComparison,
+  type ResponseType,
+} from './compare-responses.ts';
+import { readComplianceRun } from './compliance-run.ts';
+import { requireRound, requireSameSystem } from './same-system.ts';
+import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
+
+/** What TEST01 compares. */
+export interface Test01 {
+  readonly round: SubmissionRound;
+  /** Folder of the submission's performance run. */
+  readonly performance: string;
+  /** Folder of its accuracy run; its accuracy log has to be whole. */
+  readonly accuracy: string;
+  /** Folder of the test's run. */
+  readonly test: string;
+  /** How the official script reads a response. */
+  readonly responseType: ResponseType;
+  /** Percent by which the accuracy may differ where responses do: 1, or 0.1 for the models of 99.9 %. */
+  readonly accuracyTolerancePercent: number;
+  /** Undefined where nobody can score the benchmark's responses. */
+  readonly scorer?: ResponseScorer;
+}
+
+/**
+ * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
+ * the first element of each response; longhaul compares all of it. Where they differ, the accuracies on the
+ * same samples decide, in both cases.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or
+ *   `ERR_OUTPUT` when a folder or a log cannot be read.
+ */
+export async function verifyTest01(test: Test01): Promise<TestVerdict> {
+  const { round } = test;
+  const reference = await readComplianceRun(test.performance);
+  const accuracy = await readComplianceRun(test.accuracy);
+  const tested = await readComplianceRun(test.test);
+  requireRound(reference, round);
+  requireSameSystem(reference, accuracy, 'accuracy run');
+  requireSameSystem(reference, tested, 'test run');
+  const compared = await compareResponses(
+    accuracy.folder.accuracy,
+    tested.folder.accuracy,
+    test.responseType,
+  );
+  const performance = comparePerformance('TEST01', round, reference, tested);
+  const scored = await scoreTest(test, compared, accuracy.folder.accuracy, tested.folder.accuracy);
+  const isExact = isOfficialMatch(compared);
+  const texts = new Map([
+    ['verify_accuracy.txt', verifyAccuracyText(compared, test.responseType)],
+    ['verify_performance.txt', performance.text],
+    ...scored.texts(isExact),
+  ]);
+  return testVerdict({
+    test: 'TEST01',
+    round,
+    checks: [
+      responsesCheck(compared, test, scored.pair),
+      wholeCheck(compared, test, scored.pair),
+      coverageCheck(compared),
+      performance.check,
+      ...validityChecks(tested),
+      auditCheck(tested, { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED }),
+    ],
+    notes: scored.notes,
+    texts,
+    copies: new Map([
+      [`accuracy/${RUN_FILES.accuracy}`, tested.folder.accuracy],
+      [`performance/run_1/${RUN_FILES.summary}`, tested.folder.summary],
+      [`performance/run_1/${RUN_FILES.detail}`, tested.folder.detail],
+    ]),
+  });
+}
+
+function isOfficialMatch(compared: ResponseComparison): boolean {
+  const { firstElementMismatches, matchedEntries, brokenResponse } = compared;
+  return brokenResponse === undefined && firstElementMismatches === 0 && matchedEntries > 0;
+}
+
+/** Text of verify_accuracy.txt as the official verify_accuracy.py prints it; the same in all rounds. */
+function verifyAccuracyText(compared: ResponseComparison, type: ResponseType): string {
+  const { brokenResponse } = compared;
+  const begin = [
+    'Verifying accuracy. This might take a while...',
+    'Reading accuracy mode results...',
+    'Reading performance mode results...',
+  ];
+  if (brokenResponse !== undefined) {
+    const { sampleIndex, bytes } = brokenResponse;
+    const why = `the response to sample ${sampleIndex} has ${bytes} bytes, which are no ${type} values`;
+    return [...begin, `TEST FAIL: ${why}`, ''].join('\n');
+  }
+  return [
+    ...begin,
+    `num_acc_log_entries = ${compared.accuracyEntries}`,
+    `num_acc_log_duplicate_keys = ${compared.accuracyDuplicates}`,
+    `num_acc_log_data_mismatch = ${compared.accuracyMismatches}`,
+    `num_perf_log_entries = ${compared.testEntries}`,
+    `num_perf_log_qsl_idx_match = ${compared.matchedEntries}`,
+    `num_perf_log_data_mismatch = ${compared.firstElementMismatches}`,
+    `num_missing_qsl_idxs = ${compared.missingSamples}`,
+    isOfficialMatch(compared) ? 'TEST PASS' : 'TEST FAIL',
+    '',
+    '',
+  ].join('\n');
+}
+
+/** What scoring gave. */
+interface ScoredTest {
+  readonly pair: AccuracyPair | undefined;
+  readonly notes: readonly string[];
+  /** Files of accuracy/; the two of the fallback must not be there where the script says PASS. */
+  texts(isExact: boolean): [string, string][];
+}
+
+async function scoreTest(
+  { scorer }: Test01,
+  compared: ResponseComparison,
+  accuracyLog: string,
+  testLog: string,
+): Promise<ScoredTest> {
+  if (scorer === undefined) {
+    return unscored('longhaul has no accuracy script for this benchmark');
+  }
+  try {
+    const responses = await testResponses(testLog);
+    const needsPair = !isOfficialMatch(compared) || compared.wholeMismatches > 0;
+    const pair = needsPair ? await scorePair(accuracyLog, responses, scorer) : undefined;
+    const own = pair?.compliance ?? (await scorer.score(responses));
+    const marks = scorer.marks().map((mark) => `note: ${mark}`);
+    const file = (line: string): string => [line, ...marks, ''].join('\n');
+    return {
+      pair,
+      notes: [`accuracy of the logged responses: ${accuracyLine(own)}`, ...scorer.marks()],
+      texts: (isExact) => [
+        ['accuracy/accuracy.txt', file(accuracyLine(own))],
+        ...(isExact || pair === undefined
+          ? []
+          : ([
+              ['accuracy/baseline_accuracy.txt', file(accuracyLine(pair.baseline))],
+              ['accuracy/compliance_accuracy.txt', file(accuracyLine(pair.compliance))],
+            ] as [string, string][])),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof MlperfError) || error.code === 'ERR_OUTPUT') throw error;
+    return unscored(error.message);
+  }
+}
+
+function unscored(why: string): ScoredTest {
+  const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
+  return { pair: undefined, notes: [note], texts: () => [] };
+}
+
+function responsesCheck(
+  compared: ResponseComparison,
+  { accuracyTolerancePercent, responseType }: Test01,
+  pair: AccuracyPair | undefined,
+): TestCheck {
+  const name = 'responses';
+  const { firstElementMismatches, matchedEntries, brokenResponse } = compared;
+  const seen =
+    brokenResponse === undefined
+      ? `the first ${responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`
+      : `the response to sample ${brokenResponse.sampleIndex} has ${brokenResponse.bytes} bytes, which are no ${responseType} values`;
+  if (isOfficialMatch(compared)) return { name, isMet: true, isOfficial: true, text: seen };
+  if (matchedEntries === 0) {
+    const advice =
+      'No response of the test could be compared. Was the run made with audit.config, and is the accuracy run one of the same data set?';
+    return { name, isMet: false, isOfficial: true, text: seen, advice };
+  }
+  return { name, isOfficial: true, ...decideByAccuracy(seen, pair, accuracyTolerancePercent) };
+}
+
+function wholeCheck(
+  compared: ResponseComparison,
+  { accuracyTolerancePercent }: Test01,
+  pair: AccuracyPair | undefined,
+): TestCheck {
+  const { wholeMismatches, testEntries, differingSamples } = compared;
+  const name = 'whole responses';
+  const which = wholeMismatches === 0 ? '' : `, the first for the samples ${differingSamples}`;
+  const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ${which}`;
+  if (wholeMismatches === 0) return { name, isMet: true, isOfficial: false, text: seen };
+  return { name, isOfficial: false, ...decideByAccuracy(seen, pair, accuracyTolerancePercent) };
+}
+
+/** Where responses differ, the accuracy of both runs on the test's samples decides. */
+function decideByAccuracy(
+  seen: string,
+  pair: AccuracyPair | undefined,
+  tolerance: number,
+): Pick<TestCheck, 'isMet' | 'text' | 'advice'> {
+  const advice =
+    'The system answers otherwise in performance mode than in accuracy mode. Look for modes, precisions or shortcuts that depend on load or batch size; numbers that vary from run to run are allowed as long as the accuracy stays.';
+  if (pair === undefined) {
+    return { isMet: false, text: `${seen}; the accuracies could not be compared`, advice };
+  }
+  const { baseline, compliance, deltaPercent } = pair;
+  const isMet = deltaPercent <= tolerance;
+  const text = `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
+  return isMet ? { isMet, text } : { isMet, text, advice };
+}
+
+function coverageCheck(compared: ResponseComparison): TestCheck {
+  const { testEntries, missingSamples, accuracyMismatches } = compared;
+  const isMet = testEntries > 0 && missingSamples === 0;
+  const twice =
+    accuracyMismatches === 0
+      ? ''
+      : `; in it ${accuracyMismatches} further responses differ from the first one to their sample`;
+  const text = `${testEntries} responses were logged; ${missingSamples} of their samples are not in the accuracy log${twice}`;
+  const advice =
+    'Every logged response needs its counterpart: an accuracy run issues every sample of the data set once. Was its log truncated or cut off?';
+  const name = 'coverage';
+  return { name, isMet, isOfficial: false, text, ...(isMet ? {} : { advice }) };
+}

@@ -1,0 +1,73 @@
+import { RUN_FILES } from '../run-folder/run-folder.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { SAME_SAMPLE_INDEX } from './audit-settings.ts';
+import { ratesInWords, serverLatencyCheck } from './caching-statistic.ts';
+import { auditCheck, validityChecks } from './common-checks.ts';
+import { comparePerformance } from './compare-performance.ts';
+import { type ComplianceRun, readComplianceRun } from './compliance-run.ts';
+import { requireRound, requireSameSystem } from './same-system.ts';
+import { type TestVerdict, testVerdict } from './test-verdict.ts';
+
+/** What TEST04 and TEST05 compare. */
+export interface SpeedTest {
+  readonly round: SubmissionRound;
+  /** Folder of the submission's performance run. */
+  readonly performance: string;
+  /** Folder of the test's run. */
+  readonly test: string;
+}
+
+/**
+ * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of
+ * rates; in Server, where the arrivals decide the rate, longhaul compares latencies as well.
+ * @throws MlperfError as {@link readSpeedTest}
+ */
+export async function verifyTest04(test: SpeedTest): Promise<TestVerdict> {
+  const { round } = test;
+  const { reference, tested } = await readSpeedTest(test);
+  const performance = comparePerformance('TEST04', round, reference, tested);
+  const latencies = serverLatencyCheck(reference, tested);
+  const rates = ratesInWords(reference, tested);
+  return testVerdict({
+    test: 'TEST04',
+    round,
+    checks: [
+      performance.check,
+      ...(latencies === undefined ? [] : [latencies]),
+      ...validityChecks(tested),
+      auditCheck(tested, {
+        effective_performance_issue_unique: false,
+        effective_performance_issue_same: true,
+        effective_performance_issue_same_index: SAME_SAMPLE_INDEX,
+      }),
+    ],
+    notes: rates === undefined ? [] : [rates],
+    texts: new Map([['verify_performance.txt', performance.text]]),
+    copies: performanceLogs(tested),
+  });
+}
+
+/**
+ * The two runs of a test of speed.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when they do not belong together, `ERR_CONFIG_FILE` or `ERR_OUTPUT` when a
+ *   folder or a log cannot be read.
+ */
+export async function readSpeedTest({
+  round,
+  performance,
+  test,
+}: SpeedTest): Promise<{ reference: ComplianceRun; tested: ComplianceRun }> {
+  const reference = await readComplianceRun(performance);
+  const tested = await readComplianceRun(test);
+  requireRound(reference, round);
+  requireSameSystem(reference, tested, 'test run');
+  return { reference, tested };
+}
+
+/** Logs that a submission has of a test of speed. */
+export function performanceLogs({ folder }: ComplianceRun): Map<string, string> {
+  return new Map([
+    [`performance/run_1/${RUN_FILES.summary}`, folder.summary],
+    [`performance/run_1/${RUN_FILES.detail}`, folder.detail],
+  ]);
+}
