@@ -1,4 +1,4 @@
-import { type ComplianceRun, recordOf } from './compliance-run.ts';
+import { type ComplianceRun, recordOf, type Seeds } from './compliance-run.ts';
 import type { TestCheck } from './test-verdict.ts';
 
 /**
@@ -61,14 +61,23 @@ function noErrors(tested: ComplianceRun): TestCheck {
   };
 }
 
-/** Records of the detail log that show that a run was made with a test's audit.config. */
+/**
+ * Whether a run was made with a test's audit.config.
+ * @param seeds What the samples and arrivals of the test are drawn with.
+ * @param expected Further records of the detail log.
+ */
 export function auditCheck(
   tested: ComplianceRun,
-  expected: Readonly<Record<string, string | number | bigint | boolean>>,
+  seeds: Seeds,
+  expected: Readonly<Record<string, number | bigint | boolean>>,
 ): TestCheck {
-  const wrong = Object.entries(expected).filter(
-    ([key, value]) => !isSame(recordOf(tested, key), value),
-  );
+  const all = {
+    ...expected,
+    effective_qsl_rng_seed: seeds.qsl,
+    effective_sample_index_rng_seed: seeds.sampleIndex,
+    effective_schedule_rng_seed: seeds.schedule,
+  };
+  const wrong = Object.entries(all).filter(([key, value]) => !isSame(recordOf(tested, key), value));
   const isMet = wrong.length === 0;
   const seen = wrong.map(
     ([key, value]) => `${key} is ${String(recordOf(tested, key))}, not ${value}`,
@@ -86,10 +95,10 @@ export function auditCheck(
   };
 }
 
-function isSame(seen: unknown, value: string | number | bigint | boolean): boolean {
+function isSame(seen: unknown, value: number | bigint | boolean): boolean {
   // Seeds are bigint where they are large, numbers where they are small.
   const isWhole = typeof seen === 'bigint' || Number.isInteger(seen);
-  return isWhole && typeof value !== 'boolean' && typeof value !== 'string'
+  return isWhole && typeof value !== 'boolean'
     ? BigInt(seen as number | bigint) === BigInt(value)
     : seen === value;
 }

@@ -17,6 +17,7 @@ import {
   type ResponseType,
 } from './compare-responses.ts';
 import { readComplianceRun } from './compliance-run.ts';
+import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
 
@@ -74,7 +75,9 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
       coverageCheck(compared),
       performance.check,
       ...validityChecks(tested),
-      auditCheck(tested, { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED }),
+      auditCheck(tested, seedsOfRound(round).submission, {
+        effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
+      }),
     ],
     notes: scored.notes,
     texts,

@@ -5,6 +5,7 @@ import { ratesInWords, serverLatencyCheck } from './caching-statistic.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { type ComplianceRun, readComplianceRun } from './compliance-run.ts';
+import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestVerdict, testVerdict } from './test-verdict.ts';
 
@@ -35,7 +36,7 @@ export async function verifyTest04(test: SpeedTest): Promise<TestVerdict> {
       performance.check,
       ...(latencies === undefined ? [] : [latencies]),
       ...validityChecks(tested),
-      auditCheck(tested, {
+      auditCheck(tested, seedsOfRound(round).submission, {
         effective_performance_issue_unique: false,
         effective_performance_issue_same: true,
         effective_performance_issue_same_index: SAME_SAMPLE_INDEX,

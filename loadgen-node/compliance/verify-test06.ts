@@ -4,6 +4,7 @@ import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { ACCURACY_LOG_SEED } from './audit-settings.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { readComplianceRun } from './compliance-run.ts';
+import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
 
@@ -54,7 +55,9 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
     checks: [
       ...checking.checks(),
       ...validityChecks(tested),
-      auditCheck(tested, { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED }),
+      auditCheck(tested, seedsOfRound(round).submission, {
+        effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
+      }),
     ],
     notes: [
       `tokens were read as ${test.tokenType}, the end of a text is token ${test.endToken}; the official script wants the same said (--dtype ${test.tokenType} --eos_token_id ${test.endToken})`,

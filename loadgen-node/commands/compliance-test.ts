@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { Terminal } from '../../shared/process/terminal.ts';
+import type { ResponseType } from '../compliance/compare-responses.ts';
+import {
+  type ComplianceRun,
+  numberOf,
+  readComplianceRun,
+  recordOf,
+} from '../compliance/compliance-run.ts';
+import { roundOfRun } from '../compliance/round-seeds.ts';
+import type { RunnableTestId } from '../compliance/test-ids.ts';
+import { testReadme, verdictInWords } from '../compliance/test-readme.ts';
+import type { TestVerdict } from '../compliance/test-verdict.ts';
+import {
+  accuracyTolerancePercent,
+  requireTest,
+  submissionRound,
+  type TestApplies,
+} from '../compliance/tests-of-benchmark.ts';
+import { verifyTest01 } from '../compliance/verify-test01.ts';
+import { verifyTest04 } from '../compliance/verify-test04.ts';
+import { verifyTest05 } from '../compliance/verify-test05.ts';
+import { tokenTypeOfRound, verifyTest06 } from '../compliance/verify-test06.ts';
+import { writeTestFolder } from '../compliance/write-test-folder.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import {
+  inspectRun,
+  performTestRun,
+  planTestRun,
+  type RunSources,
+  runSources,
+} from './compliance-run.ts';
+import type { ComplianceValues } from './compliance-settings.ts';
+import { Interruption } from './interruption.ts';
+import { printReport } from './print-report.ts';
+import { responseScorer } from './response-scorer.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** A test that was asked for: what is known before anything runs. */
+interface AskedTest {
+  readonly test: RunnableTestId;
+  readonly values: ComplianceValues;
+  readonly sources: RunSources;
+  readonly run: Partial<RunValues>;
+  readonly benchmark: string;
+  readonly round: SubmissionRound;
+  readonly applies: TestApplies;
+  readonly reference: ComplianceRun;
+}
+
+/**
+ * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
+ * @param flags Flags of `longhaul run` that win over the submission run's settings.
+ * @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted.
+ * @throws MlperfError when the test cannot be made or verified.
+ */
+export async function complianceTest(
+  test: RunnableTestId,
+  values: ComplianceValues,
+  flags: RunSources['flags'],
+): Promise<number> {
+  const reference = await readComplianceRun(values.run);
+  const sources = runSources(reference.folder, flags);
+  const run = inspectRun(sources);
+  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
+  const { benchmark } = run;
+  if (benchmark === undefined) {
+    const why = `${reference.folder.record} is not there to tell the benchmark`;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--benchmark <name> is needed: ${why}`);
+  }
+  const applies = requireTest(test, benchmark, round, values.model);
+  const asked = { test, values, sources, run, benchmark, round, applies, reference };
+  if (test === 'TEST01') accuracyFolder(asked); // Told before minutes go into a run.
+  const terminal = new Terminal();
+  const output = values.output ?? join(values.run, 'compliance');
+  const testRun = values.testRun ?? join(output, `${test}-run`);
+  if (values.testRun === undefined) {
+    const exitCode = await makeRun(asked, testRun, terminal);
+    if (exitCode !== undefined) return exitCode;
+  } else if (values.lowerQps !== undefined) {
+    const why = '--lower-qps is for a run that is made, not for --test-run';
+    throw new MlperfError('ERR_CONFIG_INVALID', why);
+  }
+  const verdict = await verify(asked, testRun, terminal);
+  const folder = join(output, test);
+  writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
+  process.stdout.write(`${verdictInWords(verdict)}  ${folder}\n`);
+  return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+}
+
+/** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */
+async function makeRun(
+  { test, sources, values }: AskedTest,
+  folder: string,
+  terminal: Terminal,
+): Promise<number | undefined> {
+  const plan = planTestRun({ test, sources, folder, loweredShare: values.lowerQps });
+  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
+  const report = await performTestRun(plan, test, terminal, interruption);
+  process.stdout.write(`${printReport(report)}\n`);
+  if (!report.outcome.isInterrupted) return undefined;
+  process.stdout.write(`${test} was interrupted: nothing was verified.\n`);
+  return interruption.exitCode ?? EXIT.interrupted;
+}
+
+/** Type as which the official script is told to read a benchmark's responses; `byte` is its own default. */
+const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
+  resnet50: 'float32',
+  mobilenet: 'float32',
+  retinanet: 'float32',
+  bert: 'float32',
+  dlrm: 'float32',
+  'dlrm-v2': 'float32',
+};
+
+function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<TestVerdict> {
+  const { test, round, values, benchmark, applies } = asked;
+  const runs = { round, performance: values.run, test: testRun };
+  switch (test) {
+    case 'TEST01':
+      return verifyTest01({
+        ...runs,
+        accuracy: accuracyFolder(asked),
+        responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
+        accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
+        scorer: responseScorer(benchmark, asked.run, terminal),
+      });
+    case 'TEST04':
+      return verifyTest04(runs);
+    case 'TEST05':
+      return verifyTest05(runs);
+    case 'TEST06':
+      return verifyTest06({
+        ...runs,
+        tokenType: values.tokenType ?? tokenTypeOfRound(round),
+        endToken: values.endToken,
+      });
+  }
+}
+
+/** A submission run's folder serves as both: it has the accuracy run's log as well. */
+function accuracyFolder({ values, reference }: AskedTest): string {
+  if (values.accuracyRun !== undefined) return values.accuracyRun;
+  if (recordOf(reference, 'effective_test_mode') === 'SubmissionRun') return values.run;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--accuracy-run <folder> is needed: TEST01 compares responses with those of the accuracy run, and ${values.run} is a performance run`,
+  );
+}
+
+async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string): Promise<string> {
+  const { reference, values, applies, test } = asked;
+  const tested = await readComplianceRun(testRun);
+  const qps = (run: ComplianceRun): number | undefined => numberOf(run, 'effective_target_qps');
+  return testReadme(verdict, {
+    benchmark: asked.benchmark,
+    scenario: reference.scenario,
+    sutName: String(recordOf(reference, 'sut_name')),
+    performance: values.run,
+    ...(test === 'TEST01' ? { accuracy: accuracyFolder(asked) } : {}),
+    testRun,
+    targetQps: [qps(reference), qps(tested)],
+    notes: applies.note === undefined ? [] : [applies.note],
+  });
+}

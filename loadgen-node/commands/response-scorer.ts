@@ -1,0 +1,42 @@
+import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
+import type { DataSet, SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import type { ResponseScorer } from '../compliance/accuracy-fallback.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** Scores responses with the data set of a benchmark, which is opened when the first score is wanted. */
+export function responseScorer(
+  benchmark: string,
+  values: Partial<RunValues>,
+  terminal: Terminal,
+): ResponseScorer {
+  let opened: DataSet | undefined;
+  return {
+    score: async (entries) => {
+      opened ??= await openDataSet(benchmark, values, terminal);
+      return opened.scoreAccuracy(entries);
+    },
+    marks: () => opened?.marks ?? [],
+  };
+}
+
+async function openDataSet(
+  key: string,
+  values: Partial<RunValues>,
+  terminal: Terminal,
+): Promise<DataSet> {
+  const benchmark = await loadgenBenchmark(key);
+  const { sampleBytes, sampleCount, responseBytes } = values;
+  const synthetic: SyntheticSamples = { sampleBytes, sampleCount, responseBytes };
+  try {
+    return await benchmark.openDataSet({
+      dataFolder: values.dataDir,
+      cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+      synthetic,
+      onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+    });
+  } finally {
+    terminal.clear();
+  }
+}
