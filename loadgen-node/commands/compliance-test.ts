@@ -77,6 +77,7 @@ export async function complianceTest(
   const output = values.output ?? join(values.run, 'compliance');
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
+    requireValid(reference);
     const exitCode = await makeRun(asked, testRun, terminal);
     if (exitCode !== undefined) return exitCode;
   } else if (values.lowerQps !== undefined) {
@@ -88,6 +89,17 @@ export async function complianceTest(
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   process.stdout.write(`${verdictInWords(verdict)}  ${folder}\n`);
   return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+}
+
+/** No test of an INVALID run can pass: told before minutes go into one. */
+function requireValid(reference: ComplianceRun): void {
+  const seen = recordOf(reference, 'result_validity');
+  if (seen === 'VALID') return;
+  const what = seen === undefined ? 'has no result_validity' : `is ${String(seen)}`;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the performance run ${reference.folder.folder} ${what}: a compliance test compares with a VALID run`,
+  );
 }
 
 /** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */

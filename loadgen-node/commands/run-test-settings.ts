@@ -78,7 +78,14 @@ function refuseProblems(results: readonly ConfResult[]): void {
   if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
 }
 
-const SEEDS = ['qslRngSeed', 'sampleIndexRngSeed', 'scheduleRngSeed'];
+const SEEDS = [
+  'qslRngSeed',
+  'sampleIndexRngSeed',
+  'scheduleRngSeed',
+  'test05QslRngSeed',
+  'test05SampleIndexRngSeed',
+  'test05ScheduleRngSeed',
+];
 
 /** Keeps the round's seeds alone: its other values are made for submissions. */
 function forgetRound(settings: ExactSettings, rules: BenchmarkRules): void {

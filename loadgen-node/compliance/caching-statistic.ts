@@ -1,3 +1,4 @@
+import type { Scenario } from '../../shared/domain/scenario.ts';
 import { signedPercent } from './compare-performance.ts';
 import { type ComplianceRun, numberOf, sampleCountOf } from './compliance-run.ts';
 import { loweredShare } from './same-system.ts';
@@ -50,9 +51,13 @@ export function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): s
         : 'no difference that chance does not explain';
   return (
     `same against unique samples: ${b.rate.toFixed(2)} against ${a.rate.toFixed(2)} samples/s, ratio ${ratio.toFixed(4)} ` +
-    `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)`
+    `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)${SCENARIO_NOTE[reference.scenario] ?? ''}`
   );
 }
+
+const SCENARIO_NOTE: Partial<Readonly<Record<Scenario, string>>> = {
+  Server: '; in Server the arrivals decide both rates, so that latencies say more',
+};
 
 function countsOf(run: ComplianceRun): { rate: number; samples: number } | undefined {
   const rate =

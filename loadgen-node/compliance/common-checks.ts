@@ -1,4 +1,4 @@
-import { type ComplianceRun, recordOf, type Seeds } from './compliance-run.ts';
+import { type ComplianceRun, numberOf, recordOf, type Seeds } from './compliance-run.ts';
 import type { TestCheck } from './test-verdict.ts';
 
 /**
@@ -7,6 +7,28 @@ import type { TestCheck } from './test-verdict.ts';
  */
 export function validityChecks(tested: ComplianceRun): TestCheck[] {
   return [loadgenValidity(tested), ...longhaulValidity(tested), noErrors(tested)];
+}
+
+/**
+ * What is asked of a run of TEST06: its 100 queries are too few for a verdict on speed, but none may be lost.
+ * Of another LoadGen's run the errors in the log tell.
+ */
+export function completenessChecks(tested: ComplianceRun): TestCheck[] {
+  const lost = numberOf(tested, 'longhaul_performance_lost_samples') ?? 0;
+  const wrong = numberOf(tested, 'longhaul_performance_contract_errors') ?? 0;
+  const isMet = lost === 0 && wrong === 0;
+  const advice =
+    'Every sample of the test has to be answered, once: was a node lost, or the run broken off?';
+  return [
+    {
+      name: 'complete run',
+      isMet,
+      isOfficial: false,
+      text: `${lost} samples of the test run were lost, ${wrong} responses broke the contract`,
+      ...(isMet ? {} : { advice }),
+    },
+    noErrors(tested),
+  ];
 }
 
 function loadgenValidity(tested: ComplianceRun): TestCheck {

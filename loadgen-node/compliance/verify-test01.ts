@@ -182,6 +182,11 @@ function responsesCheck(
       ? `the first ${responseType} of ${matchedEntries} logged responses was compared with the accuracy run's: ${firstElementMismatches} differ`
       : `the response to sample ${brokenResponse.sampleIndex} has ${brokenResponse.bytes} bytes, which are no ${responseType} values`;
   if (isOfficialMatch(compared)) return { name, isMet: true, isOfficial: true, text: seen };
+  if (brokenResponse !== undefined) {
+    const advice =
+      'The official script breaks off here. Is it told the right type (--response-type), and are all responses of one form?';
+    return { name, isMet: false, isOfficial: true, text: seen, advice };
+  }
   if (matchedEntries === 0) {
     const advice =
       'No response of the test could be compared. Was the run made with audit.config, and is the accuracy run one of the same data set?';

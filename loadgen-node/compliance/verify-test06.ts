@@ -2,7 +2,7 @@ import { type AccuracyLogEntry, readAccuracyLog } from '../logs/accuracy-log-rea
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { ACCURACY_LOG_SEED } from './audit-settings.ts';
-import { auditCheck, validityChecks } from './common-checks.ts';
+import { auditCheck, completenessChecks } from './common-checks.ts';
 import { readComplianceRun } from './compliance-run.ts';
 import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
@@ -54,7 +54,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
     round,
     checks: [
       ...checking.checks(),
-      ...validityChecks(tested),
+      ...completenessChecks(tested),
       auditCheck(tested, seedsOfRound(round).submission, {
         effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
       }),

@@ -47,10 +47,12 @@ describe('readAccuracyLog', () => {
         file.close();
         const read = await readAll(file.path);
         expect(read).toEqual(
-          entries.map(({ responseId, sampleIndex, bytes }) => ({
+          entries.map(({ responseId, sampleIndex, bytes, tokens }) => ({
             seqId: responseId,
             sampleIndex,
             response: Buffer.from(bytes),
+            ...(tokens === null ? {} : { tokenCount: tokens.count }),
+            ...(tokens?.firstToken == null ? {} : { tokenData: Buffer.from(tokens.firstToken) }),
           })),
         );
       }),
@@ -62,7 +64,13 @@ describe('readAccuracyLog', () => {
     const line =
       '{ "seq_id" : 3, "qsl_idx" : 7, "data" : "0A", "token_data" : "1E", "token_count" : 5 }';
     expect(await readText(`[\n${line}\n]\n`)).toEqual([
-      { seqId: 3, sampleIndex: 7, response: Buffer.from([10]) },
+      {
+        seqId: 3,
+        sampleIndex: 7,
+        response: Buffer.from([10]),
+        tokenData: Buffer.from([30]),
+        tokenCount: 5,
+      },
     ]);
   });
 
