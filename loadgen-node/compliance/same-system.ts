@@ -29,6 +29,18 @@ const SAME_IN_SERVER: readonly (readonly [key: string, what: string])[] = [
   ['effective_target_latency_percentile', 'percentile of the latency bound'],
 ];
 
+/** Settings that audit.config alone switches on. */
+const AUDITED = [
+  'effective_performance_issue_same',
+  'effective_performance_issue_unique',
+  'effective_accuracy_log_probability',
+  'effective_accuracy_log_sampling_target',
+];
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== false && value !== 0;
+}
+
 /**
  * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
  * @param what The other run, for messages: `test run`, `accuracy run`.
@@ -52,10 +64,18 @@ export function requireSameSystem(
 }
 
 /**
- * Refuses a submission run whose seeds are not those of the round.
+ * Refuses a submission run whose seeds are not those of the round, or that is itself the run of a test.
  * @throws MlperfError `ERR_CONFIG_INVALID`
  */
 export function requireRound(reference: ComplianceRun, round: SubmissionRound): void {
+  const audited = AUDITED.find((key) => isSet(recordOf(reference, key)));
+  if (audited !== undefined) {
+    const what = `${audited} is ${String(recordOf(reference, audited))}`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${reference.folder.folder} is no submission run but one of a compliance test: ${what} in ${reference.detail.path}`,
+    );
+  }
   const seen = roundOfRun(reference);
   if (seen === round) return;
   const { submission } = seedsOfRound(round);

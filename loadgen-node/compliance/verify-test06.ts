@@ -60,7 +60,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
       }),
     ],
     notes: [
-      `tokens were read as ${test.tokenType}, the end of a text is token ${test.endToken}; the official script wants the same said (--dtype ${test.tokenType} --eos_token_id ${test.endToken})`,
+      `tokens were read as ${test.tokenType} (official script: --dtype ${test.tokenType}); the end of a text is token ${test.endToken}`,
     ],
     texts: new Map([['verify_accuracy.txt', checking.text()]]),
     copies: new Map([[`accuracy/${RUN_FILES.accuracy}`, tested.folder.accuracy]]),
@@ -108,8 +108,8 @@ class TokenChecking {
     if (this.#looksAtFirst) this.#addFirst(entry, tokens);
   }
 
-  #addFirst({ sampleIndex, tokenData }: AccuracyLogEntry, tokens: readonly number[]): void {
-    const first = tokenData === undefined ? undefined : readTokens(tokenData, this.#test.tokenType);
+  #addFirst({ sampleIndex, firstToken }: AccuracyLogEntry, tokens: readonly number[]): void {
+    const first = firstToken === undefined ? undefined : readTokens(firstToken, this.#test.tokenType);
     if (first === undefined) {
       note(this.#first, `sample ${sampleIndex} has no first token that can be read`);
       return;

@@ -9,15 +9,11 @@ export interface AccuracyLogEntry {
   /** Index in the sample library. */
   readonly sampleIndex: number;
   readonly response: Uint8Array;
-  /** First token(s), as logged in every scenario but Offline; absent where the run was none of tokens. */
-  readonly tokenData?: Uint8Array;
-  /** Tokens of the response, as the SUT counted them; absent where the run was none of tokens. */
-  readonly tokenCount?: number;
 }
 
 /** Entry up to its data, and what may follow them. The data are cut out, not matched: they may be long. */
 const ENTRY_BEGIN = /^\{ "seq_id" : (\d{1,16}), "qsl_idx" : (\d{1,16}), "data" : "/;
-const ENTRY_END = /^(?:, "token_data" : "([^"]*)")?(?:, "token_count" : (-?\d{1,16}))? \}(,?)$/;
+const ENTRY_END = /^(?:, "token_data" : "[^"]*")?(?:, "token_count" : \d+)? \}(,?)$/;
 
 /**
  * Reads `mlperf_log_accuracy.json` line by line, so that a large log never lies in memory.
@@ -79,25 +75,12 @@ class LineReader {
     if (begin === null || ending === null) {
       throw this.#damaged(`not an entry of the log: ${JSON.stringify(line.slice(0, 60))}`);
     }
-    const sampleIndex = Number(begin[2]);
-    const response = this.#bytes(line.slice(dataBegin, dataEnd), 'data', sampleIndex);
-    const [, tokenData, tokenCount, comma] = ending;
-    this.#expects = comma === '' ? 'end' : 'entry';
-    return {
-      seqId: Number(begin[1]),
-      sampleIndex,
-      response,
-      ...(tokenData === undefined
-        ? {}
-        : { tokenData: this.#bytes(tokenData, 'first tokens', sampleIndex) }),
-      ...(tokenCount === undefined ? {} : { tokenCount: Number(tokenCount) }),
-    };
-  }
-
-  #bytes(hex: string, what: string, sampleIndex: number): Buffer {
-    const bytes = Buffer.from(hex, 'hex');
-    if (bytes.length * 2 === hex.length) return bytes;
-    throw this.#damaged(`the ${what} of sample ${sampleIndex} are not pairs of hexadecimal digits`);
+    const response = Buffer.from(line.slice(dataBegin, dataEnd), 'hex');
+    if (response.length * 2 !== dataEnd - dataBegin) {
+      throw this.#damaged(`the data of sample ${begin[2]} are not pairs of hexadecimal digits`);
+    }
+    this.#expects = ending[1] === '' ? 'end' : 'entry';
+    return { seqId: Number(begin[1]), sampleIndex: Number(begin[2]), response };
   }
 
   #damaged(what: string): MlperfError {

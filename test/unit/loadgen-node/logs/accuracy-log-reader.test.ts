@@ -47,12 +47,10 @@ describe('readAccuracyLog', () => {
         file.close();
         const read = await readAll(file.path);
         expect(read).toEqual(
-          entries.map(({ responseId, sampleIndex, bytes, tokens }) => ({
+          entries.map(({ responseId, sampleIndex, bytes }) => ({
             seqId: responseId,
             sampleIndex,
             response: Buffer.from(bytes),
-            ...(tokens === null ? {} : { tokenCount: tokens.count }),
-            ...(tokens?.firstToken == null ? {} : { tokenData: Buffer.from(tokens.firstToken) }),
           })),
         );
       }),
@@ -64,13 +62,7 @@ describe('readAccuracyLog', () => {
     const line =
       '{ "seq_id" : 3, "qsl_idx" : 7, "data" : "0A", "token_data" : "1E", "token_count" : 5 }';
     expect(await readText(`[\n${line}\n]\n`)).toEqual([
-      {
-        seqId: 3,
-        sampleIndex: 7,
-        response: Buffer.from([10]),
-        tokenData: Buffer.from([30]),
-        tokenCount: 5,
-      },
+      { seqId: 3, sampleIndex: 7, response: Buffer.from([10]) },
     ]);
   });
 
