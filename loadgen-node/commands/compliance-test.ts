@@ -10,6 +10,7 @@ import {
   recordOf,
 } from '../compliance/compliance-run.ts';
 import { roundOfRun } from '../compliance/round-seeds.ts';
+import { requireRound, requireSameSystem } from '../compliance/same-system.ts';
 import type { RunnableTestId } from '../compliance/test-ids.ts';
 import { testReadme, verdictInWords } from '../compliance/test-readme.ts';
 import type { TestVerdict } from '../compliance/test-verdict.ts';
@@ -72,7 +73,7 @@ export async function complianceTest(
   }
   const applies = requireTest(test, benchmark, round, values.model);
   const asked = { test, values, sources, run, benchmark, round, applies, reference };
-  if (test === 'TEST01') accuracyFolder(asked); // Told before minutes go into a run.
+  await requireSubmission(asked);
   const terminal = new Terminal();
   const output = values.output ?? join(values.run, 'compliance');
   const testRun = values.testRun ?? join(output, `${test}-run`);
@@ -91,7 +92,15 @@ export async function complianceTest(
   return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
 }
 
-/** No test of an INVALID run can pass: told before minutes go into one. */
+/** What is wrong with the submission's runs is told before minutes go into another. */
+async function requireSubmission(asked: AskedTest): Promise<void> {
+  const { reference, test, round } = asked;
+  requireRound(reference, round);
+  if (test !== 'TEST01') return;
+  requireSameSystem(reference, await readComplianceRun(accuracyFolder(asked)), 'accuracy run');
+}
+
+/** No test of an INVALID run can pass. */
 function requireValid(reference: ComplianceRun): void {
   const seen = recordOf(reference, 'result_validity');
   if (seen === 'VALID') return;

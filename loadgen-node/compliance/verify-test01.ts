@@ -1,4 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import {
@@ -144,11 +145,12 @@ async function scoreTest(
     const needsPair = !isOfficialMatch(compared) || compared.wholeMismatches > 0;
     const pair = needsPair ? await scorePair(accuracyLog, responses, scorer) : undefined;
     const own = pair?.compliance ?? (await scorer.score(responses));
-    const marks = scorer.marks().map((mark) => `note: ${mark}`);
+    const ownMarks = scorer.marks().map(asOneLine);
+    const marks = ownMarks.map((mark) => `note: ${mark}`);
     const file = (line: string): string => [line, ...marks, ''].join('\n');
     return {
       pair,
-      notes: [`accuracy of the logged responses: ${accuracyLine(own)}`, ...scorer.marks()],
+      notes: [`accuracy of the logged responses: ${accuracyLine(own)}`, ...ownMarks],
       texts: (isExact) => [
         ['accuracy/accuracy.txt', file(accuracyLine(own))],
         ...(isExact || pair === undefined

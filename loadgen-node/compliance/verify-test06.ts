@@ -109,7 +109,8 @@ class TokenChecking {
   }
 
   #addFirst({ sampleIndex, firstToken }: AccuracyLogEntry, tokens: readonly number[]): void {
-    const first = firstToken === undefined ? undefined : readTokens(firstToken, this.#test.tokenType);
+    const first =
+      firstToken === undefined ? undefined : readTokens(firstToken, this.#test.tokenType);
     if (first === undefined) {
       note(this.#first, `sample ${sampleIndex} has no first token that can be read`);
       return;

@@ -42,6 +42,9 @@ describe('runTestSettings', () => {
       qslRngSeed: 3066443479025735752n,
       sampleIndexRngSeed: 10688027786191513374n,
       scheduleRngSeed: 14962580496156340209n,
+      test05QslRngSeed: 16799458546791641818n,
+      test05SampleIndexRngSeed: 5453809927556429288n,
+      test05ScheduleRngSeed: 5435552105434836064n,
     });
     expect([round, configEvents]).toEqual(['v4.1', []]);
   });

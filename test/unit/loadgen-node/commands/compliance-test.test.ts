@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
+import {
+  COMPLIANCE_SETTINGS,
+  type ComplianceValues,
+} from '../../../../loadgen-node/commands/compliance-settings.ts';
+import { complianceTest } from '../../../../loadgen-node/commands/compliance-test.ts';
+import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import { ComplianceScene } from '../../../support/compliance-scene.ts';
+import { suiteFolder } from '../../../support/suite-folder.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
+let test01 = '';
+let stdout: MockInstance<typeof process.stdout.write>;
+
+function values(flags: Record<string, string>): ComplianceValues {
+  const all = { run: scene.performance, ...flags };
+  return resolveSettings(COMPLIANCE_SETTINGS, { section: undefined, file: undefined, flags: all })
+    .values;
+}
+
+beforeAll(async () => {
+  await scene.submit();
+  test01 = await scene.test('TEST01');
+});
+
+beforeEach(() => {
+  stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  return () => stdout.mockRestore();
+});
+
+// Goal: a run that exists, of whichever LoadGen, can be verified without a SUT; a wrong demand is told at once.
+// Method: the command's own function over simulated runs, which have no longhaul_run.yaml.
+describe('complianceTest', () => {
+  it('verifies a run that is there, replaces what an earlier verification left, and keeps the rest', async () => {
+    const output = tempFolder();
+    const folder = join(output, 'TEST04');
+    mkdirSync(join(folder, 'accuracy'), { recursive: true });
+    writeFileSync(join(folder, 'accuracy', 'baseline_accuracy.txt'), 'old\n');
+    writeFileSync(join(folder, 'mine.txt'), 'kept\n');
+    const testRun = await scene.test('TEST04');
+    const asked = values({ testRun, output });
+    expect(await complianceTest('TEST04', asked, { benchmark: 'resnet50' })).toBe(0);
+    expect(readdirSync(folder).sort()).toEqual([
+      'README.md',
+      'accuracy',
+      'mine.txt',
+      'performance',
+      'verify_performance.txt',
+    ]);
+    expect(readdirSync(join(folder, 'accuracy'))).toEqual([]);
+    expect(existsSync(join(output, 'TEST04-run'))).toBe(false);
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+    expect(readme).toMatch(/^# TEST04: passed\n/);
+    expect(readme).toContain('| target rate | 50 per second, as in the submission run |');
+    expect(readme).toContain('95 % interval by Poisson counting');
+    expect(stdout.mock.calls.join('')).toContain('TEST04 passed.');
+    // Once more, from the logs that it copied itself.
+    const again = values({ testRun: join(folder, 'performance', 'run_1'), output });
+    expect(await complianceTest('TEST04', again, { benchmark: 'resnet50' })).toBe(0);
+    expect(readdirSync(join(folder, 'performance', 'run_1'))).toHaveLength(2);
+  });
+
+  it('says what failed and what it means, and ends with 3', async () => {
+    const output = tempFolder();
+    const asked = values({ testRun: test01, output });
+    expect(await complianceTest('TEST04', asked, { benchmark: 'resnet50' })).toBe(3);
+    expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toContain(
+      "- audit settings: Run the test with the test's audit.config",
+    );
+    expect(stdout.mock.calls.join('')).toContain(
+      "TEST04 failed: the official script would pass it, but not all of longhaul's own checks are met.",
+    );
+  });
+
+  it.each<[string, Record<string, string>, Record<string, string>, RegExp]>([
+    ['no benchmark', {}, {}, /--benchmark <name> is needed/],
+    ['no accuracy run', {}, { benchmark: 'resnet50' }, /--accuracy-run <folder> is needed/],
+    [
+      'a lowered rate without a run',
+      { lowerQps: '5', accuracyRun: scene.accuracy },
+      { benchmark: 'resnet50' },
+      /--lower-qps is for a run that is made/,
+    ],
+    [
+      'a round of other seeds',
+      { accuracyRun: scene.accuracy },
+      { benchmark: 'resnet50', round: 'v5.0' },
+      /round v5\.0 has 6023615788873153749/,
+    ],
+  ])('refuses %s', async (_, own, flags, message) => {
+    const asked = values({ testRun: test01, output: tempFolder(), ...own });
+    await expect(complianceTest('TEST01', asked, flags)).rejects.toThrow(message);
+  });
+});
