@@ -8,7 +8,7 @@ export const ACCURACY_LOG_SEED = 720381539243781796n;
 export const SAME_SAMPLE_INDEX = 3;
 
 /** Responses of a token benchmark that TEST06 wants logged. Source: its audit.config. */
-export const TEST06_SAMPLING_TARGET = 100;
+const TEST06_SAMPLING_TARGET = 100;
 
 /** Responses that TEST01 wants logged where nothing else is said. */
 const SAMPLING_TARGET = 4096;
@@ -33,7 +33,7 @@ const TEST04_OF_MODEL: Readonly<Record<string, Partial<Readonly<Record<Scenario,
 };
 
 /** Responses that TEST01 asks LoadGen to log of a benchmark; how many it does log is left to chance. */
-export function samplingTargetOf(benchmark: string): number {
+function samplingTargetOf(benchmark: string): number {
   return SAMPLING_TARGET_OF[benchmark] ?? SAMPLING_TARGET;
 }
 

@@ -128,7 +128,7 @@ function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): st
 }
 
 /** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
-export function benchmarkOf(run: ComplianceRun): string | undefined {
+function benchmarkOf(run: ComplianceRun): string | undefined {
   const { record } = run.folder;
   if (!existsSync(record)) return undefined;
   const value = readConfigFile(record, CONFIG_SECTIONS).get('run')?.get('benchmark')?.value;
