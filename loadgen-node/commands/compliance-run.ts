@@ -161,7 +161,8 @@ const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
 
 function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings): Lowered {
   const { scenario } = settings;
-  const percent = 100 * loweredShare;
+  // As it was said: the product has noise in its last digits.
+  const percent = Number((100 * loweredShare).toPrecision(12));
   if (scenario !== 'Server' && scenario !== 'Offline') {
     const why = `${scenario} has no target rate; it is for Server and Offline`;
     throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
@@ -172,8 +173,7 @@ function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings):
     throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
   }
   const before = scenario === 'Server' ? settings.serverTargetQps : settings.offlineExpectedQps;
-  // Whole digits for logs and README: the product has noise in its last ones.
   const qps = Number((before * (1 - loweredShare)).toPrecision(12));
-  const source = `compliance ${test}: --lower-qps ${Number(percent.toPrecision(6))} of ${before}`;
+  const source = `compliance ${test}: --lower-qps ${percent} of ${before}`;
   return { qps, source };
 }

@@ -37,7 +37,7 @@ export function rateStatistic(
   return { ratio, low: ratio / spread, high: ratio * spread };
 }
 
-/** The rates of same-against-unique with their statistic, for people; undefined in scenarios scored by latency. */
+/** The rates with one sample and with samples as they come, with their statistic, for people; undefined in scenarios scored by latency. */
 export function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): string | undefined {
   const [a, b] = [countsOf(reference), countsOf(tested)];
   const statistic = a && b ? rateStatistic(a, b) : undefined;
@@ -50,7 +50,7 @@ export function ratesInWords(reference: ComplianceRun, tested: ComplianceRun): s
         ? 'slower than chance explains'
         : 'no difference that chance does not explain';
   return (
-    `same against unique samples: ${b.rate.toFixed(2)} against ${a.rate.toFixed(2)} samples/s, ratio ${ratio.toFixed(4)} ` +
+    `the same sample against samples as they come: ${b.rate.toFixed(2)} against ${a.rate.toFixed(2)} samples/s, ratio ${ratio.toFixed(4)} ` +
     `(95 % interval by Poisson counting of ${b.samples} and ${a.samples} samples: ${low.toFixed(4)} to ${high.toFixed(4)}: ${meaning}; drift of the machines is not in it)${SCENARIO_NOTE[reference.scenario] ?? ''}`
   );
 }

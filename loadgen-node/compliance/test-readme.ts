@@ -100,9 +100,10 @@ function targetInWords(
   test: number | undefined,
 ): string | undefined {
   if (submission === undefined || test === undefined) return undefined;
-  if (test >= submission) return `${test} per second, as in the submission run`;
-  const percent = (100 * (1 - test / submission)).toFixed(2);
-  return `${test} per second, lowered by ${percent} % from the submission run's ${submission}`;
+  if (test === submission) return `${test} per second, as in the submission run`;
+  const percent = (100 * Math.abs(1 - test / submission)).toFixed(2);
+  const how = test < submission ? 'lowered' : 'raised';
+  return `${test} per second, ${how} by ${percent} % from the submission run's ${submission}`;
 }
 
 /** A text within a table; names come from SUT nodes. */
