@@ -1,4 +1,5 @@
 import type { BenchmarkRules, Quality } from '../../shared/benchmarks/benchmark-row.ts';
+import type { GeneratedSet } from './generated-data.ts';
 
 /** One response of the accuracy log. */
 export interface AccuracyEntry {
@@ -71,18 +72,18 @@ export interface SyntheticSamples {
 /** A benchmark on the LoadGen node: data set in, payload bytes and accuracy out. */
 export interface LoadgenBenchmark {
   readonly rules: BenchmarkRules;
-  /** Word in place of a folder for data that longhaul makes; a folder of that name is meant by `./<word>`. */
-  readonly generatedData?: string;
   /**
    * Opens the data set: finds its list and its files; makes it first where this benchmark's data is generated.
    * Its checksums are compared afterwards, for all benchmarks alike (data-set/check-data-set.ts).
    * @param dataFolder Folder of the user's own copy; undefined: the generated or cached one.
+   * @param generated Which images, of a benchmark whose data longhaul draws; undefined: the standard ones.
    * @param synthetic Of a benchmark whose samples are made up; others have no use for it.
    * @throws MlperfError `ERR_DATA_SET`, `ERR_CACHE`, `ERR_CONFIG_INVALID`
    */
   openDataSet(options: {
     readonly dataFolder: string | undefined;
     readonly cacheFolder: string;
+    readonly generated?: GeneratedSet | undefined;
     readonly synthetic?: SyntheticSamples;
     readonly onProgress: PrepareProgress;
   }): Promise<DataSet>;

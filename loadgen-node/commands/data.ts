@@ -6,6 +6,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import { type DataRequest, generatedSetOf, isGeneratedData } from '../benchmarks/generated-data.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { findList } from '../data-set/check-data-set.ts';
@@ -29,10 +30,14 @@ Exit codes: 0 unchanged, 5 a file of the data set is missing, changed or not in 
 const DATA_SETTINGS: {
   readonly benchmark: Setting<string>;
   readonly dataDir: Setting<string | undefined>;
+  readonly dataSeed: Setting<number | undefined>;
+  readonly dataCount: Setting<number | undefined>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
   benchmark: RUN_SETTINGS.benchmark,
   dataDir: RUN_SETTINGS.dataDir,
+  dataSeed: RUN_SETTINGS.dataSeed,
+  dataCount: RUN_SETTINGS.dataCount,
   cacheDir: RUN_SETTINGS.cacheDir,
 };
 
@@ -68,9 +73,7 @@ export function dataCommand(): Command {
     .addCommand(verify.addHelpText('after', EXAMPLE));
 }
 
-interface DataValues {
-  readonly benchmark: string;
-  readonly dataDir: string | undefined;
+interface DataValues extends DataRequest {
   readonly cacheDir: string | undefined;
 }
 
@@ -109,8 +112,7 @@ async function verifyDataSet(
 ): Promise<void> {
   const { benchmark, dataDir, checksums } = values;
   const { onProgress, orAbort, clear } = watch();
-  const { generatedData } = await loadgenBenchmark(benchmark);
-  const isFolder = dataDir !== undefined && dataDir !== generatedData && existsSync(dataDir);
+  const isFolder = dataDir !== undefined && !isGeneratedData(values) && existsSync(dataDir);
   const [opened] = await orAbort(Promise.allSettled([openFiles(values, onProgress)]));
   // A broken data set may not open: the list tells file by file what it lacks.
   if (opened.status === 'rejected' && !isFolder) throw opened.reason;
@@ -145,13 +147,16 @@ async function openFiles(values: DataValues, onProgress: PrepareProgress): Promi
   );
 }
 
-async function openDataSet(
-  { benchmark, dataDir, cacheDir }: DataValues,
-  onProgress: PrepareProgress,
-): Promise<DataSet> {
+async function openDataSet(values: DataValues, onProgress: PrepareProgress): Promise<DataSet> {
+  const { benchmark, dataDir, cacheDir } = values;
   const { openDataSet: open } = await loadgenBenchmark(benchmark);
   const cacheFolder = cacheDir ?? defaultCacheFolder();
-  return open({ dataFolder: dataDir, cacheFolder, onProgress });
+  return open({
+    dataFolder: dataDir,
+    cacheFolder,
+    generated: generatedSetOf(values),
+    onProgress,
+  });
 }
 
 /** Progress on the terminal, and Ctrl-C. */

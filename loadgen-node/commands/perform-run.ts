@@ -67,9 +67,9 @@ export async function performRun(
   const benchmark = await loadgenBenchmark(plan.rules.key);
   const onProgress: PrepareProgress = (fraction, what) =>
     terminal.status(what, percentOf(fraction));
-  const { dataFolder, cacheFolder, synthetic, dataChecksums } = plan;
+  const { dataFolder, cacheFolder, generated, synthetic, dataChecksums } = plan;
   const dataSet = await interruption.orAbort(
-    benchmark.openDataSet({ dataFolder, cacheFolder, synthetic, onProgress }),
+    benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
   );
   const dataSetCheck = await interruption.orAbort(checkDataSet(dataSet, dataChecksums, onProgress));
   const store = new SampleStore(dataSet, {

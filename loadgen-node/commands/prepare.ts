@@ -2,13 +2,20 @@ import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { optional, type Setting, type SettingValues, text } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import { STANDIN_EVALUATION_SET } from '../../shared/standin/standin-sets.ts';
+import {
+  generatedName,
+  generatedSetOf,
+  isStandardSet,
+  STAND_IN_WORD,
+} from '../benchmarks/generated-data.ts';
 import {
   PREPARED_STANDINS,
   writeReferenceAccuracy,
@@ -20,9 +27,13 @@ import { RUN_SETTINGS } from './run-settings.ts';
 
 const PREPARE_SETTINGS: {
   readonly output: Setting<string | undefined>;
+  readonly dataSeed: Setting<number | undefined>;
+  readonly dataCount: Setting<number | undefined>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
   output: optional(text('folder', 'folder for copies of the files (default: in the cache only)')),
+  dataSeed: RUN_SETTINGS.dataSeed,
+  dataCount: RUN_SETTINGS.dataCount,
   cacheDir: RUN_SETTINGS.cacheDir,
 };
 
@@ -87,17 +98,21 @@ export function prepareCommand(): Command {
     });
 }
 
+type PrepareValues = SettingValues<typeof PREPARE_SETTINGS>;
+
 async function prepare(
   benchmark: 'resnet50',
-  { output, cacheDir }: { output: string | undefined; cacheDir: string | undefined },
+  { output, dataSeed, dataCount, cacheDir }: PrepareValues,
 ): Promise<PreparedStandin> {
   const terminal = new Terminal();
   const onProgress: Progress = (fraction, what) => terminal.status(what, percentOf(fraction));
   const cacheFolder = cacheDir ?? defaultCacheFolder();
+  const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
+  const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
   if (output !== undefined) makeOutputFolder(output);
   const sutHalf = (await import(compiledModule('sut-node/prepare.js').href)) as SutHalf;
-  const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress });
+  const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress, images: set });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
   const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
     path: join(dataFolder, path),
@@ -110,13 +125,20 @@ async function prepare(
     model: basename(models.fp32, '.onnx'),
     accuracy: correct.fp32 / images.length,
   });
-  const made = { benchmark, models, dataFolder, correct, imageCount: images.length, cacheDir };
+  const dataFlags = isStandardSet(set, STANDIN_EVALUATION_SET)
+    ? ''
+    : ` --data-seed ${set.seed} --data-count ${set.imageCount}`;
+  const imageCount = images.length;
+  const made = { benchmark, models, dataFolder, dataFlags, correct, imageCount, cacheDir };
   if (output === undefined) {
     terminal.clear();
     return { ...made, isCopy: false };
   }
   onProgress(0, `copying to ${output}`);
-  const copied = await copyTo(output, models, dataFolder);
+  const copied = await copyTo(output, models, {
+    folder: dataFolder,
+    name: generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET),
+  });
   terminal.clear();
   return { ...made, ...copied, isCopy: true };
 }
@@ -132,19 +154,19 @@ function makeOutputFolder(folder: string): void {
 async function copyTo(
   output: string,
   models: Files,
-  dataFolder: string,
+  data: { readonly folder: string; readonly name: string },
 ): Promise<{ models: Files; dataFolder: string }> {
   const copies = {
     models: {
       fp32: join(output, basename(models.fp32)),
       int8: join(output, basename(models.int8)),
     },
-    dataFolder: join(output, 'imagenet-standin'),
+    dataFolder: join(output, data.name),
   };
   try {
     await cp(models.fp32, copies.models.fp32);
     await cp(models.int8, copies.models.int8);
-    await cp(dataFolder, copies.dataFolder, { recursive: true });
+    await cp(data.folder, copies.dataFolder, { recursive: true });
   } catch (error) {
     throw outputError(output, error);
   }

@@ -12,6 +12,8 @@ export interface PreparedStandin {
   /** Folder of the images, val_map.txt and reference.json. */
   readonly dataFolder: string;
   readonly imageCount: number;
+  /** Flags of a run that ask for these images, with a blank before them; empty for the standard ones. */
+  readonly dataFlags: string;
   /** Right answers on all images. */
   readonly correct: { readonly fp32: number; readonly int8: number };
   /** The cache folder that was named, if one was. */
@@ -68,6 +70,7 @@ function commandLines({
   benchmark,
   models,
   dataFolder,
+  dataFlags,
   cacheDir,
   isCopy,
 }: PreparedStandin): string[] {
@@ -75,7 +78,7 @@ function commandLines({
   const [fp32, int8] = isCopy
     ? [quoted(models.fp32), quoted(models.int8)]
     : ['standin', 'standin-int8'];
-  const data = isCopy ? quoted(dataFolder) : 'standin';
+  const data = isCopy ? quoted(dataFolder) : `standin${dataFlags}`;
   return [
     `  longhaul sut --benchmark ${benchmark} --model ${fp32} --node sut-a${cache}`,
     `      (in int8: --model ${int8})`,

@@ -10,6 +10,7 @@ import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { PER_MILLION } from '../../shared/evidence/payload-digest.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { type GeneratedSet, generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
 import type { ConfFile } from '../settings/from-config.ts';
@@ -35,6 +36,8 @@ export interface RunPlan extends RunTestSettings {
   readonly output: string;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;
+  /** Which images longhaul draws; undefined: the standard ones, or the data is not longhaul's. */
+  readonly generated: GeneratedSet | undefined;
   /** List of checksums for the data set, in place of the one in its folder. */
   readonly dataChecksums: string | undefined;
   readonly synthetic: SyntheticSamples;
@@ -95,6 +98,7 @@ export function planRun(
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
+    generated: generatedSetOf(values),
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,

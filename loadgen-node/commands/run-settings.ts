@@ -28,6 +28,7 @@ import {
   toggle,
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../benchmarks/generated-data.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 
@@ -77,6 +78,8 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly compressionScope: Setting<CompressionScope>;
   readonly responseCompression: Setting<CompressionName[]>;
   readonly dataDir: Setting<string | undefined>;
+  readonly dataSeed: Setting<number | undefined>;
+  readonly dataCount: Setting<number | undefined>;
   readonly dataChecksums: Setting<string | undefined>;
   readonly sampleBytes: Setting<number | undefined>;
   readonly sampleCount: Setting<number | undefined>;
@@ -178,6 +181,18 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
     text(
       'folder',
       'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
+    ),
+  ),
+  dataSeed: optional(
+    count(
+      { min: 0, max: DATA_SEED_MAX },
+      "digits, stand-in: another seed draws other images (default: the standard set's)",
+    ),
+  ),
+  dataCount: optional(
+    count(
+      { min: 1, max: DATA_COUNT_MAX },
+      "digits, stand-in: how many images; ImageNet's accuracy runs have 50000 (default: the standard set's)",
     ),
   ),
   dataChecksums: optional(

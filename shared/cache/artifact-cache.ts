@@ -59,8 +59,7 @@ const PUBLISH_TRIES_MAX = 5;
 export async function ensureArtifact(options: ArtifactOptions): Promise<string> {
   assert.match(options.name, /^[a-z0-9-]+$/);
   const recipe = JSON.stringify(options.recipe);
-  const hash = createHash('sha256').update(recipe).digest('hex').slice(0, HASH_DIGITS);
-  const target = join(options.cacheFolder, `${options.name}-${hash}`);
+  const target = artifactFolder(options);
   try {
     makeFolder(options.cacheFolder);
     if ((await findFlaw(target)) !== undefined) await buildUnderLock(options, target, recipe);
@@ -68,6 +67,16 @@ export async function ensureArtifact(options: ArtifactOptions): Promise<string> 
   } catch (error) {
     throw toCacheError(error, options.cacheFolder);
   }
+}
+
+/** Folder of an artifact, whether it is there or not. */
+export function artifactFolder({
+  cacheFolder,
+  name,
+  recipe,
+}: Pick<ArtifactOptions, 'cacheFolder' | 'name' | 'recipe'>): string {
+  const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex');
+  return join(cacheFolder, `${name}-${hash.slice(0, HASH_DIGITS)}`);
 }
 
 async function buildUnderLock(

@@ -64,7 +64,13 @@ describe('longhaul run', () => {
   /** Payload bytes that the data set has, each image compressed by itself. */
   async function payloadBytes(compression: CompressionName): Promise<number> {
     const images = await readLabelFile(dataFolder);
-    const parts = { folder: dataFolder, images, metric: 'top-1', isManifestChecked: false };
+    const parts = {
+      folder: dataFolder,
+      images,
+      metric: 'top-1',
+      isManifestChecked: false,
+      marks: [],
+    };
     const dataSet = new DigitsDataSet('own', parts);
     let bytes = 0;
     for (let i = 0; i < IMAGE_COUNT; i += 1) {

@@ -1,5 +1,7 @@
 import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
+import { EVALUATION_SET } from '../../../shared/digits/digit-sets.ts';
+import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
 import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
 import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
 import { ensureGeneratedDataSet } from './generate-data-set.ts';
@@ -19,13 +21,22 @@ const PROGRESS_STEP = 100;
  */
 export const benchmark: LoadgenBenchmark = {
   rules,
-  openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
+  openDataSet: async ({
+    dataFolder,
+    cacheFolder,
+    generated: images = EVALUATION_SET,
+    onProgress,
+  }) => {
     if (dataFolder !== undefined) return openOwnDataSet(dataFolder, onProgress);
     // Checksums have proven every file of it: nothing needs to be decoded.
-    const folder = await ensureGeneratedDataSet({ cacheFolder, onProgress });
-    const images = await readLabelFile(folder);
-    const metric = rules.quality.metric;
-    return new DigitsDataSet('digits', { folder, images, metric, isManifestChecked: true });
+    const folder = await ensureGeneratedDataSet({ cacheFolder, onProgress, images });
+    return new DigitsDataSet(generatedName('digits', images, EVALUATION_SET), {
+      folder,
+      images: await readLabelFile(folder),
+      metric: rules.quality.metric,
+      isManifestChecked: true,
+      marks: isStandardSet(images, EVALUATION_SET) ? [] : [otherSetMark(images, EVALUATION_SET)],
+    });
   },
 };
 
@@ -33,7 +44,7 @@ export const benchmark: LoadgenBenchmark = {
 async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Promise<DigitsDataSet> {
   const images = await readLabelFile(folder);
   const { metric } = rules.quality;
-  const parts = { folder, images, metric, isManifestChecked: false };
+  const parts = { folder, images, metric, isManifestChecked: false, marks: [] };
   const dataSet = new DigitsDataSet('digits-own-data', parts);
   await forEachIndex(images.length, CONCURRENCY, async (index) => {
     await dataSet.checkImage(index);

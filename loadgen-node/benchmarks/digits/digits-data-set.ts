@@ -23,6 +23,8 @@ export interface DigitsParts {
   /** Name of the accuracy that the data set reports. */
   readonly metric: string;
   readonly isManifestChecked: boolean;
+  /** What a reader of a result has to know of these images. */
+  readonly marks: readonly string[];
 }
 
 /** Images of digits on disk and their labels in memory. */
@@ -32,14 +34,16 @@ export class DigitsDataSet implements DataSet {
   readonly totalSampleCount: number;
   readonly files: readonly string[];
   readonly isManifestChecked: boolean;
+  readonly marks: readonly string[];
   readonly #images: readonly LabelledImage[];
   readonly #metric: string;
 
-  constructor(name: string, { folder, images, metric, isManifestChecked }: DigitsParts) {
+  constructor(name: string, { folder, images, metric, isManifestChecked, marks }: DigitsParts) {
     this.name = name;
     this.folder = folder;
     this.totalSampleCount = images.length;
     this.isManifestChecked = isManifestChecked;
+    this.marks = marks;
     // A list may name an image twice.
     const paths = new Set(images.map(({ fileName }) => posix.join(IMAGE_FOLDER, fileName)));
     this.files = [LABEL_FILE, ...paths];

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type ArtifactOptions, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import {
+  type DigitSet,
   DRAWING_REVISION,
-  EVALUATION_SET,
   IMAGE_SIZE,
   JPEG_QUALITY,
 } from '../../../shared/digits/digit-sets.ts';
@@ -25,40 +25,46 @@ const CONCURRENCY = 8;
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 100;
 
+/** Which images, and where they are kept. */
+export interface GeneratedDataRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
+  readonly images: DigitSet;
+}
+
 /**
- * Finds the evaluation images in the cache, checked against their checksums, or draws them.
+ * Finds a set of images in the cache, checked against their checksums, or draws them.
  * @returns Folder of the data set.
  * @throws MlperfError `ERR_CACHE`, `ERR_NOT_INSTALLED`
  */
 export async function ensureGeneratedDataSet({
   cacheFolder,
   onProgress,
-}: Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'>): Promise<string> {
+  images,
+}: GeneratedDataRequest): Promise<string> {
   return ensureArtifact({
     cacheFolder,
     name: 'digits-data-set',
     recipe: {
       drawingRevision: DRAWING_REVISION,
-      images: EVALUATION_SET,
+      images: { seed: images.seed, imageCount: images.imageCount },
       jpegQuality: JPEG_QUALITY,
       // The same pixels may become other bytes: who compares two runs must find two data sets then.
       jpegCodec: await jpegCodecVersion(),
     },
-    build: writeDataSet,
+    build: (folder, onBuildProgress) => writeDataSet(images, folder, onBuildProgress),
     onProgress,
   });
 }
 
-/** Draws all images of the evaluation set into `folder`. */
 async function writeDataSet(
+  set: DigitSet,
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {
-  const { imageCount } = EVALUATION_SET;
+  const { imageCount } = set;
   const images: LabelledImage[] = [];
   await mkdir(join(folder, IMAGE_FOLDER));
   await forEachIndex(imageCount, CONCURRENCY, async (index) => {
-    const { label, rgb } = renderDigit(EVALUATION_SET, index);
+    const { label, rgb } = renderDigit(set, index);
     const image = { fileName: generatedFileName(index), label };
     images[index] = image;
     const jpeg = await encodeJpeg(rgb, { width: IMAGE_SIZE, height: IMAGE_SIZE }, JPEG_QUALITY);

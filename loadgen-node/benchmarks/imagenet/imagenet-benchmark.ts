@@ -6,15 +6,17 @@ import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
 import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/imagenet.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { STANDIN_EVALUATION_SET, type StandinSet } from '../../../shared/standin/standin-sets.ts';
+import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
 import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
-import { ImagenetDataSet } from './imagenet-data-set.ts';
+import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
 import {
   PREPARED_STANDINS,
   type ReferenceAccuracy,
   readReferenceAccuracy,
   standInQuality,
 } from './reference-accuracy.ts';
-import { ensureStandinDataSet } from './standin-data-set.ts';
+import { ensureStandinDataSet, standinDataFolder } from './standin-data-set.ts';
 import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
 
 /** Images of ImageNet's validation set of 2012. */
@@ -23,8 +25,8 @@ const VALIDATION_COUNT = 50_000;
 /** Names of its files, in whatever folder. */
 const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
 
-/** What stands in place of a folder for the data that longhaul makes itself. */
-const STAND_IN = 'standin';
+/** Name of generated data in the logs. */
+const STAND_IN_NAME = 'imagenet-standin';
 
 /** Names of generated images. */
 const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
@@ -46,41 +48,96 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
   const rules = benchmarkRules(key);
   return {
     rules,
-    generatedData: STAND_IN,
-    openDataSet: async ({ dataFolder, cacheFolder, onProgress }) => {
+    openDataSet: async ({ dataFolder, cacheFolder, generated, onProgress }) => {
       if (dataFolder === undefined) throw noDataFolder(rules);
-      const isGenerated = dataFolder === STAND_IN;
-      const folder = isGenerated
-        ? await ensureStandinDataSet({ cacheFolder, onProgress })
-        : dataFolder;
-      return openFolder(folder, rules, isGenerated, onProgress);
+      if (dataFolder !== STAND_IN_WORD) return openOwnFolder(dataFolder, rules, onProgress);
+      const images = generated ?? STANDIN_EVALUATION_SET;
+      const folder = await ensureStandinDataSet({ cacheFolder, onProgress, images });
+      return openGenerated(folder, rules, images, cacheFolder);
     },
   };
 }
 
-async function openFolder(
+async function openGenerated(
   folder: string,
   rules: BenchmarkRules,
-  isGenerated: boolean,
+  set: StandinSet,
+  cacheFolder: string,
+): Promise<ImagenetDataSet> {
+  const images = await readValMap(folder);
+  const { key, quality } = rules;
+  const own = knownReference(await readReferenceAccuracy(folder), key);
+  const parts = partsOf(folder, rules, images, true);
+  const name = generatedName(STAND_IN_NAME, set, STANDIN_EVALUATION_SET);
+  if (own !== undefined || isStandardSet(set, STANDIN_EVALUATION_SET)) {
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(own, rules, images.length) });
+  }
+  const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+  const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
+  if (standard === undefined) {
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(undefined, rules, images.length) });
+  }
+  return new ImagenetDataSet({
+    ...parts,
+    name,
+    quality: standInQuality(standard, quality.metric, 'the standard generated images'),
+    marks: [
+      ...standInMarks(key, images.length, standard),
+      otherSetMark(set, STANDIN_EVALUATION_SET),
+    ],
+  });
+}
+
+async function openOwnFolder(
+  folder: string,
+  rules: BenchmarkRules,
   onProgress: PrepareProgress,
 ): Promise<ImagenetDataSet> {
   const images = await readValMap(folder);
-  if (!isGenerated) await findImages(folder, images, onProgress);
+  await findImages(folder, images, onProgress);
   const reference = await readReferenceAccuracy(folder);
+  const parts = partsOf(folder, rules, images, false);
   // A copy of generated images is known by their names.
-  const isStandIn =
-    isGenerated || reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path));
-  // Another benchmark's model says nothing of this one's.
-  const known = reference?.benchmark === rules.key ? reference : undefined;
-  const { metric } = rules.quality;
-  const marks = isStandIn ? standInMarks(rules.key, images.length, known) : foreignMarks(images);
-  return new ImagenetDataSet({
-    name: isStandIn ? 'imagenet-standin' : nameOf(marks),
-    ...{ folder, images, metric, isManifestChecked: isGenerated },
-    preparation: IMAGENET_PREPARATIONS[rules.key as keyof typeof IMAGENET_PREPARATIONS],
-    quality: known === undefined ? undefined : standInQuality(known, metric),
-    marks,
-  });
+  if (reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path))) {
+    const known = knownReference(reference, rules.key);
+    const name = STAND_IN_NAME;
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(known, rules, images.length) });
+  }
+  const marks = foreignMarks(images);
+  return new ImagenetDataSet({ ...parts, name: nameOf(marks), quality: undefined, marks });
+}
+
+function partsOf(
+  folder: string,
+  { key, quality: { metric } }: BenchmarkRules,
+  images: readonly LabelledImage[],
+  isManifestChecked: boolean,
+): Omit<ImagenetParts, 'name' | 'quality' | 'marks'> {
+  const preparation = IMAGENET_PREPARATIONS[key as keyof typeof IMAGENET_PREPARATIONS];
+  return { folder, images, metric, isManifestChecked, preparation };
+}
+
+/** Another benchmark's model says nothing of this one's. */
+function knownReference(
+  reference: ReferenceAccuracy | undefined,
+  key: string,
+): ReferenceAccuracy | undefined {
+  return reference?.benchmark === key ? reference : undefined;
+}
+
+/** Target and marks of generated images, whose own reference is known or not. */
+function judgedBy(
+  reference: ReferenceAccuracy | undefined,
+  { key, quality: { metric } }: BenchmarkRules,
+  count: number,
+): Pick<ImagenetParts, 'quality' | 'marks'> {
+  return {
+    quality:
+      reference === undefined
+        ? undefined
+        : standInQuality(reference, metric, 'these generated images'),
+    marks: standInMarks(key, count, reference),
+  };
 }
 
 function standInMarks(
@@ -157,6 +214,6 @@ function noDataFolder({ key }: BenchmarkRules): MlperfError {
     'ERR_CONFIG_INVALID',
     `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
       '(image-net.org asks for a registration; see the README of the benchmark), ' +
-      `or --data-dir ${STAND_IN} for generated images`,
+      `or --data-dir ${STAND_IN_WORD} for generated images`,
   );
 }

@@ -75,15 +75,19 @@ export async function writeReferenceAccuracy(
   await rename(unfinished, join(folder, REFERENCE_FILE));
 }
 
-/** The quality that generated data demands in place of the benchmark's. */
+/**
+ * The quality that generated data demands in place of the benchmark's.
+ * @param images Those on which the reference was measured, for people: `these generated images`.
+ */
 export function standInQuality(
   { model, accuracy }: ReferenceAccuracy,
   metric: string,
+  images: string,
 ): NamedQuality {
   return {
     metric,
     target: accuracy * SHARE,
     reference: { value: accuracy, share: SHARE },
-    source: `the FP32 stand-in ${model} on these generated images`,
+    source: `the FP32 stand-in ${model} on ${images}`,
   };
 }

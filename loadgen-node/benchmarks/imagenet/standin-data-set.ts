@@ -1,12 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ArtifactOptions, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
+import {
+  type ArtifactOptions,
+  artifactFolder,
+  ensureArtifact,
+} from '../../../shared/cache/artifact-cache.ts';
 import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
 import { jpegCodecVersion } from '../../../shared/image/jpeg.ts';
 import { makeStandinImage } from '../../../shared/standin/standin-image.ts';
 import {
   STANDIN_DRAWING_REVISION,
-  STANDIN_EVALUATION_SET,
   STANDIN_JPEG_QUALITY,
   type StandinSet,
 } from '../../../shared/standin/standin-sets.ts';
@@ -21,10 +24,9 @@ const PROGRESS_STEP = 50;
 /** Digits of the number in a file's name, as in ImageNet's. */
 const NUMBER_DIGITS = 8;
 
-/** Where a data set is kept. */
+/** Which images, and where they are kept. */
 export interface StandinDataSetRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
-  /** Which images. @internal For tests, which make few. */
-  readonly images?: StandinSet;
+  readonly images: StandinSet;
 }
 
 /**
@@ -36,21 +38,38 @@ export interface StandinDataSetRequest extends Pick<ArtifactOptions, 'cacheFolde
 export async function ensureStandinDataSet({
   cacheFolder,
   onProgress,
-  images = STANDIN_EVALUATION_SET,
+  images,
 }: StandinDataSetRequest): Promise<string> {
   return ensureArtifact({
+    ...(await artifactOf(images, cacheFolder)),
+    build: (folder, onBuildProgress) => writeDataSet(images, folder, onBuildProgress),
+    onProgress,
+  });
+}
+
+/**
+ * Folder in which a data set of the stand-in is kept, whether it was made or not.
+ * @throws MlperfError `ERR_NOT_INSTALLED`
+ */
+export async function standinDataFolder(images: StandinSet, cacheFolder: string): Promise<string> {
+  return artifactFolder(await artifactOf(images, cacheFolder));
+}
+
+async function artifactOf(
+  { seed, imageCount }: StandinSet,
+  cacheFolder: string,
+): Promise<Pick<ArtifactOptions, 'cacheFolder' | 'name' | 'recipe'>> {
+  return {
     cacheFolder,
     name: 'imagenet-standin-data-set',
     recipe: {
-      images,
+      images: { seed, imageCount },
       drawingRevision: STANDIN_DRAWING_REVISION,
       jpegQuality: STANDIN_JPEG_QUALITY,
       // The same pixels may become other bytes: who compares two runs must find two data sets then.
       jpegCodec: await jpegCodecVersion(),
     },
-    build: (folder, onBuildProgress) => writeDataSet(images, folder, onBuildProgress),
-    onProgress,
-  });
+  };
 }
 
 async function writeDataSet(

@@ -18,7 +18,7 @@ function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
   mkdirSync(dataFolder);
   writeFileSync(join(dataFolder, '1.JPEG'), 'image'.repeat(100_000));
   return {
-    ...{ benchmark: 'resnet50', models, dataFolder, imageCount: 1536 },
+    ...{ benchmark: 'resnet50', models, dataFolder, imageCount: 1536, dataFlags: '' },
     ...{ correct: { fp32: 1478, int8: 1470 }, cacheDir: undefined, isCopy: false },
     ...changes,
   };

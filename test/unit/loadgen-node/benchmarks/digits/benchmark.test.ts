@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto';
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as digitsBenchmark } from '../../../../../loadgen-node/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
 import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/digits/render-digit.ts';
 import { encodeResponse } from '../../../../../shared/digits/response.ts';
-import { decodeJpeg, encodeJpeg } from '../../../../../shared/image/jpeg.ts';
+import { decodeJpeg, encodeJpeg, jpegCodecVersion } from '../../../../../shared/image/jpeg.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
+import { testCacheFolder } from '../../../../support/test-cache.ts';
 
 // Goal: a data set that was opened has no broken file in it, and answers are scored as they should be.
 // Method: a folder of three images as a user would bring it, with one fault at a time.
@@ -89,6 +91,44 @@ describe('openDataSet of digits with a folder of the user', () => {
       code: 'ERR_DATA_SET',
       message: `${join(folder, 'labels.txt')}: there is no such file or folder`,
     });
+  });
+});
+
+describe('openDataSet of digits with generated data', () => {
+  const openGenerated = (cacheFolder: string, generated: { seed: number; imageCount: number }) =>
+    digitsBenchmark.openDataSet({
+      ...{ dataFolder: undefined, cacheFolder, generated },
+      onProgress: () => undefined,
+    });
+
+  it('draws another set with another seed, and says so in name and marks', async () => {
+    const cacheFolder = tempFolder();
+    const dataSet = await openGenerated(cacheFolder, { seed: 7, imageCount: 12 });
+    expect(dataSet).toMatchObject({
+      ...{ name: 'digits-seed-7-count-12', totalSampleCount: 12, isManifestChecked: true },
+      marks: [
+        'the data set is not the standard one: 12 images of seed 7; the quality target was measured on ' +
+          '1200 images of seed 2, and holds for these all the same',
+      ],
+    });
+    const standard = await openGenerated(cacheFolder, { ...EVALUATION_SET, imageCount: 12 });
+    expect(standard.folder).not.toBe(dataSet.folder);
+    const first = await standard.readPayload(0, 'jpeg');
+    expect(first).toEqual(await encodeJpeg(renderDigit(EVALUATION_SET, 0).rgb, SIZE, 85));
+    expect(await dataSet.readPayload(0, 'jpeg')).not.toEqual(first);
+  });
+
+  it('keeps the standard set where earlier versions of longhaul have it', async () => {
+    const recipe =
+      '{"drawingRevision":1,"images":{"seed":2,"imageCount":1200},"jpegQuality":85,' +
+      `"jpegCodec":"${await jpegCodecVersion()}"}`;
+    const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 12);
+    const { folder, name, marks } = await digitsBenchmark.openDataSet({
+      ...{ dataFolder: undefined, cacheFolder: testCacheFolder() },
+      onProgress: () => undefined,
+    });
+    expect(basename(folder)).toBe(`digits-data-set-${hash}`);
+    expect({ name, marks }).toEqual({ name: 'digits', marks: [] });
   });
 });
 

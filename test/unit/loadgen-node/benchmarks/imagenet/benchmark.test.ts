@@ -1,10 +1,13 @@
-import { rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeReferenceAccuracy } from '../../../../../loadgen-node/benchmarks/imagenet/reference-accuracy.ts';
+import { standinDataFolder } from '../../../../../loadgen-node/benchmarks/imagenet/standin-data-set.ts';
 import type { DataSet } from '../../../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
 import { benchmark as mobilenet } from '../../../../../loadgen-node/benchmarks/mobilenet/benchmark.ts';
 import { benchmark as resnet50 } from '../../../../../loadgen-node/benchmarks/resnet50/benchmark.ts';
 import { decodeImagenetJpeg } from '../../../../../shared/image/imagenet.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../../shared/standin/standin-sets.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 import { tinyImages, writeTinyImagenet } from '../../../../support/tiny-imagenet.ts';
 
@@ -59,6 +62,39 @@ describe('openDataSet of resnet50', () => {
     expect(quality).toMatchObject({ target: 0.9 * 0.99, reference: { value: 0.9, share: 0.99 } });
     expect(marks).toEqual([expect.stringContaining('stand-in: 5 images drawn by longhaul')]);
     expect(files).not.toContain('reference.json');
+  });
+
+  it('judges generated images of another seed by the reference of the standard ones, and says so', async () => {
+    const cacheFolder = tempFolder();
+    const openOther = (): Promise<DataSet> =>
+      resnet50.openDataSet({
+        ...{ dataFolder: 'standin', cacheFolder, generated: { seed: 5, imageCount: 3 } },
+        onProgress: () => {},
+      });
+    const unknown = await openOther();
+    expect(unknown).toMatchObject({ name: 'imagenet-standin-seed-5-count-3', quality: undefined });
+    expect(unknown.marks).toEqual([
+      expect.stringContaining('stand-in: 3 images drawn'),
+      expect.stringContaining('is not known, so the target is that for ImageNet'),
+    ]);
+    const reference = { benchmark: 'resnet50', model: 'm', accuracy: 0.96 };
+    const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+    await mkdir(standardFolder);
+    await writeReferenceAccuracy(standardFolder, reference);
+    const { quality, marks } = await openOther();
+    expect(quality).toMatchObject({
+      target: 0.96 * 0.99,
+      source: 'the FP32 stand-in m on the standard generated images',
+    });
+    expect(marks?.[1]).toBe(
+      'the data set is not the standard one: 3 images of seed 5; the quality target was measured on ' +
+        '1536 images of seed 12, and holds for these all the same',
+    );
+    // Measured on the images themselves, by "longhaul prepare".
+    await writeReferenceAccuracy(unknown.folder, { ...reference, accuracy: 1 });
+    const own = await openOther();
+    expect(own.quality).toMatchObject({ target: 0.99 });
+    expect(own.marks).toEqual([expect.stringContaining('stand-in: 3 images drawn')]);
   });
 
   it('knows a copy of generated images by their names', async () => {
