@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { type RunnableTestId, TEST_IDS } from '../compliance/test-ids.ts';
+import { customDataSetCommand } from './compliance-custom-data-set.ts';
 import { COMPLIANCE_SETTINGS, RUN_FLAGS } from './compliance-settings.ts';
 import { complianceTest } from './compliance-test.ts';
 
@@ -25,7 +26,7 @@ const ABOUT: Readonly<Record<RunnableTestId, string>> = {
 export function complianceCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('compliance', 'run and verify a compliance test');
   for (const test of TEST_IDS) command.addCommand(testCommand(test, setExitCode));
-  return command;
+  return command.addCommand(customDataSetCommand(setExitCode));
 }
 
 function testCommand(test: RunnableTestId, setExitCode: (code: number) => void): Command {
