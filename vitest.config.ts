@@ -5,6 +5,7 @@ const TOGETHER = [
   'artifact-cache',
   'bad-files',
   'built-in-benchmarks',
+  'cheating-suts',
   'command-line',
   'compression',
   'conformance-verbs',

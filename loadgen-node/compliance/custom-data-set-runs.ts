@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { type ComplianceRun, readComplianceRun } from './compliance-run.ts';
+import { type ComplianceRun, numberOf, readComplianceRun, recordOf } from './compliance-run.ts';
 import type { Proportion } from './two-proportions.ts';
 
 /** A performance run and the accuracy over the same data set. */
@@ -47,7 +47,7 @@ export function accuracyOf(run: ComplianceRun): Proportion {
 }
 
 function recordedAccuracy(run: ComplianceRun): Proportion | undefined {
-  const value = recorded(run, 'longhaul_accuracy');
+  const value = recordOf(run, 'longhaul_accuracy');
   const correct = wholeOf(value, 'correct');
   const total = wholeOf(value, 'total');
   return correct === undefined || total === undefined ? undefined : { correct, total };
@@ -61,14 +61,14 @@ function scriptAccuracy(path: string): Proportion | undefined {
 
 /** The data set that a run measured with. */
 export function dataSetOf(run: ComplianceRun): DataSetRecord | undefined {
-  const value = recorded(run, 'longhaul_data_set');
+  const value = recordOf(run, 'longhaul_data_set');
   const name = textOf(value, 'name');
   return name === undefined ? undefined : { name, digest: textOf(value, 'sha256') ?? '' };
 }
 
 /** Name and SHA-256 of the model of a run's first node; undefined where it says nothing. */
 export function modelOf(run: ComplianceRun): string | undefined {
-  const value = recorded(run, 'longhaul_model');
+  const value = recordOf(run, 'longhaul_model');
   const name = textOf(value, 'name');
   return name === undefined ? undefined : `${name}, SHA-256 ${textOf(value, 'sha256') ?? ''}`;
 }
@@ -92,10 +92,10 @@ const RATE_KEYS: Readonly<Partial<Record<Scenario, string>>> = {
 export function speedOf(run: ComplianceRun): Speed {
   const { scenario, folder } = run;
   const key = RATE_KEYS[scenario];
-  const rate = key === undefined ? undefined : numberIn(run, key);
+  const rate = key === undefined ? undefined : numberOf(run, key);
   const isOffline = scenario === 'Offline';
-  const meanLatencyNs = isOffline ? undefined : numberIn(run, 'result_mean_latency_ns');
-  const validity = recorded(run, 'result_validity');
+  const meanLatencyNs = isOffline ? undefined : numberOf(run, 'result_mean_latency_ns');
+  const validity = recordOf(run, 'result_validity');
   const isMissing =
     validity === undefined ||
     (key !== undefined && rate === undefined) ||
@@ -107,16 +107,6 @@ export function speedOf(run: ComplianceRun): Speed {
     );
   }
   return { rate, meanLatencyNs, isValid: validity === 'VALID' };
-}
-
-/** A number of the detail log; undefined where the key is absent or no number. */
-export function numberIn(run: ComplianceRun, key: string): number | undefined {
-  const value = recorded(run, key);
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
-}
-
-function recorded(run: ComplianceRun, key: string): unknown {
-  return run.detail.records.get(key)?.value;
 }
 
 function textOf(value: unknown, key: string): string | undefined {

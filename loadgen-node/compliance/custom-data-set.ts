@@ -1,11 +1,10 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { percentText } from '../benchmarks/quality.ts';
-import type { ComplianceRun } from './compliance-run.ts';
+import { type ComplianceRun, numberOf } from './compliance-run.ts';
 import {
   type DataSetRecord,
   dataSetOf,
   modelOf,
-  numberIn,
   type RunPair,
   type Speed,
   speedOf,
@@ -86,13 +85,24 @@ export function judgeAccuracy(
       `Custom data set:       ${proportionText(custom)}`,
       `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${intervalText(drop)}`,
       allowed,
-      `With these counts a drop of ${points(failingDrop(submission, custom.total, accuracyDropMax))} or more fails.`,
+      powerText(failingDrop(submission, custom.total, accuracyDropMax)),
     ],
   };
 }
 
-/** Smallest drop that fails with so many samples, for a reader who asks what the test can find. */
-function failingDrop(submission: Proportion, total: number, accuracyDropMax: number): number {
+/** What the test can find, for a reader who asks. */
+function powerText(drop: number | undefined): string {
+  return drop === undefined
+    ? 'With these counts no drop fails: take a larger data set.'
+    : `With these counts a drop of ${points(drop)} or more fails.`;
+}
+
+/** Smallest drop that fails with so many samples; undefined where none does. */
+function failingDrop(
+  submission: Proportion,
+  total: number,
+  accuracyDropMax: number,
+): number | undefined {
   const fails = (correct: number): boolean =>
     differenceInterval(submission, { correct, total }).low > accuracyDropMax;
   let passing = total;
@@ -103,7 +113,7 @@ function failingDrop(submission: Proportion, total: number, accuracyDropMax: num
     if (fails(middle)) failing = middle;
     else passing = middle;
   }
-  return shareOf(submission) - Math.max(failing, 0) / total;
+  return failing < 0 ? undefined : shareOf(submission) - failing / total;
 }
 
 /** Speed must not fall: the rate where the scenario has one, the latency where it is the answer to a single query. */
@@ -170,7 +180,7 @@ function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number
     return { ns: beforeNs / RATE_SHARE_MIN, why };
   }
   const slackNs =
-    (numberIn(submission, 'effective_target_latency_ns') ?? 0) * SERVER_LATENCY_SLACK_SHARE;
+    (numberOf(submission, 'effective_target_latency_ns') ?? 0) * SERVER_LATENCY_SLACK_SHARE;
   const factor = beforeNs * SERVER_LATENCY_FACTOR_MAX;
   return factor >= beforeNs + slackNs
     ? { ns: factor, why: `${SERVER_LATENCY_FACTOR_MAX} times the submission's` }
@@ -189,7 +199,7 @@ function requireComparable(submission: RunPair, custom: RunPair): void {
       `${folders} are runs of ${before.scenario} and of ${after.scenario}: one scenario is needed`,
     );
   }
-  const [qps, otherQps] = [before, after].map((run) => numberIn(run, 'effective_target_qps'));
+  const [qps, otherQps] = [before, after].map((run) => numberOf(run, 'effective_target_qps'));
   if (before.scenario === 'Server' && qps !== otherQps) {
     refuse(`${folders} ask for ${qps} and for ${otherQps} queries per second: one rate is needed`);
   }
@@ -231,7 +241,7 @@ function proportionText(proportion: Proportion): string {
 }
 
 function intervalText({ low, high }: Interval): string {
-  return `${points(low)} to ${points(high)}`;
+  return `${(low * 100).toFixed(3)} to ${points(high)}`;
 }
 
 function points(fraction: number): string {

@@ -12,6 +12,8 @@ import type { SutModel } from './sut-model.ts';
 export interface SutNodeParts {
   readonly benchmark: SutBenchmark;
   readonly spawn: SpawnWorker;
+  /** A model in place of the one that the settings ask for. */
+  readonly model: SutModel;
 }
 
 /**
@@ -24,6 +26,7 @@ export async function createModel(
   logger: Logger,
   parts: Partial<SutNodeParts>,
 ): Promise<SutModel> {
+  if (parts.model !== undefined) return parts.model;
   const builtIn = createBuiltInModel(settings);
   if (builtIn !== undefined) return builtIn;
   const benchmark = parts.benchmark ?? (await sutBenchmark(settings.benchmark));

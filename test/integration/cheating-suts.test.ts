@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { benchmark as digits } from '../../loadgen-node/benchmarks/digits/benchmark.ts';
+import type { DataSet } from '../../loadgen-node/benchmarks/loadgen-benchmark.ts';
+import { Interruption } from '../../loadgen-node/commands/interruption.ts';
+import { performRun } from '../../loadgen-node/commands/perform-run.ts';
+import { planRun } from '../../loadgen-node/commands/run-plan.ts';
+import { runRecord } from '../../loadgen-node/commands/run-record.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
+import { auditConfigText } from '../../loadgen-node/compliance/audit-settings.ts';
+import type { RunnableTestId } from '../../loadgen-node/compliance/test-ids.ts';
+import type { TestVerdict } from '../../loadgen-node/compliance/test-verdict.ts';
+import { verifyTest01 } from '../../loadgen-node/compliance/verify-test01.ts';
+import { verifyTest04 } from '../../loadgen-node/compliance/verify-test04.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
+import { renderDigit } from '../../shared/digits/render-digit.ts';
+import { silentLogger } from '../../shared/process/logger.ts';
+import { NOWHERE, Terminal } from '../../shared/process/terminal.ts';
+import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
+import { ConductModel, payloadKey } from '../support/conduct-model.ts';
+import { type Ended, longhaul } from '../support/longhaul-process.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import {
+  acrossRuns,
+  type Conduct,
+  caches,
+  honest,
+  knowsByHeart,
+  tiresOfRepeats,
+} from '../support/sut-conduct.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+import { TEST_SETTINGS } from '../support/test-sut-node.ts';
+
+// Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.
+// Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one
+// of another seed. Runs wait for timers only, so many go at once.
+const SERVICE_NS = 6e6;
+const SET = { ...EVALUATION_SET, imageCount: 60 };
+const OTHER_SET = { seed: 77, imageCount: 60 };
+
+const interruption = new Interruption(() => {});
+const terminal = new Terminal(NOWHERE);
+const labels = new Map<string, number>();
+/** Payloads of the reference data set. */
+const known = new Set<string>();
+
+const nodes: SutNode[] = [];
+afterAll(() => Promise.all(nodes.map((node) => node.stop())));
+
+function openSet(generated: typeof SET): Promise<DataSet> {
+  const cacheFolder = testCacheFolder();
+  return digits.openDataSet({
+    ...{ dataFolder: undefined, cacheFolder, generated },
+    onProgress: () => {},
+  });
+}
+
+beforeAll(async () => {
+  for (const set of [SET, OTHER_SET]) {
+    const dataSet = await openSet(set);
+    for (let i = 0; i < set.imageCount; i += 1) {
+      const key = payloadKey(await dataSet.readPayload(i, 'jpeg'));
+      labels.set(key, renderDigit(set, i).label);
+      if (set === SET) known.add(key);
+    }
+  }
+});
+
+/** Address of a node whose model has the conduct. All have one name: to LoadGen they are one system. */
+async function startNode(conduct: Conduct): Promise<string> {
+  const hooks = { onProgress: () => {}, logger: silentLogger };
+  const model = new ConductModel(conduct, labels);
+  const node = await startSutNode({ ...TEST_SETTINGS, node: 'sut-a' }, hooks, { model });
+  nodes.push(node);
+  return node.address;
+}
+
+/** Runs LoadGen in this process over a node of its own. @returns Folder of the run. */
+async function measure(
+  conduct: Conduct,
+  flags: Record<string, string> = {},
+  audit?: RunnableTestId,
+): Promise<string> {
+  const folder = join(suiteFolder(), 'run');
+  const { values, settings } = resolveSettings(RUN_SETTINGS, {
+    ...{ section: 'run', file: undefined },
+    flags: {
+      ...{ benchmark: 'digits', sut: await startNode(conduct), scenario: 'Offline' },
+      ...{ targetQps: '120', minDuration: '1ms', minQueryCount: '100', digest: '0' },
+      ...{ dataCount: '60', cacheDir: testCacheFolder(), output: folder, ...flags },
+    },
+  });
+  const text = audit === undefined ? undefined : auditConfigText(audit, 'digits', 'Offline');
+  const plan = planRun(values, {
+    audit: text === undefined ? undefined : { name: 'audit.config', text },
+    record: runRecord(settings),
+  });
+  await performRun(plan, terminal, interruption);
+  return folder;
+}
+
+function runForAccuracy(conduct: Conduct): Promise<string> {
+  return measure(conduct, { mode: 'accuracy' });
+}
+
+async function test01(performance: string, accuracy: string, test: string): Promise<TestVerdict> {
+  const dataSet = await openSet(SET);
+  return verifyTest01({
+    ...{ round: 'v4.1', performance, accuracy, test, responseType: 'int32' },
+    accuracyTolerancePercent: 1,
+    scorer: { score: async (entries) => dataSet.scoreAccuracy(entries), marks: () => [] },
+  });
+}
+
+/** The command itself, over a node that LoadGen reaches from another process. */
+async function customDataSet(
+  performance: string,
+  accuracy: string,
+  conduct: Conduct,
+): Promise<Ended> {
+  const runs = ['--run', performance, '--accuracy-run', accuracy];
+  const other = ['--data-seed', String(OTHER_SET.seed), '--sut', await startNode(conduct)];
+  return longhaul(['compliance', 'custom-data-set', ...runs, ...other]);
+}
+
+const failedChecks = ({ checks }: TestVerdict): string[] =>
+  checks.filter(({ isMet }) => !isMet).map(({ name }) => name);
+
+// Two of the three tests hold rates within 10 % of each other: a machine that stood still for 50 ms may try again.
+it('an honest SUT node passes TEST01, TEST04 and the custom data set', { retry: 3 }, async () => {
+  const conduct = honest(SERVICE_NS);
+  const [performance, accuracy, same, repeated] = await Promise.all([
+    measure(conduct),
+    runForAccuracy(conduct),
+    measure(conduct, {}, 'TEST01'),
+    measure(conduct, {}, 'TEST04'),
+  ]);
+  expect(failedChecks(await test01(performance, accuracy, same))).toEqual([]);
+  const verdict = await verifyTest04({ round: 'v4.1', performance, test: repeated });
+  expect(failedChecks(verdict)).toEqual([]);
+  const { code, stdout } = await customDataSet(performance, accuracy, conduct);
+  expect(stdout).toContain('# Custom data set: passed');
+  expect(code).toBe(0);
+});
+
+describe('a SUT node that cheats', () => {
+  let keeping: TestVerdict;
+  let tired: TestVerdict;
+  let byHeart: Ended;
+
+  beforeAll(async () => {
+    [keeping, tired, byHeart] = await Promise.all([
+      testKeeping(caches(SERVICE_NS)),
+      testTired(acrossRuns(tiresOfRepeats(SERVICE_NS))),
+      testByHeart(knowsByHeart(known, undefined, SERVICE_NS)),
+    ]);
+  });
+
+  async function testKeeping(conduct: Conduct): Promise<TestVerdict> {
+    const [performance, test] = await Promise.all([
+      measure(conduct),
+      measure(conduct, {}, 'TEST04'),
+    ]);
+    return verifyTest04({ round: 'v4.1', performance, test });
+  }
+
+  /** Accuracy comes first: after that the node has seen every sample. */
+  async function testTired(conduct: Conduct): Promise<TestVerdict> {
+    const accuracy = await runForAccuracy(conduct);
+    const [performance, test] = await Promise.all([
+      measure(conduct),
+      measure(conduct, {}, 'TEST01'),
+    ]);
+    return test01(performance, accuracy, test);
+  }
+
+  async function testByHeart(conduct: Conduct): Promise<Ended> {
+    const [performance, accuracy] = await Promise.all([measure(conduct), runForAccuracy(conduct)]);
+    return customDataSet(performance, accuracy, conduct);
+  }
+
+  it('fails TEST04 if it keeps answers', () => {
+    expect(keeping.isOfficialPass).toBe(false);
+    expect(keeping.texts.get('verify_performance.txt')).toContain('TEST FAIL');
+  });
+
+  it('fails TEST01 if it answers anything in performance mode', () => {
+    expect(tired.isOfficialPass).toBe(false);
+    expect(failedChecks(tired)).toEqual(expect.arrayContaining(['responses', 'whole responses']));
+  });
+
+  it('fails the custom data set if it knows the other one by heart', () => {
+    const { code, stdout } = byHeart;
+    expect(stdout).toContain('## accuracy: pass');
+    expect(stdout).toContain('## rate: FAIL');
+    expect(stdout).toContain('digits-seed-77-count-60');
+    expect(code).toBe(3);
+  });
+});
