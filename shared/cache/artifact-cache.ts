@@ -62,7 +62,8 @@ export async function ensureArtifact(options: ArtifactOptions): Promise<string> 
   const target = artifactFolder(options);
   try {
     makeFolder(options.cacheFolder);
-    if ((await findFlaw(target)) !== undefined) await buildUnderLock(options, target, recipe);
+    if ((await findFlaw(target, options.onProgress)) !== undefined)
+      await buildUnderLock(options, target, recipe);
     return target;
   } catch (error) {
     throw toCacheError(error, options.cacheFolder);
@@ -89,7 +90,7 @@ async function buildUnderLock(
     onProgress(0, `${name}: waiting for ${holder}, which makes it now`),
   );
   try {
-    const flaw = await findFlaw(target); // Again: the process that held the lock may have made it.
+    const flaw = await findFlaw(target, onProgress); // Again: the process that held the lock may have made it.
     if (flaw === undefined) return;
     if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): making it again`);
     await removeLeftovers(target);
@@ -109,18 +110,18 @@ async function buildAndPublish(
     await mkdir(folder);
     await build(folder, onProgress);
     await writeManifest(folder, name, recipe);
-    await publish(folder, target);
+    await publish(folder, target, onProgress);
   } catch (error) {
     // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its
     // folder, to another one. If that one has finished, there is nothing left to fail at.
-    if ((await findFlaw(target)) !== undefined) throw error;
+    if ((await findFlaw(target, onProgress)) !== undefined) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** Puts a finished folder in place, unless another process has put a good one there meanwhile. */
-async function publish(folder: string, target: string): Promise<void> {
+async function publish(folder: string, target: string, onProgress: BuildProgress): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await rename(folder, target);
@@ -128,7 +129,7 @@ async function publish(folder: string, target: string): Promise<void> {
     } catch (error) {
       if (!isOccupied(error) || tries === PUBLISH_TRIES_MAX) throw error;
     }
-    if ((await findFlaw(target)) === undefined) return;
+    if ((await findFlaw(target, onProgress)) === undefined) return;
     await discard(target);
   }
 }
