@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import {
-  addressList,
+  flagOf,
   optional,
   type Setting,
   type SettingValues,
@@ -23,44 +24,50 @@ import {
   verifyAccuracyText,
   verifyPerformanceText,
 } from '../compliance/custom-data-set-texts.ts';
-import { openRunFolder } from '../run-folder/run-folder.ts';
+import { type RunSources, runSources } from './compliance-run.ts';
+import { RUN_FLAGS } from './compliance-settings.ts';
 import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
-import { planRerun, type RunRecord, readRunRecord } from './rerun.ts';
-import type { RunPlan } from './run-plan.ts';
-import { RUN_SETTINGS } from './run-settings.ts';
+import { planRun, type RunPlan } from './run-plan.ts';
+import { runRecord } from './run-record.ts';
+import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 
 const SETTINGS: {
   readonly run: Setting<string>;
   readonly accuracyRun: Setting<string | undefined>;
-  readonly dataSeed: Setting<number | undefined>;
-  readonly dataCount: Setting<number | undefined>;
-  readonly dataDir: Setting<string | undefined>;
   readonly accuracyDropMax: Setting<number>;
   readonly testRun: Setting<string | undefined>;
   readonly testAccuracyRun: Setting<string | undefined>;
-  readonly sut: Setting<string[] | undefined>;
   readonly output: Setting<string | undefined>;
 } = {
-  run: text('folder', 'performance run of the submission', { required: true }),
+  run: text('folder', "the submission's performance run", { required: true }),
   accuracyRun: optional(
-    text('folder', 'its accuracy run (default: --run, if it was a submission run)'),
+    text('folder', "the submission's accuracy run (default: --run, if it has both)"),
   ),
-  dataSeed: RUN_SETTINGS.dataSeed,
-  dataCount: RUN_SETTINGS.dataCount,
-  dataDir: optional(text('folder', 'a custom data set of yours in place of another seed')),
   accuracyDropMax: share('percentage points by which the custom data set is harder by itself', {
     fallback: 0,
   }),
   testRun: optional(
-    text('folder', 'performance run that was made over the custom data set: none is made'),
+    text('folder', 'compare this performance run over the custom data set instead of making one'),
   ),
-  testAccuracyRun: optional(text('folder', 'accuracy run over the custom data set')),
-  sut: optional(addressList("SUT nodes, where they are not the submission run's")),
-  output: optional(text('folder', 'folder for the files of the test (default: RUN/compliance)')),
+  testAccuracyRun: optional(
+    text('folder', 'its accuracy run (default: --test-run, if it has both)'),
+  ),
+  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
 };
 
 type Values = SettingValues<typeof SETTINGS>;
+
+/** Of these flags of a run one at least says what the custom data set is. */
+const DATA_FLAGS = ['dataSeed', 'dataCount', 'dataDir'] as const;
+
+/** Belong to the submission run and its data set alone: unless they are said again, they do not hold. */
+const NOT_REPEATED: readonly (keyof RunValues)[] = [
+  'dataChecksums',
+  'trace',
+  'copySummaryToStdout',
+  'copyDetailToStdout',
+];
 
 /** Folder of the test's files below the output folder. */
 const FOLDER = 'custom-data-set';
@@ -72,7 +79,7 @@ Examples:
   longhaul compliance custom-data-set --run A --accuracy-run B --test-run C --test-accuracy-run D
 
 Makes an accuracy run and a performance run with the settings of the submission run (longhaul_run.yaml in its folder;
-start it where that run was started) over another data set, and compares right answers and speed.
+flags win over them; start it where that run was started) over another data set, and compares right answers and speed.
 
 Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 SUT, 5 data set, 6 this machine.`;
 
@@ -82,38 +89,30 @@ export function customDataSetCommand(setExitCode: (code: number) => void): Comma
     FOLDER,
     'compare accuracy and speed with those over another data set: finds kept results',
   );
-  return addFlags(command, SETTINGS)
+  return addFlags(addFlags(command, SETTINGS), RUN_FLAGS)
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, SETTINGS);
-      const terminal = new Terminal();
-      const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-      const report = await customDataSetTest(values, terminal, interruption);
-      if (report === undefined) {
-        setExitCode(interruption.exitCode ?? EXIT.interrupted);
-        return;
-      }
-      process.stdout.write(readmeText(report));
-      setExitCode(report.verdict.hasPassed ? EXIT.valid : EXIT.invalid);
+      const flags = command.opts<Record<string, string | undefined>>();
+      const ofRun = Object.fromEntries(
+        Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
+      );
+      setExitCode(await customDataSetTest(values, ofRun));
     });
 }
 
-/** @returns undefined when the test was interrupted. */
-async function customDataSetTest(
-  values: Values,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<CustomDataSetReport | undefined> {
+/** @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted. */
+async function customDataSetTest(values: Values, flags: RunSources['flags']): Promise<number> {
   const { run, accuracyRun = run, output = join(run, 'compliance'), accuracyDropMax } = values;
   // What is wrong with the submission's runs is told before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
-  refuseContradictions(values);
+  refuseContradictions(values, flags);
   const { testRun } = values;
   const made =
     testRun === undefined
-      ? await makeTestRuns(values, join(output, `${FOLDER}-run`), terminal, interruption)
+      ? await makeTestRuns(runSources(submission.performance.folder, flags), output)
       : { performance: testRun, accuracy: values.testAccuracyRun ?? testRun };
-  if (made === undefined) return undefined;
+  if (typeof made === 'number') return made;
   const custom = await readRunPair(made.performance, made.accuracy);
   const report: CustomDataSetReport = {
     verdict: judgeCustomDataSet(submission, custom, accuracyDropMax / 100),
@@ -125,7 +124,26 @@ async function customDataSetTest(
     },
   };
   writeReport(join(output, FOLDER), report);
-  return report;
+  process.stdout.write(readmeText(report));
+  return report.verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+}
+
+function refuseContradictions(values: Values, flags: RunSources['flags']): void {
+  const { testRun, testAccuracyRun } = values;
+  const isData = DATA_FLAGS.some((key) => flags[key] !== undefined);
+  const refuse = (message: string): never => {
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  };
+  if (testRun === undefined) {
+    if (testAccuracyRun !== undefined) refuse('--test-accuracy-run is for --test-run: name both');
+    if (isData) return;
+    refuse(
+      '--data-seed <n> is needed (or --data-dir <folder>, or --test-run <folder>): another data set',
+    );
+  }
+  const [said] = Object.keys(flags);
+  if (said === undefined) return;
+  refuse(`--test-run ${testRun} is a run that was made: ${flagOf(said)} is for a new one`);
 }
 
 interface TestFolders {
@@ -133,80 +151,48 @@ interface TestFolders {
   readonly accuracy: string;
 }
 
-/** Makes the two runs over the custom data set. @returns undefined when one was interrupted. */
-async function makeTestRuns(
-  values: Values,
-  folder: string,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<TestFolders | undefined> {
-  const record = readRunRecord(openRunFolder(values.run).record);
+/** Makes the two runs over the custom data set. @returns The exit code when one was interrupted. */
+async function makeTestRuns(sources: RunSources, output: string): Promise<TestFolders | number> {
+  const folder = join(output, `${FOLDER}-run`);
   const folders = {
     accuracy: join(folder, 'accuracy'),
     performance: join(folder, 'performance'),
   };
   // Both are planned first: a plan that is refused costs nothing then.
   const plans = [
-    planTestRun(record, values, 'accuracy', folders.accuracy),
-    planTestRun(record, values, 'performance', folders.performance),
+    planTestRun(sources, 'accuracy', folders.accuracy),
+    planTestRun(sources, 'performance', folders.performance),
   ];
+  const terminal = new Terminal();
+  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   for (const plan of plans) {
     terminal.line(
       `longhaul: ${plan.settings.mode} over the custom data set, logs in ${plan.output}`,
     );
     const { outcome } = await performRun(plan, terminal, interruption);
-    if (outcome.isInterrupted) return undefined;
+    if (outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
   }
   return folders;
 }
 
-function refuseContradictions(values: Values): void {
-  const { testRun, testAccuracyRun, dataSeed, dataCount, dataDir } = values;
-  const isData = [dataSeed, dataCount, dataDir].some((value) => value !== undefined);
-  const refuse = (message: string): never => {
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
-  };
-  if (testRun === undefined) {
-    if (testAccuracyRun !== undefined) refuse('--test-accuracy-run is for --test-run: name both');
-    if (!isData) {
-      refuse(
-        '--data-seed <n> is needed (or --data-dir <folder>, or --test-run <folder>): another data set',
-      );
-    }
-  } else if (isData) {
-    refuse(
-      '--test-run names a run that was made: --data-seed, --data-count and --data-dir are for a new one',
-    );
-  }
-  if (dataDir !== undefined && (dataSeed !== undefined || dataCount !== undefined)) {
-    refuse(
-      '--data-dir names a data set of yours, --data-seed and --data-count one of longhaul: say one of them',
-    );
-  }
-}
-
+/** Plans a run as the submission run, but for its data set. It is made once, whatever the round asks of submissions. */
 function planTestRun(
-  record: RunRecord,
-  { dataSeed, dataCount, dataDir, sut }: Values,
+  sources: RunSources,
   mode: 'accuracy' | 'performance',
   output: string,
 ): RunPlan {
-  const flags = {
-    ...{ mode, output },
-    ...(dataSeed === undefined ? {} : { dataSeed: String(dataSeed) }),
-    ...(dataCount === undefined ? {} : { dataCount: String(dataCount) }),
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(sut === undefined ? {} : { sut: sut.join(',') }),
-  };
-  return planRerun(record, {
-    flags,
-    // A list of checksums belongs to the data set of the submission.
-    dropped: [
-      'dataChecksums',
-      ...(dataDir === undefined ? [] : (['dataSeed', 'dataCount'] as const)),
-      ...(mode === 'accuracy' ? (['extendUntilDecided'] as const) : []),
-    ],
-  });
+  const file = new Map(sources.file);
+  const hasFolder = sources.flags['dataDir'] !== undefined;
+  const dropped = [
+    ...NOT_REPEATED,
+    ...(hasFolder ? ['dataSeed', 'dataCount'] : []),
+    ...(mode === 'accuracy' ? ['extendUntilDecided'] : []),
+  ];
+  for (const key of dropped) file.delete(key);
+  const flags = { ...sources.flags, mode, runs: '1', output };
+  const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
+  const said = new Set([...file.keys(), ...Object.keys(flags)]);
+  return planRun(values, { said, record: runRecord(settings) });
 }
 
 function writeReport(folder: string, report: CustomDataSetReport): void {

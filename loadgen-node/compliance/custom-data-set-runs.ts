@@ -35,7 +35,7 @@ export async function readRunPair(performance: string, accuracy: string): Promis
  * Right answers of an accuracy run: longhaul's own record, or the line of the official script in accuracy.txt.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is neither.
  */
-export function accuracyOf(run: ComplianceRun): Proportion {
+function accuracyOf(run: ComplianceRun): Proportion {
   const { folder } = run;
   const found = recordedAccuracy(run) ?? scriptAccuracy(folder.accuracyText);
   if (found !== undefined && found.total > 0 && found.correct <= found.total) return found;

@@ -117,7 +117,7 @@ function failingDrop(
 }
 
 /** Speed must not fall: the rate where the scenario has one, the latency where it is the answer to a single query. */
-export function judgePerformance(
+function judgePerformance(
   submission: ComplianceRun,
   custom: ComplianceRun,
 ): readonly CustomDataSetCheck[] {

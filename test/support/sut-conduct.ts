@@ -13,7 +13,7 @@ export interface Treatment {
 export type Conduct = () => (key: string) => Treatment;
 
 /** Time of a sample that the model really sees, unless a test says otherwise. */
-export const MODEL_NS = 5e6;
+const MODEL_NS = 5e6;
 
 /** What a hit in a cache costs. */
 const HIT_NS = 10_000;
