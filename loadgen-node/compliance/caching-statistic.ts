@@ -113,7 +113,7 @@ export function serverLatencyCheck(
 }
 
 const LATENCY_ADVICE =
-  'Queries for the same sample are answered much sooner than others. In Server the official comparison looks at the rate, which the arrivals decide, and cannot see this. Look for caches in the SUT, its runtime and proxies. Where the sizes of samples vary (JPEG files), sample 3 may be a small one: try another encoding.';
+  'Queries for the same sample are answered much sooner than others. In Server the official comparison looks at the rate, which the arrivals decide, and cannot see this. Look for caches in the SUT, its runtime and proxies. Where the sizes of samples vary (JPEG files), sample 3 may be a small one: try another encoding; where other work disturbed the submission run, make both again.';
 
 function ms(ns: number): string {
   return `${(ns / 1e6).toFixed(3)} ms`;
