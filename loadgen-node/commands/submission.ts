@@ -11,5 +11,5 @@ export function submissionCommand(setExitCode: (code: number) => void): Command 
     .addCommand(submissionBuildCommand())
     .addCommand(submissionTruncateCommand(setExitCode))
     .addCommand(submissionCheckCommand(setExitCode))
-    .addCommand(submissionPackCommand());
+    .addCommand(submissionPackCommand(setExitCode));
 }
