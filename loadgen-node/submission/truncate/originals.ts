@@ -83,7 +83,6 @@ export class Originals {
       if (!existsSync(path)) await copyChecked(join(tree, file), path, checksum);
       this.#checksums.set(kept, checksum);
     }
-    await this.#writeList();
   }
 
   /** The first number whose folder has none of the files, or has the same: an interrupted run left them. */
@@ -98,7 +97,8 @@ export class Originals {
     }
   }
 
-  async #writeList(): Promise<void> {
+  /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
+  async writeList(): Promise<void> {
     try {
       makeFolder(this.folder);
     } catch (error) {
