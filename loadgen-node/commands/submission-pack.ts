@@ -4,7 +4,6 @@ import { choice, optional, type Setting, text, toggle } from '../../shared/confi
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
-import type { CheckFinding } from '../submission/check/check-finding.ts';
 import { ageEncryption, type Encryption } from '../submission/pack/encryption.ts';
 import {
   ENCRYPTIONS,
@@ -80,11 +79,20 @@ interface PackValues {
   readonly unchecked: boolean;
 }
 
+/** What the self-check found, as far as it is told here. */
+interface Found {
+  readonly id: string;
+  /** Of an error nothing is packed; neither warnings nor notices are told, everything else is. */
+  readonly severity: string;
+  readonly file: string;
+  readonly seen: string;
+}
+
 /** The self-check of a tree. */
 export type TreeCheck = (
   tree: string,
   options: { readonly round?: SubmissionRound },
-) => Promise<{ readonly findings: readonly CheckFinding[] }>;
+) => Promise<{ readonly findings: readonly Found[] }>;
 
 /**
  * `longhaul submission pack`.
@@ -155,12 +163,13 @@ async function isAccepted(
   const { findings } = await check(tree, round === undefined ? {} : { round });
   terminal.clear();
   const errors = findings.filter(({ severity }) => severity === 'error');
-  for (const { file, id, seen } of errors.slice(0, TOLD_MAX)) {
+  const told = findings.filter(({ severity }) => !['warning', 'notice'].includes(severity));
+  for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
     terminal.line(`${file}: ${seen} (${id})`);
   }
   if (errors.length === 0) return true;
   terminal.line(
-    `Nothing was packed: the check found ${errors.length} errors ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
+    `Nothing was packed. Errors that the check found: ${errors.length} ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
   );
   return false;
 }
