@@ -4,15 +4,9 @@ import { choice, optional, type Setting, text, toggle } from '../../shared/confi
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
-import { ageEncryption, type Encryption } from '../submission/pack/encryption.ts';
-import {
-  ENCRYPTIONS,
-  type EncryptionName,
-  encryptionOfKeyFile,
-  isReadByOthers,
-  makeKeyFile,
-} from '../submission/pack/key-file.ts';
-import { type PackedTree, packTree, sideFiles } from '../submission/pack/pack-tree.ts';
+import type { Encryption } from '../submission/pack/encryption.ts';
+import { ENCRYPTIONS, type EncryptionName } from '../submission/pack/encryption-names.ts';
+import type { PackedTree } from '../submission/pack/pack-tree.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 
 /** Findings that are printed; of more the number. */
@@ -120,9 +114,13 @@ export function submissionPackCommand(
       terminal.status(`packing ${tree}`);
       const keyFile = values.keyFile ?? values.newKeyFile;
       const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, terminal);
+      // Loaded when it is needed: the libraries of tar and age would make every verb start later.
+      const { packTree, sideFiles } = await import('../submission/pack/pack-tree.ts');
       const packed = await packTree({ tree, output: values.output, encryption, keyFile });
       terminal.clear();
-      process.stdout.write(packedText(packed, values, isChecked));
+      process.stdout.write(
+        packedText(packed, values, { isChecked, contents: sideFiles(values.output).contents }),
+      );
     });
 }
 
@@ -142,7 +140,13 @@ async function encryptionOf(
   { keyFile, newKeyFile, recipient, encryption }: PackValues,
   terminal: Terminal,
 ): Promise<Encryption | undefined> {
-  if (recipient !== undefined) return ageEncryption(recipient.split(',').map((one) => one.trim()));
+  if (recipient !== undefined) {
+    const { ageEncryption } = await import('../submission/pack/encryption.ts');
+    return ageEncryption(recipient.split(',').map((one) => one.trim()));
+  }
+  const { encryptionOfKeyFile, isReadByOthers, makeKeyFile } = await import(
+    '../submission/pack/key-file.ts'
+  );
   if (newKeyFile !== undefined) await makeKeyFile(newKeyFile, encryption);
   const path = newKeyFile ?? keyFile;
   if (path === undefined) return undefined;
@@ -177,7 +181,7 @@ async function isAccepted(
 function packedText(
   { fileCount, bytes, sha256, sha1 }: PackedTree,
   { output, encryption, keyFile, newKeyFile, recipient }: PackValues,
-  isChecked: boolean,
+  { isChecked, contents }: { readonly isChecked: boolean; readonly contents: string },
 ): string {
   const key = keyFile ?? newKeyFile;
   const isEncrypted = key !== undefined || recipient !== undefined;
@@ -195,7 +199,7 @@ function packedText(
       : 'NOT encrypted: the upload wants an encrypted tarball (--new-key-file)',
     ...(isChecked ? [] : ['NOT checked: "longhaul submission check" says what is wrong with it']),
     `unpack: ${unpack}`,
-    `then:   sha256sum -c ${sideFiles(output).contents}`,
+    `then:   sha256sum -c ${contents}`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -15,8 +15,8 @@ import { Decrypter } from 'age-encryption';
 import { extract } from 'tar';
 import { describe, expect, it } from 'vitest';
 import { ageEncryption } from '../../../../loadgen-node/submission/pack/encryption.ts';
+import type { EncryptionName } from '../../../../loadgen-node/submission/pack/encryption-names.ts';
 import {
-  type EncryptionName,
   encryptionOfKeyFile,
   isReadByOthers,
   makeKeyFile,
