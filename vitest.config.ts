@@ -25,6 +25,7 @@ const TOGETHER = [
   'security',
   'settings-commands',
   'standin',
+  'submission-upload',
   'sut-node',
   'sut-node-life',
   'worker-process',
