@@ -93,10 +93,13 @@ export interface MemoryModuleFacts {
   readonly speedMts: number | null;
 }
 
+/** Kinds of disk as a system description names them. */
+export const STORAGE_KINDS = ['NVMe SSD', 'SSD', 'HDD', 'flash card', 'virtual disk'] as const;
+
 /** One disk. */
 export interface StorageFacts {
   readonly name: string;
-  readonly kind: 'NVMe SSD' | 'SSD' | 'HDD' | 'flash card' | 'virtual disk' | null;
+  readonly kind: (typeof STORAGE_KINDS)[number] | null;
   readonly model: string | null;
   readonly bytes: number | null;
 }
@@ -145,9 +148,9 @@ export interface NicFacts {
   readonly fabric: (typeof FABRICS)[number] | null;
   /**
    * `hardware`: a card; `hypervisor`: a card that a hypervisor makes, whose speed is what that says;
-   * `software`: a bridge, a bond, a tunnel, one end of a container's link.
+   * `software`: a bridge, a bond, a tunnel, one end of a container's link. Null: a kind that this version does not know.
    */
-  readonly backing: (typeof BACKINGS)[number];
+  readonly backing: (typeof BACKINGS)[number] | null;
   /** Interfaces of the same machine that this one is made of (a bond, a bridge, a VLAN). */
   readonly madeOf: readonly string[];
   readonly driver: string | null;
@@ -177,7 +180,14 @@ const text = z
 const words = text.nullable();
 const positive = z.number().positive();
 const amount = positive.nullable();
-const ecc: z.ZodType<EccFacts> = z.object({ state: z.enum(['on', 'off']).nullable(), how: words });
+/** One of a few words; one that a later version has added is not known here. */
+function wordOf<const T extends readonly [string, ...string[]]>(
+  list: T,
+): z.ZodType<T[number] | null> {
+  return z.enum(list).nullable().catch(null);
+}
+
+const ecc: z.ZodType<EccFacts> = z.object({ state: wordOf(['on', 'off']), how: words });
 /** A machine has fewer of anything; a node that is not ours may say what it likes. */
 const LIST_LENGTH_MAX = 4096;
 const list = <T>(schema: z.ZodType<T>): z.ZodType<T[]> => z.array(schema).max(LIST_LENGTH_MAX);
@@ -217,7 +227,7 @@ const memory: z.ZodType<MemoryFacts> = z.object({
 
 const storage: z.ZodType<StorageFacts> = z.object({
   name: text,
-  kind: z.enum(['NVMe SSD', 'SSD', 'HDD', 'flash card', 'virtual disk']).nullable(),
+  kind: wordOf(STORAGE_KINDS),
   model: words,
   bytes: amount,
 });
@@ -234,8 +244,8 @@ const accelerator: z.ZodType<AcceleratorFacts> = z.object({
 
 const nic: z.ZodType<NicFacts> = z.object({
   name: text,
-  fabric: z.enum(FABRICS).nullable(),
-  backing: z.enum(BACKINGS),
+  fabric: wordOf(FABRICS),
+  backing: wordOf(BACKINGS),
   madeOf: list(text),
   driver: words,
   model: words,
