@@ -1,8 +1,8 @@
-import { status } from '@grpc/grpc-js';
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { ZodError } from 'zod';
 import type { DescribeSystemResponse__Output } from '../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
-import { errorCodeOf, messageOf } from '../shared/errors/to-mlperf-error.ts';
+import { errorCodeOf } from '../shared/errors/to-mlperf-error.ts';
 import { factsFromWire } from '../shared/host/facts-on-wire.ts';
 import type { SystemFacts } from '../shared/host/system-facts.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
@@ -68,7 +68,8 @@ async function answerOf(client: ControlClient): Promise<DescribeSystemResponse__
   } catch (error) {
     const cause = error instanceof MlperfError ? error.cause : undefined;
     if (errorCodeOf(cause) !== status.PERMISSION_DENIED) throw error;
-    return messageOf(error);
+    // The node's own words.
+    return (cause as ServiceError).details;
   }
 }
 
@@ -89,6 +90,6 @@ function systemIn(
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
     const issue = error.issues[0];
-    throw wrong(`a wrong ${issue?.path.join('.')}: ${issue?.message}`, error);
+    throw wrong(`a wrong value at ${issue?.path.join('.')}: ${issue?.message}`, error);
   }
 }

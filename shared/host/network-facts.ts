@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { toldAddresses } from './ip-addresses.ts';
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
@@ -85,7 +86,9 @@ function lastName(path: string | null): string | null {
 async function pciFolder(source: MachineSource, device: string): Promise<string | null> {
   const bus = lastName(await source.target(`${device}/subsystem`));
   if (bus === 'pci') return device;
-  return bus === 'virtio' ? `${device}/..` : null;
+  const target = bus === 'virtio' ? await source.target(device) : null;
+  // Not `device/..`: that would be the folder of the link itself.
+  return target === null ? null : posix.dirname(target);
 }
 
 async function fabricOf(
