@@ -26,6 +26,7 @@ const TOGETHER = [
   'standin',
   'sut-node',
   'sut-node-life',
+  'system-describe',
   'worker-process',
 ].map((name) => `test/integration/${name}.test.ts`);
 

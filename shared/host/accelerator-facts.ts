@@ -1,7 +1,7 @@
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
 import { cleanText, positiveNumber, readText } from './read-values.ts';
-import type { AcceleratorFacts, EccFacts } from './system-facts.ts';
+import type { AcceleratorFacts, EccFacts, SystemFacts } from './system-facts.ts';
 
 const QUERY = [
   'name',
@@ -21,21 +21,29 @@ const PCI_DEVICES = '/sys/bus/pci/devices';
  */
 const PCI_CLASSES = /^0x(0302|1200)/;
 
+/** The accelerators, and where was looked. */
+type AcceleratorSearch = Pick<SystemFacts, 'accelerators' | 'acceleratorsHow'>;
+
 /** Asks `nvidia-smi`; other accelerators, or all without it, are seen on the PCI bus by their class alone. */
 export async function acceleratorFacts(
   source: MachineSource,
   names: PciNames,
-): Promise<AcceleratorFacts[]> {
+): Promise<AcceleratorSearch> {
   const query = [`--query-gpu=${QUERY.join(',')}`, '--format=csv,noheader,nounits'];
   const table = await source.output('nvidia-smi', query);
   const byTool = (table ?? '')
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map(fromLine);
-  const byBus = await onPciBus(source, names);
+  const devices = await source.names(PCI_DEVICES);
+  const byBus = await onPciBus(source, names, devices);
   const isNvidia = ({ id }: (typeof byBus)[number]): boolean => id.startsWith('10de:');
   const others = byTool.length > 0 ? byBus.filter((one) => !isNvidia(one)) : byBus;
-  return [...byTool, ...others.map(({ facts }) => facts)];
+  const looked = [table === null ? '' : 'nvidia-smi', devices.length === 0 ? '' : 'PCI bus'];
+  return {
+    accelerators: [...byTool, ...others.map(({ facts }) => facts)],
+    acceleratorsHow: looked.filter((where) => where !== '').join(', ') || null,
+  };
 }
 
 /** What `nvidia-smi` cannot tell it calls `[N/A]`. */
@@ -69,9 +77,10 @@ function pcieText(generation: number | null, width: number | null): string | nul
 async function onPciBus(
   source: MachineSource,
   names: PciNames,
+  devices: readonly string[],
 ): Promise<{ readonly id: string; readonly facts: AcceleratorFacts }[]> {
   const found: { id: string; facts: AcceleratorFacts }[] = [];
-  for (const address of await source.names(PCI_DEVICES)) {
+  for (const address of devices) {
     const folder = `${PCI_DEVICES}/${address}`;
     if (!PCI_CLASSES.test((await source.text(`${folder}/class`)) ?? '')) continue;
     const device = await readPciDevice(source, folder, names);

@@ -40,6 +40,7 @@ const NOTHING: WireFactsOutput = {
   accelerators: [],
   software: null,
   network: null,
+  acceleratorsHow: '',
 };
 const NO_ENCLOSURE: NonNullable<WireFactsOutput['enclosure']> = {
   vendor: '',

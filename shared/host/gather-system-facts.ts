@@ -27,7 +27,7 @@ export async function gatherSystemFacts(
     processor: await processorFacts(source),
     memory: await memoryFacts(source),
     storage: await storageFacts(source),
-    accelerators: await acceleratorFacts(source, names),
+    ...(await acceleratorFacts(source, names)),
     software: {
       operatingSystem: await operatingSystem(source),
       kernel: await kernel(source),

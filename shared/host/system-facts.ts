@@ -14,6 +14,8 @@ export interface SystemFacts {
   /** Disks; without those that can be removed and those that are only made of others. */
   readonly storage: readonly StorageFacts[];
   readonly accelerators: readonly AcceleratorFacts[];
+  /** Where was looked for accelerators; null: there is nothing to look at, so that none is not known to be none. */
+  readonly acceleratorsHow: string | null;
   readonly software: SoftwareFacts;
   readonly network: NetworkFacts;
 }
@@ -267,6 +269,7 @@ export const systemFactsSchema: z.ZodType<SystemFacts> = z.object({
   memory,
   storage: list(storage),
   accelerators: list(accelerator),
+  acceleratorsHow: words,
   software: z.object({
     operatingSystem: words,
     kernel: words,

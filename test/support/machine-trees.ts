@@ -206,6 +206,7 @@ export function serverTree(hostname = 'server'): MachineTree {
         'sys/devices/virtual/net/bond0/speed': '200000',
         'sys/devices/virtual/net/bond0/operstate': 'up',
         'sys/devices/virtual/net/lo/type': '772',
+        'sys/bus/pci/devices/0000:00:00.0/class': '0x060000',
         'sys/class/net/bonding_masters': 'bond0',
         'sys/devices/pci0000:17/0000:17:00.0/infiniband/mlx5_0/node_type': '1: CA',
       },

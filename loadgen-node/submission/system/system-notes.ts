@@ -160,8 +160,9 @@ function eccWarnings({ name, facts }: NamedMachine, suite: Suite): string[] {
 }
 
 function acceleratorWarnings({ name, facts }: NamedMachine): string[] {
-  if (facts.accelerators.length > 0) return [];
-  return [`no accelerator was seen on ${name} (nvidia-smi, PCI bus): say so if it has one`];
+  const { accelerators, acceleratorsHow } = facts;
+  if (accelerators.length > 0 || acceleratorsHow === null) return [];
+  return [`no accelerator was seen on ${name} (${acceleratorsHow}): say so if it has one`];
 }
 
 /** One field stands for all accelerators of a node. */

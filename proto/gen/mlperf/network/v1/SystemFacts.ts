@@ -18,6 +18,7 @@ export interface SystemFacts {
   'accelerators'?: (_mlperf_network_v1_AcceleratorFacts)[];
   'software'?: (_mlperf_network_v1_SoftwareFacts | null);
   'network'?: (_mlperf_network_v1_NetworkFacts | null);
+  'acceleratorsHow'?: (string);
 }
 
 export interface SystemFacts__Output {
@@ -30,4 +31,5 @@ export interface SystemFacts__Output {
   'accelerators': (_mlperf_network_v1_AcceleratorFacts__Output)[];
   'software': (_mlperf_network_v1_SoftwareFacts__Output | null);
   'network': (_mlperf_network_v1_NetworkFacts__Output | null);
+  'acceleratorsHow': (string);
 }
