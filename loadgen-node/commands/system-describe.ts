@@ -28,7 +28,7 @@ import {
   type SubmissionDivision,
   type Suite,
 } from '../submission/rules/submission-rounds.ts';
-import { composeDescription, fieldsOf } from '../submission/system/compose-description.ts';
+import { composeDescription, fieldsOf, leftOut } from '../submission/system/compose-description.ts';
 import { checkTarget, writeDescription } from '../submission/system/description-file.ts';
 import { descriptionReport } from '../submission/system/description-report.ts';
 import {
@@ -120,7 +120,7 @@ export function systemDescribeCommand(): Command {
         description,
         fields: fieldsOf(parts),
         warnings: systemWarnings(facts, suite),
-        unknown: merged.unknown,
+        leftOut: leftOut(parts),
         machineCount: machinesOf(facts).length,
       });
       process.stdout.write(report);

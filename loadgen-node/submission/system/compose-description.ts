@@ -62,6 +62,14 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
   return result;
 }
 
+/** Keys of the user's file that this description has no field for, each with its place. */
+export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
+  const { values, places, unknown } = parts.merged;
+  const keys = new Set(fieldsOf(parts).map(({ key }) => key));
+  const others = Object.keys(values).filter((key) => !keys.has(key));
+  return [...unknown, ...others.map((key) => `${places[key]}: ${key}`)];
+}
+
 /** Notes that must not get lost, behind what the user wrote; not a second time. */
 function withNotes(given: string, notes: readonly string[]): string {
   const missing = notes.filter((note) => !given.includes(note));

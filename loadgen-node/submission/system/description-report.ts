@@ -9,21 +9,21 @@ export interface ReportParts {
   readonly description: SystemDescription;
   readonly fields: readonly SystemField[];
   readonly warnings: readonly string[];
-  /** Keys of the user's file that no description has, with their places. */
-  readonly unknown: readonly string[];
+  /** Keys of the user's file that this description has no field for, with their places. */
+  readonly leftOut: readonly string[];
   /** Machines whose facts were read. */
   readonly machineCount: number;
 }
 
 /** For people: what was written, what to be careful with, and what is left to fill in. */
 export function descriptionReport(parts: ReportParts): string {
-  const { path, description, fields, warnings, unknown, machineCount } = parts;
+  const { path, description, fields, warnings, leftOut, machineCount } = parts;
   const open = fields.filter(({ key }) => isTodo(description[key] ?? ''));
   const width = Math.max(0, ...open.map(({ key }) => key.length));
   const lines = [
     `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
     `${factsPathOf(path)}: what was read, of ${machineCount} ${machineCount === 1 ? 'machine' : 'machines'}`,
-    ...unknown.map((one) => `Left out: ${one} is no field of a system description`),
+    ...leftOut.map((one) => `Left out: ${one} is no field of this description`),
     ...warnings.map((warning) => `Note: ${warning}`),
     ...open.map(({ key }) => {
       const wanted = (description[key] ?? '').replace(/^TODO:? ?/, '');

@@ -53,7 +53,7 @@ export interface LinkFacts {
   readonly isSameMachine: boolean | null;
 }
 
-/** One end of a link. */
+/** One end of a link; nothing where the link stays within one machine. */
 export interface LinkEnd {
   /** The interface that has the address; null where none has. */
   readonly interface: string | null;

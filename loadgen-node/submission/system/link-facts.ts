@@ -14,18 +14,24 @@ export interface Connection {
 /** The QDL asks Name, Ready and Describe on one connection of their own. */
 const CONTROL_CONNECTIONS = 1;
 
+const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
+
 /** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
 export function linkFacts(
   connection: Connection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
 ): LinkFacts {
+  const isWithinOne = isSameMachine(connection, loadgen, sut);
+  const end = (facts: SystemFacts | null, address: string | null): LinkEnd =>
+    // What stays within a machine goes through no card, whatever card has the address.
+    isWithinOne === true ? NO_END : linkEnd(facts, address);
   return {
     ...connection,
-    loadgen: linkEnd(loadgen, connection.localAddress),
-    sut: linkEnd(sut, connection.remoteAddress),
+    loadgen: end(loadgen, connection.localAddress),
+    sut: end(sut, connection.remoteAddress),
     controlConnections: CONTROL_CONNECTIONS,
-    isSameMachine: isSameMachine(connection, loadgen, sut),
+    isSameMachine: isWithinOne,
   };
 }
 
@@ -44,7 +50,7 @@ function linkEnd(facts: SystemFacts | null, address: string | null): LinkEnd {
   const end = interfaces.find(
     ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),
   );
-  if (end === undefined) return { interface: null, nics: [], speedMbps: null };
+  if (end === undefined) return NO_END;
   const cards = cardsBehind(end, interfaces, new Set());
   // Of a VLAN or a bridge some kernels tell no speed; over one card it is that card's.
   const speedMbps = end.speedMbps ?? (cards.length === 1 ? (cards[0]?.speedMbps ?? null) : null);

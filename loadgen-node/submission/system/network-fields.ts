@@ -85,7 +85,7 @@ function nicsOf(ends: readonly LinkEnd[], machines: readonly (SystemFacts | null
 
 function whyNoCard(links: readonly LinkFacts[], side: 'loadgen' | 'sut'): string {
   if (links.some(({ isSameMachine }) => isSameMachine === true)) {
-    return 'the link was a loopback within one machine';
+    return 'the link stayed within one machine';
   }
   const key = side === 'loadgen' ? 'localAddress' : 'remoteAddress';
   const seen = links.map((link) => link[key]).filter((one) => one !== null);

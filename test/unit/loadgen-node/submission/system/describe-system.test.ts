@@ -3,6 +3,7 @@ import {
   composeDescription,
   type DescriptionParts,
   fieldsOf,
+  leftOut,
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/description-report.ts';
@@ -192,6 +193,10 @@ describe('a system of servers over a network', () => {
     const machine = facts === 'self' ? server : twin(3);
     const nodes = [{ ...node(3), facts: machine, remoteAddress }];
     expect(systemWarnings(factsFile(server, nodes), 'datacenter')[0]).toMatch(/are one machine/);
+    // The card with the address never sees what is sent to it from its own machine.
+    const description = describeSystem(server, nodes);
+    expect(description['nic_sut']).toMatch(/^TODO: .*the link stayed within one machine/);
+    expect(description['network_rate']).toMatch(/^TODO/);
   });
 
   it('leaves everything open of a node that told nothing, and says so', () => {
@@ -328,7 +333,14 @@ favourite_colour: blue
       host_processors_per_node: '4',
       network_rate: '200G',
     });
-    expect(merged.unknown).toEqual(['m.yaml:8:1: favourite_colour']);
+    const facts = factsFile(server, []);
+    expect(leftOut({ division: 'network', facts: factsFile(server, [node(3)]), merged })).toEqual([
+      'm.yaml:8:1: favourite_colour',
+    ]);
+    const withRate = parseMergeFile('m.yaml', 'network_rate: 100G');
+    expect(leftOut({ division: 'closed', facts, merged: withRate })).toEqual([
+      'm.yaml:1:1: network_rate',
+    ]);
   });
 
   it('may be an earlier description', () => {
@@ -367,12 +379,12 @@ it('the report lists what is left with what to write there', () => {
   const facts = factsFile(server, [node(3)]);
   const description = describeSystem(server, [node(3)]);
   const fields = fieldsOf({ division: 'network', facts });
-  const rest = { warnings: ['careful'], unknown: ['m.yaml:1:1: x'], machineCount: 2 };
+  const rest = { warnings: ['careful'], leftOut: ['m.yaml:1:1: x'], machineCount: 2 };
   const report = descriptionReport({ path: 'systems/a.json', description, fields, ...rest });
   expect(report.split('\n').slice(0, 5)).toEqual([
     'systems/a.json: 48 fields, 6 of them still to fill in',
     'systems/a.facts.json: what was read, of 2 machines',
-    'Left out: m.yaml:1:1: x is no field of a system description',
+    'Left out: m.yaml:1:1: x is no field of this description',
     'Note: careful',
     expect.stringMatching(/^TODO {2}submitter +the organisation/),
   ]);
