@@ -41,11 +41,18 @@ function cpuinfoValue(cpuinfo: string, key: string): string | null {
 function modelOf(cpuinfo: string, byNode: string | undefined): string | null {
   const named = cpuinfoValue(cpuinfo, 'model name') ?? cleanText(byNode);
   if (named !== null && named !== 'unknown') return named.replace(/\s+/g, ' ');
-  const implementer = cpuinfoValue(cpuinfo, 'CPU implementer');
-  const part = cpuinfoValue(cpuinfo, 'CPU part');
-  if (implementer !== null && part !== null) return armModel(implementer, part);
+  const arm = armModels(cpuinfo);
+  if (arm.length > 0) return arm.join(' + ');
   // POWER has its own key.
   return cpuinfoValue(cpuinfo, 'cpu');
+}
+
+/** Kinds of ARM cores, which the kernel numbers thread by thread: a machine may have two. */
+function armModels(cpuinfo: string): readonly string[] {
+  const pattern =
+    /^CPU implementer\s*:\s*(\S+)$(?:\n(?!CPU implementer).*)*?\nCPU part\s*:\s*(\S+)$/gm;
+  const cores = [...cpuinfo.matchAll(pattern)];
+  return [...new Set(cores.map(([, implementer = '', part = '']) => armModel(implementer, part)))];
 }
 
 interface Cores {
