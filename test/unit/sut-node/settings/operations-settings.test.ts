@@ -12,7 +12,7 @@ it.each([
   ['shared', 'shared', true],
   ['withheld', 'withheld', false],
 ])(
-  'with --system-facts %s the node tells what machine it is: %3$s',
+  'says what the node tells of its machine: %s (%s) is %s',
   (_case, systemFacts, tells) => {
     const sources = { section: 'sut', file: undefined, flags: { systemFacts } };
     const { values } = resolveSettings(OPERATIONS_OPTIONS, sources);
