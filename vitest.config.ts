@@ -28,6 +28,7 @@ const TOGETHER = [
   'submission-upload',
   'sut-node',
   'sut-node-life',
+  'system-describe',
   'worker-process',
 ].map((name) => `test/integration/${name}.test.ts`);
 

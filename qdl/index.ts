@@ -16,6 +16,7 @@ export {
   type NodeLossPolicy,
 } from './dispatch-settings.ts';
 export { resolveNodeAddresses } from './node-addresses.ts';
+export { askSystems } from './node-systems.ts';
 export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 

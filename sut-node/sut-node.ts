@@ -15,6 +15,7 @@ import { createModel, type SutNodeParts } from './model/create-model.ts';
 import type { SutModel } from './model/sut-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { configurationName } from './operations/configuration-name.ts';
+import { MachineFacts } from './operations/machine-facts.ts';
 import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
@@ -219,6 +220,9 @@ class ServingNode implements SutNode {
       status: this.#status,
       ledgers: this.#ledgers,
       streams: this.#streams,
+      machine: this.#settings.tellsSystemFacts
+        ? new MachineFacts(() => this.#streams.count > 0)
+        : undefined,
       model: () => this.#loadedModel,
       inferServices: () => (this.state === 'NODE_STATE_READY' ? services : undefined),
       limits: () => this.#wireLimits(),

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
 import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
@@ -91,6 +92,14 @@ export class ControlClient {
     return this.#callOptional('Describe', (deadline, callback) => {
       this.#client.Describe({}, this.#metadata, { deadline }, callback);
     });
+  }
+
+  /** What machine the node runs on; undefined when it has no such method. @param timeoutMs Longest wait. */
+  describeSystem(timeoutMs: number): Promise<DescribeSystemResponse__Output | undefined> {
+    const start: StartCall<DescribeSystemResponse__Output> = (deadline, callback) => {
+      this.#client.DescribeSystem({}, this.#metadata, { deadline }, callback);
+    };
+    return this.#callOptional('DescribeSystem', start, timeoutMs);
   }
 
   /**

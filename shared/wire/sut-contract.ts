@@ -28,7 +28,7 @@ const loaded = grpc.loadPackageDefinition(
   }),
 ) as unknown as ProtoGrpcType;
 
-/** Constructor of clients for the unary calls: Name, Describe, Ready, Ledger. */
+/** Constructor of clients for the unary calls: Name, Describe, Ready, Ledger, DescribeSystem. */
 export const UnaryClient: new (
   address: string,
   credentials: grpc.ChannelCredentials,
@@ -61,6 +61,8 @@ export interface SutServiceHandlers extends grpc.UntypedServiceImplementation {
   Describe: SystemUnderTestHandlers['Describe'];
   Ready: SystemUnderTestHandlers['Ready'];
   Ledger: SystemUnderTestHandlers['Ledger'];
+  /** A node without it answers UNIMPLEMENTED, as nodes of before it do. */
+  DescribeSystem?: SystemUnderTestHandlers['DescribeSystem'];
   Infer: grpc.handleBidiStreamingCall<Buffer, Buffer>;
 }
 

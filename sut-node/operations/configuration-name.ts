@@ -5,7 +5,13 @@ import type { LoadedModel, NodeFacts } from '../server/describe-node.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** What tells where a node is and who watches it, not how it works: equal nodes of a SUT differ in these. */
-const PLACES: readonly string[] = ['node', 'listen', 'metricsListen', 'cacheFolder'];
+const PLACES: readonly string[] = [
+  'node',
+  'listen',
+  'metricsListen',
+  'tellsSystemFacts',
+  'cacheFolder',
+];
 
 /** What was said, where what is in force is a setting of its own. */
 const SAID: readonly string[] = ['batchSizeAsked'];

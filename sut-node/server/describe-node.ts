@@ -2,6 +2,7 @@ import type { DescribeResponse } from '../../proto/gen/mlperf/network/v1/Describ
 import type { ModelDescription } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import { componentVersions } from '../../shared/host/component-versions.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
@@ -10,7 +11,6 @@ import type { ModelUsage } from '../model/model-usage.ts';
 import { configurationName } from '../operations/configuration-name.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
-import { componentVersions } from './component-versions.ts';
 import { NODE_FEATURES } from './node-features.ts';
 import { readBy } from './node-offer.ts';
 import type { NodeOffer } from './open-negotiation.ts';

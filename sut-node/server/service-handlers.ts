@@ -3,11 +3,13 @@ import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
+import type { MachineFacts } from '../operations/machine-facts.ts';
 import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
 import type { InferStreams } from './infer-handler.ts';
 import type { InferServices } from './infer-stream.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { RunLedgers } from './run-ledger.ts';
+import { createSystemHandler } from './system-handler.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
 export interface ServedNode {
@@ -15,6 +17,8 @@ export interface ServedNode {
   readonly status: NodeStatus;
   readonly ledgers: RunLedgers;
   readonly streams: InferStreams;
+  /** Undefined where the node does not tell what machine it runs on. */
+  readonly machine: MachineFacts | undefined;
   /** Undefined until the model is loaded. */
   model(): LoadedModel | undefined;
   /** Undefined while the node does not serve Infer. */
@@ -42,6 +46,7 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
         (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
       );
     },
+    DescribeSystem: createSystemHandler(facts, node.machine),
     Infer: (call) => {
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
       node.streams.handle(call, node.inferServices(), why);

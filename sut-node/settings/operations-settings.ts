@@ -15,6 +15,8 @@ export interface OperationsSettings {
   readonly drainTimeoutNs: number;
   /** Whether gRPC server reflection is served. */
   readonly hasReflection: boolean;
+  /** Whether DescribeSystem tells what machine the node runs on. */
+  readonly tellsSystemFacts: boolean;
   /** Where metrics for Prometheus are served; undefined: nowhere, and nothing is measured for them. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
 }
@@ -23,6 +25,7 @@ export interface OperationsSettings {
 export const OPERATIONS_OPTIONS: {
   readonly drainTimeout: Setting<number>;
   readonly reflection: Setting<'on' | 'off'>;
+  readonly systemFacts: Setting<'shared' | 'withheld'>;
   readonly metricsListen: Setting<{ host: string; port: number } | undefined>;
   readonly check: Setting<boolean>;
   readonly checkFormat: Setting<'text' | 'json'>;
@@ -33,6 +36,11 @@ export const OPERATIONS_OPTIONS: {
   reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
     fallback: 'on',
   }),
+  systemFacts: choice(
+    ['shared', 'withheld'],
+    'whether "longhaul system describe" is told what machine this is: processors, memory, NICs, addresses',
+    { fallback: 'shared' },
+  ),
   metricsListen: optional(
     listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
   ),
@@ -51,6 +59,7 @@ export function toOperationsSettings(
   return {
     drainTimeoutNs: values.drainTimeout,
     hasReflection: values.reflection === 'on',
+    tellsSystemFacts: values.systemFacts === 'shared',
     metricsListen: values.metricsListen,
   };
 }

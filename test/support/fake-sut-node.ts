@@ -1,4 +1,5 @@
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import { decodePart, isPart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { encodeResponses } from '../../shared/wire/responses-codec.ts';
@@ -44,6 +45,8 @@ export interface FakeBehaviour {
   readonly openedFeatures?: readonly string[];
   /** Does not end the stream when the QDL says Close. */
   readonly ignoresClose?: boolean;
+  /** What it says of its machine; without it the node is one from before that question. */
+  readonly system?: DescribeSystemResponse;
   readonly ledger?: (honest: LedgerResponse) => LedgerResponse;
 }
 
@@ -143,7 +146,7 @@ export class FakeSutNode {
 
   #handlers(): SutServiceHandlers {
     const { name = 'fake', identity, echoesNonce = true, benchmark = 'digits' } = this.#behaviour;
-    const { protocolVersion: version = 1, model, form = 'raw' } = this.#behaviour;
+    const { protocolVersion: version = 1, model, form = 'raw', system } = this.#behaviour;
     const nodeIdentity = identity ?? `identity of ${name} ${Math.random()}`;
     return {
       Name: (call, callback) => {
@@ -180,6 +183,9 @@ export class FakeSutNode {
         const honest = this.#ledger(call.request.runId);
         callback(null, this.#behaviour.ledger?.(honest) ?? honest);
       },
+      ...(system !== undefined && {
+        DescribeSystem: (_call, callback) => callback(null, system),
+      }),
       Infer: (stream) => {
         this.streams.push(stream);
         stream.on('data', (bytes: Buffer) => this.#onMessage(stream, bytes));

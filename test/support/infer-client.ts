@@ -1,5 +1,6 @@
 import { Client, type ClientDuplexStream, credentials, type StatusObject } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/NameResponse.ts';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
@@ -130,6 +131,7 @@ interface Answers {
   readonly Describe: DescribeResponse__Output;
   readonly Ready: ReadyResponse__Output;
   readonly Ledger: LedgerResponse__Output;
+  readonly DescribeSystem: DescribeSystemResponse__Output;
 }
 
 /** Asks a node once, on a connection of its own. */

@@ -48,6 +48,7 @@ export const TEST_SETTINGS: SutSettings = {
   responseCompression: 'identity',
   drainTimeoutNs: 10e9,
   hasReflection: true,
+  tellsSystemFacts: true,
   metricsListen: undefined,
   cacheFolder: testCacheFolder(),
   tlsCert: undefined,

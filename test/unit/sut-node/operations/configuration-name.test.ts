@@ -56,7 +56,8 @@ describe('configurationName', () => {
 
   it('is another for every other value of every other setting', () => {
     // What was asked for beside what is in force changes nothing by itself.
-    const places = ['node', 'listen', 'metricsListen', 'cacheFolder', 'batchSizeAsked'];
+    const told = ['metricsListen', 'tellsSystemFacts'];
+    const places = ['node', 'listen', ...told, 'cacheFolder', 'batchSizeAsked'];
     const keys = Object.keys(TEST_SETTINGS).filter((key) => !places.includes(key));
     const names = keys.map((key) => nameOf({ [key]: LISTS[key] ?? 77 }));
     expect(new Set([...names, nameOf()]).size).toBe(keys.length + 1);

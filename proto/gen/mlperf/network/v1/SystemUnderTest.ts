@@ -4,6 +4,8 @@ import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { DescribeRequest as _mlperf_network_v1_DescribeRequest, DescribeRequest__Output as _mlperf_network_v1_DescribeRequest__Output } from '../../../mlperf/network/v1/DescribeRequest.ts';
 import type { DescribeResponse as _mlperf_network_v1_DescribeResponse, DescribeResponse__Output as _mlperf_network_v1_DescribeResponse__Output } from '../../../mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemRequest as _mlperf_network_v1_DescribeSystemRequest, DescribeSystemRequest__Output as _mlperf_network_v1_DescribeSystemRequest__Output } from '../../../mlperf/network/v1/DescribeSystemRequest.ts';
+import type { DescribeSystemResponse as _mlperf_network_v1_DescribeSystemResponse, DescribeSystemResponse__Output as _mlperf_network_v1_DescribeSystemResponse__Output } from '../../../mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerRequest as _mlperf_network_v1_LedgerRequest, LedgerRequest__Output as _mlperf_network_v1_LedgerRequest__Output } from '../../../mlperf/network/v1/LedgerRequest.ts';
 import type { LedgerResponse as _mlperf_network_v1_LedgerResponse, LedgerResponse__Output as _mlperf_network_v1_LedgerResponse__Output } from '../../../mlperf/network/v1/LedgerResponse.ts';
 import type { LoadGenMessage as _mlperf_network_v1_LoadGenMessage, LoadGenMessage__Output as _mlperf_network_v1_LoadGenMessage__Output } from '../../../mlperf/network/v1/LoadGenMessage.ts';
@@ -22,6 +24,15 @@ export interface SystemUnderTestClient extends grpc.Client {
   describe(argument: _mlperf_network_v1_DescribeRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_mlperf_network_v1_DescribeResponse__Output>): grpc.ClientUnaryCall;
   describe(argument: _mlperf_network_v1_DescribeRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_DescribeResponse__Output>): grpc.ClientUnaryCall;
   describe(argument: _mlperf_network_v1_DescribeRequest, callback: grpc.requestCallback<_mlperf_network_v1_DescribeResponse__Output>): grpc.ClientUnaryCall;
+  
+  DescribeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  DescribeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  DescribeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  DescribeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  describeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  describeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  describeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
+  describeSystem(argument: _mlperf_network_v1_DescribeSystemRequest, callback: grpc.requestCallback<_mlperf_network_v1_DescribeSystemResponse__Output>): grpc.ClientUnaryCall;
   
   Infer(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LoadGenMessage, _mlperf_network_v1_SutMessage__Output>;
   Infer(options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LoadGenMessage, _mlperf_network_v1_SutMessage__Output>;
@@ -60,6 +71,8 @@ export interface SystemUnderTestClient extends grpc.Client {
 export interface SystemUnderTestHandlers extends grpc.UntypedServiceImplementation {
   Describe: grpc.handleUnaryCall<_mlperf_network_v1_DescribeRequest__Output, _mlperf_network_v1_DescribeResponse>;
   
+  DescribeSystem: grpc.handleUnaryCall<_mlperf_network_v1_DescribeSystemRequest__Output, _mlperf_network_v1_DescribeSystemResponse>;
+  
   Infer: grpc.handleBidiStreamingCall<_mlperf_network_v1_LoadGenMessage__Output, _mlperf_network_v1_SutMessage>;
   
   Ledger: grpc.handleUnaryCall<_mlperf_network_v1_LedgerRequest__Output, _mlperf_network_v1_LedgerResponse>;
@@ -72,6 +85,7 @@ export interface SystemUnderTestHandlers extends grpc.UntypedServiceImplementati
 
 export interface SystemUnderTestDefinition extends grpc.ServiceDefinition {
   Describe: MethodDefinition<_mlperf_network_v1_DescribeRequest, _mlperf_network_v1_DescribeResponse, _mlperf_network_v1_DescribeRequest__Output, _mlperf_network_v1_DescribeResponse__Output>
+  DescribeSystem: MethodDefinition<_mlperf_network_v1_DescribeSystemRequest, _mlperf_network_v1_DescribeSystemResponse, _mlperf_network_v1_DescribeSystemRequest__Output, _mlperf_network_v1_DescribeSystemResponse__Output>
   Infer: MethodDefinition<_mlperf_network_v1_LoadGenMessage, _mlperf_network_v1_SutMessage, _mlperf_network_v1_LoadGenMessage__Output, _mlperf_network_v1_SutMessage__Output>
   Ledger: MethodDefinition<_mlperf_network_v1_LedgerRequest, _mlperf_network_v1_LedgerResponse, _mlperf_network_v1_LedgerRequest__Output, _mlperf_network_v1_LedgerResponse__Output>
   Name: MethodDefinition<_mlperf_network_v1_NameRequest, _mlperf_network_v1_NameResponse, _mlperf_network_v1_NameRequest__Output, _mlperf_network_v1_NameResponse__Output>

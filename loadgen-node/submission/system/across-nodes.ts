@@ -1,0 +1,39 @@
+import { SYSTEM_FIELDS } from '../system-fields.ts';
+import { isTodo, todo } from './field-text.ts';
+
+/** Fields of one node. */
+export interface NodeFields {
+  readonly name: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const NUMBERS = new Set(SYSTEM_FIELDS.filter((one) => one.isNumber).map(({ key }) => key));
+
+/**
+ * The fields of several nodes as one description has them: once where all nodes agree, else with the nodes' names. A
+ * field that is a number cannot say that.
+ */
+export function fieldsAcross(nodes: readonly NodeFields[]): Record<string, string> {
+  const keys = [...new Set(nodes.flatMap(({ fields }) => Object.keys(fields)))];
+  return Object.fromEntries(keys.map((key) => [key, valueAcross(key, nodes)]));
+}
+
+function valueAcross(key: string, nodes: readonly NodeFields[]): string {
+  const names = new Map<string, string[]>();
+  for (const { name, fields } of nodes) {
+    const value = fields[key] ?? '';
+    names.set(value, [...(names.get(value) ?? []), name]);
+  }
+  const [only] = names.keys();
+  if (names.size === 1 && only !== undefined) return only;
+  const told = [...names].map(
+    ([value, who]) => `${who.join(', ')}: ${value === '' ? 'unknown' : value}`,
+  );
+  const open = [...names.keys()].find(isTodo);
+  if (open !== undefined)
+    return todo(`the nodes differ (${told.join('; ').replaceAll('TODO: ', '')})`);
+  if (NUMBERS.has(key)) {
+    return todo(`one whole number, as the tools want it; the nodes differ (${told.join('; ')})`);
+  }
+  return told.join('; ');
+}

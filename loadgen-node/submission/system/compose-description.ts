@@ -1,0 +1,141 @@
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../system-fields.ts';
+import { fieldsAcross, type NodeFields } from './across-nodes.ts';
+import type { FactsFile, SutNodeFacts } from './facts-file.ts';
+import { isTodo, todo } from './field-text.ts';
+import { hostFields } from './host-fields.ts';
+import type { MergeValues } from './merge-file.ts';
+import { networkFields, type SessionFacts } from './network-fields.ts';
+import { hardwareNotes, nameOf, softwareNotes } from './system-notes.ts';
+
+/** What a description is made of. */
+export interface DescriptionParts {
+  readonly division: SubmissionDivision;
+  readonly suite: Suite;
+  readonly facts: FactsFile;
+  readonly session: SessionFacts;
+  /** What flags say, by field; they win over the file, which wins over what was read. */
+  readonly said: Readonly<Record<string, string>>;
+  readonly merged: MergeValues;
+}
+
+/** A system description: every field with its text, in the order of the rules. */
+export type SystemDescription = Readonly<Record<string, string>>;
+
+/**
+ * The fields that a description has. A closed one has no `is_network`: with it the tools would ask for the others, too.
+ * Source: the official checkers.
+ */
+export function fieldsOf({
+  division,
+  facts,
+}: Pick<DescriptionParts, 'division' | 'facts'>): readonly SystemField[] {
+  const isNetwork = division !== 'closed' && facts.sutNodes.length > 0;
+  return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
+}
+
+/**
+ * Puts a description together.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a value of the user's file that the tools would refuse
+ */
+export function composeDescription(parts: DescriptionParts): SystemDescription {
+  const { division, suite, facts, session, said, merged } = parts;
+  const read: Record<string, string> = {
+    ...underTestFields(facts, suite),
+    ...(facts.sutNodes.length === 0 ? {} : networkFields(facts, session)),
+    ...submitterFields(facts),
+  };
+  const given: Readonly<Record<string, string>> = { ...merged.values, ...said };
+  const notes: Readonly<Record<string, readonly string[]>> = {
+    hw_notes: hardwareNotes(facts),
+    sw_notes: softwareNotes(facts),
+  };
+  const fixed: Readonly<Record<string, string>> = { division, system_type: suite };
+  const description = fieldsOf(parts).map(({ key }): [string, string] => {
+    const own = notes[key];
+    if (own !== undefined) return [key, withNotes(given[key] ?? '', own)];
+    return [key, given[key] ?? fixed[key] ?? read[key] ?? ''];
+  });
+  const result = Object.fromEntries(description);
+  for (const field of fieldsOf(parts)) checkGiven(field, result[field.key] ?? '', parts);
+  return result;
+}
+
+/** Keys of the user's file that this description has no field for, each with its place. */
+export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
+  const { values, places, unknown } = parts.merged;
+  const keys = new Set(fieldsOf(parts).map(({ key }) => key));
+  const others = Object.keys(values).filter((key) => !keys.has(key));
+  return [...unknown, ...others.map((key) => `${places[key]}: ${key}`)];
+}
+
+/** Notes that must not get lost, behind what the user wrote; not a second time. */
+function withNotes(given: string, notes: readonly string[]): string {
+  const missing = notes.filter((note) => !given.includes(note));
+  return [given, ...missing].filter((text) => text !== '').join('; ');
+}
+
+/** Fields of the machines under test: the SUT nodes, or in a closed system this one. */
+function underTestFields({ loadgen, sutNodes }: FactsFile, suite: Suite): Record<string, string> {
+  if (sutNodes.length === 0) return { ...hostFields(loadgen.facts, suite), number_of_nodes: '1' };
+  const nodes = sutNodes.map((node) => nodeFields(node, suite));
+  return { ...fieldsAcross(nodes), number_of_nodes: `${machineCount(sutNodes)}` };
+}
+
+function nodeFields(node: SutNodeFacts, suite: Suite): NodeFields {
+  const name = nameOf(node);
+  const { gathered } = node;
+  if (gathered !== null) return { name, fields: hostFields(gathered.facts, suite) };
+  const unknown = todo('the node told nothing of its machine');
+  const fields = SYSTEM_FIELDS.map(({ key, isMeaningful }) => [key, isMeaningful ? unknown : '']);
+  return { name, fields: Object.fromEntries(fields) };
+}
+
+/** Machines, not nodes: two nodes may run on one. One that tells no boot id counts by itself. */
+function machineCount(nodes: readonly SutNodeFacts[]): number {
+  return new Set(nodes.map(({ gathered, address }) => gathered?.facts.bootId ?? address)).size;
+}
+
+/** What only the submitter knows. */
+function submitterFields({ sutNodes }: FactsFile): Record<string, string> {
+  const isOne = machineCount(sutNodes) <= 1;
+  return {
+    submitter: todo('the organisation, as its folder in the submission is named (--submitter)'),
+    status: todo('"available", "preview" or "rdi" (--status)'),
+    system_name: todo('name of the system, as tables of results will show it (--system-name)'),
+    system_type_detail: '',
+    host_processor_interconnect: '',
+    host_networking_topology: isOne
+      ? 'N/A'
+      : todo('how the nodes of the system are connected with each other, "N/A" if they are not'),
+    cooling: todo('"Air-cooled", "Liquid"'),
+  };
+}
+
+/** The words that the tools know, for the fields that have such. */
+const WORDS: Readonly<Record<string, RegExp>> = {
+  status: /^(available|preview|rdi)$/i,
+  is_network: /^True$/,
+};
+
+function checkGiven(
+  { key, isNumber, isMeaningful }: SystemField,
+  value: string,
+  parts: DescriptionParts,
+): void {
+  const where = key in parts.said ? key : `${parts.merged.places[key] ?? ''}: ${key}`;
+  const wrong = (wanted: string): MlperfError =>
+    new MlperfError('ERR_CONFIG_INVALID', `${where}: "${value}" must be ${wanted}`);
+  if (isTodo(value)) return;
+  if (isNumber === true && !/^\d+$/.test(value)) throw wrong('a whole number');
+  if (isMeaningful && value === '') throw wrong('a text that is not empty; "N/A" is one');
+  if (WORDS[key]?.test(value) === false) {
+    throw wrong(key === 'status' ? 'available, preview or rdi' : 'True');
+  }
+  const fixed = { division: parts.division, system_type: parts.suite }[key];
+  if (fixed !== undefined && value !== fixed) {
+    const flag = key === 'division' ? '--division' : '--system-type';
+    throw wrong(`${fixed}, or say ${flag} ${value}`);
+  }
+}

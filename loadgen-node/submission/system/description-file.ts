@@ -1,0 +1,53 @@
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/process/make-folder.ts';
+import type { SystemDescription } from './compose-description.ts';
+import { type FactsFile, factsPathOf } from './facts-file.ts';
+
+/** Where a description goes, and what allows it to replace another. */
+export interface DescriptionTarget {
+  readonly path: string;
+  /** The user's file that is merged; it may be the description itself. */
+  readonly mergePath: string | undefined;
+  readonly isForced: boolean;
+}
+
+/**
+ * Refuses to replace a description that somebody may have filled in. Asked before any work.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function checkTarget({ path, mergePath, isForced }: DescriptionTarget): void {
+  if (isForced || !existsSync(path)) return;
+  if (mergePath !== undefined && existsSync(mergePath) && isSameFile(path, mergePath)) return;
+  throw new MlperfError(
+    'ERR_OUTPUT',
+    `${path} is there already: keep what it says with --merge ${path}, or replace it with --force`,
+  );
+}
+
+function isSameFile(one: string, other: string): boolean {
+  return realpathSync(one) === realpathSync(other);
+}
+
+/** Writes the description and, beside it, the facts. @throws MlperfError `ERR_OUTPUT` */
+export function writeDescription(
+  path: string,
+  description: SystemDescription,
+  facts: FactsFile,
+): void {
+  const files = [
+    [factsPathOf(path), facts],
+    [path, description],
+  ] as const;
+  for (const [file, content] of files) {
+    try {
+      makeFolder(dirname(file));
+      writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+    } catch (error) {
+      const why = describeSystemError(error);
+      throw new MlperfError('ERR_OUTPUT', `cannot write ${file}: ${why}`, { cause: error });
+    }
+  }
+}

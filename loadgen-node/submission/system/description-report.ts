@@ -1,0 +1,37 @@
+import type { SystemField } from '../system-fields.ts';
+import type { SystemDescription } from './compose-description.ts';
+import { factsPathOf } from './facts-file.ts';
+import { isTodo } from './field-text.ts';
+
+/** What the report tells. */
+export interface ReportParts {
+  readonly path: string;
+  readonly description: SystemDescription;
+  readonly fields: readonly SystemField[];
+  readonly warnings: readonly string[];
+  /** Keys of the user's file that this description has no field for, with their places. */
+  readonly leftOut: readonly string[];
+  /** Machines whose facts were read. */
+  readonly machineCount: number;
+}
+
+/** For people: what was written, what to be careful with, and what is left to fill in. */
+export function descriptionReport(parts: ReportParts): string {
+  const { path, description, fields, warnings, leftOut, machineCount } = parts;
+  const open = fields.filter(({ key }) => isTodo(description[key] ?? ''));
+  const width = Math.max(0, ...open.map(({ key }) => key.length));
+  const lines = [
+    `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
+    `${factsPathOf(path)}: what was read, of ${machineCount} ${machineCount === 1 ? 'machine' : 'machines'}`,
+    ...leftOut.map((one) => `Left out: ${one} is no field of this description`),
+    ...warnings.map((warning) => `Note: ${warning}`),
+    ...open.map(({ key }) => {
+      const wanted = (description[key] ?? '').replace(/^TODO:? ?/, '');
+      return `TODO  ${key.padEnd(width)}  ${wanted}`;
+    }),
+  ];
+  if (open.length > 0) {
+    lines.push(`Fill them in there, or in a file of your own, and describe again with --merge.`);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,49 @@
+import { TODO_MARK } from '../system-fields.ts';
+
+/** Stands for a value that nobody could read. @param wanted What the submitter has to write, for a person. */
+export function todo(wanted: string): string {
+  return `${TODO_MARK}: ${wanted}`;
+}
+
+/** True for a value that the submitter has to fill in. */
+export function isTodo(value: string): boolean {
+  return value.startsWith(TODO_MARK);
+}
+
+/** Memory as it is sold: powers of 1024, named as the examples of the rules name them. */
+export function memoryText(bytes: number): string {
+  const units = ['MB', 'GB', 'TB'];
+  let amount = bytes / 1024 ** 2;
+  let unit = 0;
+  while (amount >= 1024 && unit < units.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${rounded(amount)} ${units[unit]}`;
+}
+
+/** Disks as they are sold: powers of 1000. */
+export function storageText(bytes: number): string {
+  return bytes >= 1e12 ? `${rounded(bytes / 1e12)} TB` : `${rounded(bytes / 1e9)} GB`;
+}
+
+/** Caches, as the examples of the rules write them. */
+export function cacheText(bytes: number): string {
+  return bytes >= 1024 ** 2 ? `${rounded(bytes / 1024 ** 2)}MB` : `${rounded(bytes / 1024)}KB`;
+}
+
+/** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
+export function rateText(mbps: number): string {
+  return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
+}
+
+/** Equal texts counted: `2x A + B`. */
+export function countedText(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${count}x ${text}`)).join(' + ');
+}
+
+function rounded(amount: number): string {
+  return String(Number(amount.toFixed(amount < 10 ? 2 : 1)));
+}

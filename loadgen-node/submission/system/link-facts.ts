@@ -1,0 +1,83 @@
+import { isAddress } from '../../../shared/host/ip-addresses.ts';
+import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
+import type { LinkEnd, LinkFacts } from './facts-file.ts';
+
+/** What is known of a connection from the LoadGen node to a SUT node. */
+export interface Connection {
+  readonly localAddress: string | null;
+  readonly remoteAddress: string | null;
+  /** TCP connections to each node, by the settings of the QDL. */
+  readonly dataConnections: number;
+}
+
+/** The QDL asks Name, Ready and Describe on one connection of their own. */
+const CONTROL_CONNECTIONS = 1;
+
+const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
+
+/** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
+export function linkFacts(
+  connection: Connection,
+  loadgen: SystemFacts,
+  sut: SystemFacts | null,
+): LinkFacts {
+  const isWithinOne = isSameMachine(connection, loadgen, sut);
+  const end = (facts: SystemFacts | null, address: string | null): LinkEnd =>
+    // What stays within a machine goes through no card, whatever card has the address.
+    isWithinOne === true ? NO_END : linkEnd(facts, address);
+  return {
+    ...connection,
+    loadgen: end(loadgen, connection.localAddress),
+    sut: end(sut, connection.remoteAddress),
+    controlConnections: CONTROL_CONNECTIONS,
+    isSameMachine: isWithinOne,
+  };
+}
+
+function isSameMachine(
+  { remoteAddress }: Connection,
+  loadgen: SystemFacts,
+  sut: SystemFacts | null,
+): boolean | null {
+  if (remoteAddress !== null && isLoopback(remoteAddress)) return true;
+  const bootIds = [loadgen.bootId, sut?.bootId ?? null];
+  return bootIds.includes(null) ? null : bootIds[0] === bootIds[1];
+}
+
+function linkEnd(facts: SystemFacts | null, address: string | null): LinkEnd {
+  const interfaces = facts?.network.interfaces ?? [];
+  const end = interfaces.find(
+    ({ addresses }) => address !== null && addresses.some((one) => isAddress(one, address)),
+  );
+  if (end === undefined) return NO_END;
+  const cards = cardsBehind(end, interfaces, new Set());
+  // Of a VLAN or a bridge some kernels tell no speed; over one card it is that card's.
+  const speedMbps = end.speedMbps ?? (cards.length === 1 ? (cards[0]?.speedMbps ?? null) : null);
+  return { interface: end.name, nics: cards.map(({ name }) => name), speedMbps };
+}
+
+/** The cards that an interface is or is made of, each once. @param seen Names on the way: a loop ends. */
+function cardsBehind(
+  one: NicFacts,
+  interfaces: readonly NicFacts[],
+  seen: Set<string>,
+): NicFacts[] {
+  if (seen.has(one.name)) return [];
+  seen.add(one.name);
+  if (isCard(one)) return [one];
+  return interfaces
+    .filter(({ name }) => one.madeOf.includes(name))
+    .flatMap((below) => cardsBehind(below, interfaces, seen));
+}
+
+/** True for what a submission counts as a network card: one of hardware, or of a hypervisor. */
+export function isCard({ backing }: NicFacts): boolean {
+  return backing === 'hardware' || backing === 'hypervisor';
+}
+
+/** The slower of the two ends, in 10^6 bit/s; null where one end is unknown. */
+export function linkRateMbps({ loadgen, sut }: LinkFacts): number | null {
+  if (loadgen.speedMbps === null || sut.speedMbps === null) return null;
+  return Math.min(loadgen.speedMbps, sut.speedMbps);
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { isMap, isScalar, LineCounter, parseDocument, type Scalar } from 'yaml';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../system-fields.ts';
+import { isTodo } from './field-text.ts';
+
+/** Values that a user gives. */
+export interface MergeValues {
+  /** Field → text; without those that are still to do. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Where each of them stands: `path:line:column`. */
+  readonly places: Readonly<Record<string, string>>;
+  /** Keys that no description has, each with its place. */
+  readonly unknown: readonly string[];
+}
+
+const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key));
+
+/** A description has some 50 fields. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier description is such
+ * a file; what is a TODO there is taken as not given.
+ * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, neither), `ERR_CONFIG_INVALID` (a value that is no text)
+ */
+export function readMergeFile(path: string): MergeValues {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
+  }
+  return parseMergeFile(path, text);
+}
+
+/** See {@link readMergeFile}. @param path Stands in messages only. */
+export function parseMergeFile(path: string, text: string): MergeValues {
+  if (text.length > FILE_BYTES_MAX) {
+    throw new MlperfError('ERR_CONFIG_FILE', `${path} is too large for a system description`);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeOf = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  const problem = document.errors[0];
+  if (problem !== undefined) {
+    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(problem.pos[0])}: ${problem.message}`);
+  }
+  const root = document.contents;
+  // A file with nothing but comments.
+  if (root === null) return { values: {}, places: {}, unknown: [] };
+  if (!isMap(root)) {
+    throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: fields with texts are expected here`);
+  }
+  const values: Record<string, string> = {};
+  const places: Record<string, string> = {};
+  const unknown: string[] = [];
+  for (const { key, value } of root.items) {
+    const place = placeOf(isScalar(key) ? (key.range?.[0] ?? 0) : 0);
+    const name = isScalar(key) ? String(key.value) : String(key);
+    if (!KEYS.has(name)) {
+      unknown.push(`${place}: ${name}`);
+      continue;
+    }
+    const given = textOf(value, `${place}: ${name}`);
+    if (given === undefined || isTodo(given)) continue;
+    values[name] = given;
+    places[name] = place;
+  }
+  return { values, places, unknown };
+}
+
+/** Undefined for a key without a value. */
+function textOf(value: unknown, where: string): string | undefined {
+  if (value === null || (isScalar(value) && value.value === null)) return undefined;
+  if (isScalar(value) && typeof value.value === 'string') return oneLine(value.value, where);
+  // A number keeps the digits that were written.
+  if (isScalar(value) && typeof value.value === 'number') return sourceOf(value);
+  const wanted = where.endsWith(': is_network') ? '"True" in quotes' : 'a text';
+  throw new MlperfError('ERR_CONFIG_INVALID', `${where} must be ${wanted}`);
+}
+
+function sourceOf(scalar: Scalar): string {
+  return scalar.source ?? String(scalar.value);
+}
+
+function oneLine(text: string, where: string): string {
+  const line = text.trim().replace(/\s*\n\s*/g, ' ');
+  if (!/\p{Cc}/u.test(line)) return line;
+  throw new MlperfError('ERR_CONFIG_INVALID', `${where} must not hold control characters`);
+}

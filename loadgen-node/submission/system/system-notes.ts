@@ -1,0 +1,182 @@
+import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import type { Suite } from '../rules/submission-rounds.ts';
+import type { FactsFile, LinkFacts, SutNodeFacts } from './facts-file.ts';
+import { memoryText, rateText } from './field-text.ts';
+
+/** A machine of the system and what it is called in notes. */
+export interface NamedMachine {
+  readonly name: string;
+  readonly facts: SystemFacts;
+}
+
+/** All machines whose facts are known, the LoadGen node first. */
+export function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
+  const name = sutNodes.length === 0 ? 'this machine' : 'LoadGen node';
+  const nodes = sutNodes.flatMap(({ gathered, ...node }) =>
+    gathered === null ? [] : [{ name: `SUT node ${nameOf(node)}`, facts: gathered.facts }],
+  );
+  return [{ name, facts: loadgen.facts }, ...nodes];
+}
+
+/** Name of a SUT node, or where it is. */
+export function nameOf({ name, address }: Pick<SutNodeFacts, 'name' | 'address'>): string {
+  return name ?? address;
+}
+
+/**
+ * Notes on the hardware that no reader may miss: what was read inside a virtual machine or a container, which tell what
+ * they are given, and what the LoadGen node is, for which a description has no fields.
+ */
+export function hardwareNotes(file: FactsFile): string[] {
+  const notes = [...sharedNotes(file, virtualMachineNote), ...sharedNotes(file, containerNote)];
+  if (file.sutNodes.length === 0) return notes;
+  return [`LoadGen node: ${machineText(file.loadgen.facts)}`, ...notes];
+}
+
+/** A note of each machine, once for those of which the same is to be said. */
+function sharedNotes(file: FactsFile, noteOf: (facts: SystemFacts) => string | null): string[] {
+  const names = new Map<string, string[]>();
+  for (const { name, facts } of machinesOf(file)) {
+    const note = noteOf(facts);
+    if (note !== null) names.set(note, [...(names.get(note) ?? []), name]);
+  }
+  return [...names].map(([note, who]) => `${who.join(', ')}: ${note}`);
+}
+
+function virtualMachineNote({ enclosure }: SystemFacts): string | null {
+  const { virtualMachine, virtualMachineHow: how } = enclosure;
+  return virtualMachine === null
+    ? null
+    : `read inside a virtual machine (${virtualMachine}; ${how})`;
+}
+
+function containerNote({ enclosure }: SystemFacts): string | null {
+  const { container, containerHow, cpuLimit, memoryLimitBytes } = enclosure;
+  if (container === null) return null;
+  const limits = [
+    cpuLimit === null ? '' : `, limited to ${Number(cpuLimit.toFixed(2))} processors`,
+    memoryLimitBytes === null ? '' : `, limited to ${memoryText(memoryLimitBytes)} of memory`,
+  ];
+  return `read inside a container (${container}; ${containerHow})${limits.join('')}`;
+}
+
+/** A machine in one line. */
+function machineText({ processor, memory, software }: SystemFacts): string {
+  const { sockets, model, cores } = processor;
+  const parts = [
+    model === null ? '' : `${sockets === null ? '' : `${sockets}x `}${model}`,
+    cores === null ? '' : `${cores} cores`,
+    memory.totalBytes === null ? '' : `${memoryText(memory.totalBytes)} of memory`,
+    software.operatingSystem ?? '',
+    software.kernel ?? '',
+  ];
+  return parts.filter((part) => part !== '').join(', ') || 'nothing could be read';
+}
+
+/** Notes on the software: where a container's image shows instead of the machine, and how the QDL connects. */
+export function softwareNotes(file: FactsFile): string[] {
+  const images = sharedNotes(file, ({ enclosure }) =>
+    enclosure.container === null
+      ? null
+      : "the operating system is that of a container's image, the kernel the host's",
+  );
+  if (file.sutNodes.length === 0) return images;
+  const control = file.sutNodes.reduce((sum, { link }) => sum + link.controlConnections, 0);
+  return [
+    ...images,
+    `${control} TCP connection(s) for Name, Ready and Describe beside those that carry queries`,
+  ];
+}
+
+/** What the submitter should know before he hands the description in, each in one line. */
+export function systemWarnings(file: FactsFile, suite: Suite): string[] {
+  const machines = machinesOf(file);
+  const [loadgen, ...suts] = machines;
+  // In a closed system there is one machine, which is both.
+  const underTest = suts.length === 0 && loadgen !== undefined ? [loadgen] : suts;
+  return [
+    ...file.sutNodes.flatMap(linkWarnings),
+    ...sharedMachineWarnings(file),
+    ...underTest.flatMap((machine) => eccWarnings(machine, suite)),
+    ...underTest.flatMap(acceleratorWarnings),
+    ...machines.flatMap(enclosureWarnings),
+    ...underTest.flatMap(mixedWarnings),
+  ];
+}
+
+function linkWarnings(node: SutNodeFacts): string[] {
+  const name = nameOf(node);
+  const { link, gathered, whyMissing } = node;
+  const { loadgen, sut, isSameMachine } = link;
+  const warnings = gathered === null ? [`SUT node ${name} told no facts: ${whyMissing}`] : [];
+  if (isSameMachine === true) {
+    warnings.push(
+      `SUT node ${name} and the LoadGen node are one machine: in the Network division they must be distinct`,
+    );
+  }
+  if (isSameMachine === null) {
+    warnings.push(
+      `whether SUT node ${name} and the LoadGen node are distinct machines is not known`,
+    );
+  }
+  const [local, remote] = [loadgen.speedMbps, sut.speedMbps];
+  if (local !== null && remote !== null && local !== remote) {
+    warnings.push(
+      `the link to SUT node ${name} has ${rateText(local)} at the LoadGen node and ${rateText(remote)} at the SUT node`,
+    );
+  }
+  return gathered === null
+    ? warnings
+    : [...warnings, ...duplexWarnings(name, link, gathered.facts)];
+}
+
+function duplexWarnings(name: string, { sut }: LinkFacts, facts: SystemFacts): string[] {
+  const isHalf = (nic: NicFacts): boolean => sut.nics.includes(nic.name) && nic.duplex === 'half';
+  return facts.network.interfaces
+    .filter(isHalf)
+    .map((nic) => `${nic.name} of SUT node ${name} runs in half duplex`);
+}
+
+/** Two nodes on one machine are one node of the system. */
+function sharedMachineWarnings({ sutNodes }: FactsFile): string[] {
+  const owners = new Map<string, string>();
+  return sutNodes.flatMap((node) => {
+    const bootId = node.gathered?.facts.bootId ?? null;
+    if (bootId === null) return [];
+    const other = owners.get(bootId);
+    owners.set(bootId, other ?? nameOf(node));
+    return other === undefined
+      ? []
+      : [`SUT nodes ${other} and ${nameOf(node)} run on one machine, which counts as one node`];
+  });
+}
+
+function eccWarnings({ name, facts }: NamedMachine, suite: Suite): string[] {
+  if (suite !== 'datacenter') return [];
+  const eccs = [facts.memory.ecc, ...facts.accelerators.map(({ ecc }) => ecc)];
+  return eccs
+    .filter(({ state }) => state === 'off')
+    .map(({ how }) => `ECC is off on ${name} (${how}): a datacenter system must have it on`);
+}
+
+function acceleratorWarnings({ name, facts }: NamedMachine): string[] {
+  const { accelerators, acceleratorsHow } = facts;
+  if (accelerators.length > 0 || acceleratorsHow === null) return [];
+  return [`no accelerator was seen on ${name} (${acceleratorsHow}): say so if it has one`];
+}
+
+/** One field stands for all accelerators of a node. */
+function mixedWarnings({ name, facts }: NamedMachine): string[] {
+  const kinds = new Set(facts.accelerators.map(({ model }) => model));
+  if (kinds.size < 2) return [];
+  return [`the accelerators of ${name} differ: memory, frequency and bus are those of the first`];
+}
+
+function enclosureWarnings({ name, facts }: NamedMachine): string[] {
+  const { container, virtualMachine } = facts.enclosure;
+  if (container === null && virtualMachine === null) return [];
+  const where = container === null ? 'a virtual machine' : 'a container';
+  return [
+    `${name} was read inside ${where}: check processors, memory, disks and cards against the hardware`,
+  ];
+}

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open, readdir, realpath } from 'node:fs/promises';
+import * as nodeOs from 'node:os';
+import { join } from 'node:path';
+
+/** What Node.js itself tells of a machine. */
+export interface OsFacts {
+  readonly hostname: string;
+  readonly architecture: string;
+  /** Kind and release of the kernel: `Linux`, `6.1.0`. */
+  readonly kind: string;
+  readonly release: string;
+  readonly threads: number;
+  readonly model: string | undefined;
+  readonly memoryBytes: number;
+  readonly addresses: Readonly<Record<string, readonly nodeOs.NetworkInterfaceInfo[] | undefined>>;
+}
+
+/**
+ * Where the facts of a machine are read. Nothing rejects: what is absent, forbidden, no file, or broken is null (or an
+ * empty list), because facts are optional one by one. Paths are absolute, `/proc/cpuinfo`.
+ */
+export interface MachineSource {
+  readonly os: OsFacts;
+  /** Text of a file without space around it; null where it is empty, too. */
+  text(path: string): Promise<string | null>;
+  bytes(path: string): Promise<Uint8Array | null>;
+  /** Names in a folder, sorted, numbers in them by value. */
+  names(path: string): Promise<readonly string[]>;
+  /** The path with all links in it followed. */
+  target(path: string): Promise<string | null>;
+  /** What a program prints, if it is installed and ends well and in time. */
+  output(program: string, args: readonly string[]): Promise<string | null>;
+}
+
+/** No file that is read here is larger: the list of PCI ids has 1.4 MiB, `/proc/cpuinfo` of 1,000 threads 1.5. */
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+/** A tool that hangs (a driver that is broken) is given up. */
+const PROGRAM_TIMEOUT_MS = 5_000;
+const PROGRAM_BYTES_MAX = 256 * 1024;
+
+/** This machine. */
+export function thisMachine(): MachineSource {
+  const processors = nodeOs.cpus();
+  return machineAt('/', {
+    hostname: nodeOs.hostname(),
+    architecture: nodeOs.arch(),
+    kind: nodeOs.type(),
+    release: nodeOs.release(),
+    threads: processors.length,
+    model: processors[0]?.model,
+    memoryBytes: nodeOs.totalmem(),
+    addresses: nodeOs.networkInterfaces(),
+  });
+}
+
+/** A machine whose files lie under `root`; elsewhere than at `/` no program is run. */
+export function machineAt(root: string, os: OsFacts): MachineSource {
+  const bytes = (path: string): Promise<Uint8Array | null> => readBounded(join(root, path));
+  return {
+    os,
+    bytes,
+    text: async (path) => {
+      const content = await bytes(path);
+      const text = content === null ? '' : Buffer.from(content).toString('utf8');
+      return text.trim() === '' ? null : text.trim();
+    },
+    names: async (path) => {
+      const names = await readdir(join(root, path)).catch(() => []);
+      return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    },
+    target: async (path) => {
+      const [base, target] = await Promise.all(
+        [root, join(root, path)].map((one) => realpath(one).catch(() => null)),
+      );
+      if (typeof base !== 'string' || typeof target !== 'string') return null;
+      return join('/', target.slice(base.length));
+    },
+    output: (program, args) => (root === '/' ? runProgram(program, args) : Promise.resolve(null)),
+  };
+}
+
+/** Reads piece by piece: files of `/proc` and `/sys` do not tell their length. Pipes and devices are not waited for. */
+async function readBounded(path: string): Promise<Uint8Array | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
+  if (file === null) return null;
+  try {
+    if (!(await file.stat()).isFile()) return null;
+    const chunks: Uint8Array[] = [];
+    for (let length = 0; length < FILE_BYTES_MAX; ) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES);
+      if (bytesRead === 0) break;
+      chunks.push(buffer.subarray(0, bytesRead));
+      length += bytesRead;
+    }
+    return Buffer.concat(chunks);
+  } catch {
+    // A file of /sys that the driver does not fill (the speed of a link that is down) fails when it is read.
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+function runProgram(program: string, args: readonly string[]): Promise<string | null> {
+  const limits = { timeout: PROGRAM_TIMEOUT_MS, maxBuffer: PROGRAM_BYTES_MAX };
+  return new Promise((resolve) => {
+    execFile(program, [...args], { ...limits, killSignal: 'SIGKILL' }, (error, stdout) => {
+      resolve(error === null ? stdout.trim() : null);
+    });
+  });
+}
+
+/** A source that may be stopped half-way. */
+export interface InterruptibleSource extends MachineSource {
+  /** True once something was not read for that reason. */
+  readonly isInterrupted: boolean;
+}
+
+/** Reads no more from the moment on in which `shouldStop` says so; asked before every read. */
+export function interruptible(
+  source: MachineSource,
+  shouldStop: () => boolean,
+): InterruptibleSource {
+  let isInterrupted = false;
+  const unless = <T>(read: () => Promise<T>, nothing: T): Promise<T> => {
+    isInterrupted ||= shouldStop();
+    return isInterrupted ? Promise.resolve(nothing) : read();
+  };
+  return {
+    os: source.os,
+    text: (path) => unless(() => source.text(path), null),
+    bytes: (path) => unless(() => source.bytes(path), null),
+    names: (path) => unless(() => source.names(path), []),
+    target: (path) => unless(() => source.target(path), null),
+    output: (program, args) => unless(() => source.output(program, args), null),
+    get isInterrupted() {
+      return isInterrupted;
+    },
+  };
+}
