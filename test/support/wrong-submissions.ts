@@ -3,7 +3,7 @@ import type { SceneSubmission } from './submission-scene.ts';
 type Change = (submission: SceneSubmission) => void;
 
 /** Changes the first result. */
-export function first(change: (result: SceneSubmission['results'][number]) => void): Change {
+function first(change: (result: SceneSubmission['results'][number]) => void): Change {
   return ({ results }) => change(results[0]);
 }
 
