@@ -44,6 +44,7 @@ export async function planSubmission(
   if (results.length === entries.length) {
     checkCompleteness(results, systems, problems);
     checkBatching(results, implementations, problems);
+    for (const system of systems.values()) warnOfNodes(system, results, problems);
   }
   problems.throwIfAny();
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];
@@ -65,6 +66,30 @@ function checkSoftware(
       if (breach !== undefined)
         problems.error(['implementations', implementation, 'software', i], breach);
     }
+  }
+}
+
+/** The diagram is of the machines that were measured: their number and names should be those of the runs. */
+function warnOfNodes(
+  { id, network, fields }: PlannedSystem,
+  results: readonly PlannedResult[],
+  problems: Problems,
+): void {
+  if (network === undefined) return;
+  const stated = [...network.sut_nodes].sort().join(', ');
+  const path = ['systems', id, 'network', 'sut_nodes'];
+  const number = String(fields['number_of_nodes']);
+  if (/^\d+$/.test(number) && Number(number) !== network.sut_nodes.length) {
+    problems.warn(path, `${stated}: the description says number_of_nodes ${number}`);
+  }
+  for (const { entry, runs } of results) {
+    const nodes = entry.system === id ? (runs.performance.audit?.nodes ?? []) : [];
+    const seen = nodes.map(({ description, address }) => description?.name ?? address);
+    if (seen.length === 0 || seen.sort().join(', ') === stated) continue;
+    problems.warn(
+      path,
+      `${stated}: ${runs.performance.files.folder} was a run of ${seen.join(', ')}`,
+    );
   }
 }
 
