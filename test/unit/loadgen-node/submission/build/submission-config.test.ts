@@ -2,7 +2,7 @@
  * Goal: a configuration that is wrong is refused with everything that is wrong and where it stands.
  * Method: a small good file, one change each.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readSubmissionConfig } from '../../../../../loadgen-node/submission/build/config/read-submission-config.ts';
@@ -155,4 +155,11 @@ it('lists everything that is wrong at once', () => {
     .replace('fp32', '32')
     .replace('Server', 'x');
   expect(read(text).split('\n')).toHaveLength(4);
+});
+
+it('reads the example of the documentation', () => {
+  const guide = new URL('../../../../../docs/submission.md', import.meta.url);
+  const example = /```yaml\n([\s\S]*?)```/.exec(readFileSync(guide, 'utf8'))?.[1] ?? '';
+  expect(example).toContain('submission:');
+  expect(read(example)).toBe('');
 });
