@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { assembleTree } from './assemble-tree.ts';
+import { readSubmissionConfig } from './config/read-submission-config.ts';
+import { planSubmission } from './plan/plan-submission.ts';
+import type { SubmissionPlan } from './plan/plan-types.ts';
+import { checkTarget, writeTree } from './write-tree.ts';
+
+/** What a tree is built from, and where to. */
+export interface BuildOptions {
+  readonly config: string;
+  readonly tree: string;
+  /** Takes runs of any length and verdict, and marks the tree. */
+  readonly isDryRun: boolean;
+  /** Replaces a tree that longhaul built. */
+  readonly mayReplace: boolean;
+  /** Text of our own self-check of a tree, for compliance_checker_log.txt; absent: that file is not written. */
+  readonly selfCheck?: (tree: string, round: SubmissionRound) => Promise<string>;
+}
+
+/** A tree that was built. */
+export interface BuiltTree {
+  readonly plan: SubmissionPlan;
+  readonly fileCount: number;
+  /** What the submitter should know, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Builds a submission tree: all of it, or nothing.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per line), `ERR_OUTPUT`
+ */
+export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
+  const { tree, isDryRun, mayReplace, selfCheck } = options;
+  const config = readSubmissionConfig(options.config);
+  checkTarget(tree, mayReplace);
+  const { plan, warnings } = await planSubmission(config, isDryRun);
+  const { files, notices } = assembleTree(plan);
+  await writeTree(tree, files, async (folder) => {
+    if (selfCheck !== undefined) writeChecks(folder, plan, await selfCheck(folder, plan.round));
+  });
+  return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
+}
+
+/** Name of the self-check's text. Source: submission_rules, "Directory structure". */
+const CHECK_FILE = 'compliance_checker_log.txt';
+
+/** The folder in which the tree was checked is not the one where it will be. */
+function writeChecks(folder: string, { divisions, submitter }: SubmissionPlan, text: string): void {
+  for (const division of divisions) {
+    const path = join(folder, division, submitter, 'results', CHECK_FILE);
+    writeFileSync(path, text.replaceAll(folder, '.'));
+  }
+}
