@@ -22,15 +22,7 @@ export function checkFiles(listing: TreeListing, findings: Findings): void {
     findings.add(kind === 'symlink' ? 'symlink' : 'no-plain-file', path || '.', text);
   }
   for (const path of listing.folderPaths()) {
-    if (!isOfDivision(path)) continue;
-    checkName(path, findings);
-    const { files, folders } = listing.entries(path);
-    if (files.length + folders.length === 0 && !hasOddEntry(listing, path)) {
-      findings.add('empty-folder', path, 'The folder is empty.');
-    }
-    if (posix.basename(path) === '__pycache__') {
-      findings.add('python-cache', path, 'It is a cache of Python.');
-    }
+    if (isOfDivision(path)) checkFolder(path, listing, findings);
   }
   for (const path of listing.filePaths()) {
     if (isOfDivision(path)) checkName(path, findings);
@@ -38,6 +30,17 @@ export function checkFiles(listing: TreeListing, findings: Findings): void {
     if (bytes > FILE_BYTES_MAX) {
       findings.add('file-too-large', path, `It has ${bytes} bytes; ${FILE_BYTES_MAX} are allowed.`);
     }
+  }
+}
+
+function checkFolder(path: string, listing: TreeListing, findings: Findings): void {
+  checkName(path, findings);
+  const { files, folders } = listing.entries(path);
+  if (files.length + folders.length === 0 && !hasOddEntry(listing, path)) {
+    findings.add('empty-folder', path, 'The folder is empty.');
+  }
+  if (posix.basename(path) === '__pycache__') {
+    findings.add('python-cache', path, 'It is a cache of Python.');
   }
 }
 

@@ -8,6 +8,7 @@ export type NetworkRuleId =
   | 'not-approved-loadgen'
   | 'loadgen-not-known'
   | 'audit-missing'
+  | 'network-rules-unproved'
   | 'audit-broken'
   | 'audit-of-another-run'
   | 'audit-rule-broken'
@@ -37,10 +38,17 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
   },
   'audit-missing': {
+    severity: 'error',
+    rule: 'Each run of a network result of longhaul has its network_audit.json in documentation/evidence.',
+    source: 'longhaul, network-audit',
+    advice:
+      'Build the tree with longhaul submission build, or add the file from the folder of the run.',
+  },
+  'network-rules-unproved': {
     severity: 'warning',
-    rule: 'Each run of a network result has its network_audit.json in documentation/evidence.',
-    source: 'longhaul; a foreign LoadGen writes none, and then nobody but reviewers can tell',
-    advice: 'Build the tree with longhaul submission build, or add the file of the run.',
+    rule: 'What the rules of the Network division ask of QDL and SUT is shown by evidence.',
+    source: `${NETWORK_RULES}; a foreign LoadGen writes no audit, and no tool looks`,
+    advice: 'Be ready to show it to reviewers: round trip of Name(), counts of both ends, hosts.',
   },
   'audit-broken': {
     severity: 'error',

@@ -32,7 +32,8 @@ export type TreeRuleId =
   | 'scenario-unknown'
   | 'scenario-missing'
   | 'scenario-not-in-division'
-  | 'json-broken';
+  | 'json-broken'
+  | 'power-unchecked';
 
 /** Rules about files and folders. */
 export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
@@ -188,5 +189,11 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     rule: 'A .json file of the layout holds one JSON object.',
     source: ALL_CHECKERS,
     advice: 'Repair the file.',
+  },
+  'power-unchecked': {
+    severity: 'notice',
+    rule: 'Power measurements are left to the official power checker.',
+    source: 'power_checker.py',
+    advice: 'Run the official tools with the power folder.',
   },
 };
