@@ -1,7 +1,61 @@
 import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { type BuiltTree, buildSubmission } from '../submission/build/build-submission.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul submission build --config submission.yaml --output tree
+  longhaul submission build --config submission.yaml --output tree --force --dry-run-lengths
+The configuration file: docs/submission.md`;
+
+interface Options {
+  readonly config?: string;
+  readonly output?: string;
+  readonly dryRunLengths?: boolean;
+  readonly force?: boolean;
+}
 
 /** `longhaul submission build`. */
 export function submissionBuildCommand(): Command {
-  return createCommand('build', 'assemble a submission tree from runs');
+  const command = createCommand('build', 'assemble a submission tree from runs')
+    .option('--config <file>', 'what is submitted (YAML)')
+    .option('--output <tree>', 'folder to make; is there afterwards whole, or not at all')
+    .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
+    .option('--force', 'replace a tree that longhaul built')
+    .addHelpText('after', EXAMPLE);
+  return command.action(() => build(command.opts<Options>()));
+}
+
+async function build(options: Options): Promise<void> {
+  const { config, output } = options;
+  if (config === undefined || output === undefined) {
+    const what = config === undefined ? '--config <file>' : '--output <tree>';
+    throw new MlperfError('ERR_CONFIG_INVALID', `${what} is needed (see --help)`);
+  }
+  const built = await buildSubmission({
+    config,
+    tree: output,
+    isDryRun: options.dryRunLengths === true,
+    mayReplace: options.force === true,
+  });
+  for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
+  process.stdout.write(summaryOf(built, output));
+}
+
+function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
+  const { round, submitter, results, divisions } = plan;
+  const lines = divisions.map((division) => {
+    const own = results.filter(({ entry }) => entry.divisions.includes(division));
+    const names = own.map(({ entry }) => `${entry.system}/${entry.model}/${entry.scenario}`);
+    return `  ${division}: ${names.join(', ')}\n`;
+  });
+  return (
+    `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
+    (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
+    'Next:\n' +
+    `  longhaul submission truncate ${tree}\n` +
+    `  longhaul submission check ${tree} --round ${round}\n` +
+    `  longhaul submission pack ${tree}\n`
+  );
 }

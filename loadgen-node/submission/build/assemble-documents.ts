@@ -1,0 +1,77 @@
+import { bandwidthStatement } from './bandwidth/bandwidth-statement.ts';
+import { layOut } from './diagram/diagram-layout.ts';
+import { diagramSvg } from './diagram/diagram-svg.ts';
+import type { DivisionScope } from './division-scope.ts';
+import { document } from './documents/markdown.ts';
+import { networkText } from './documents/network-text.ts';
+import { softwareText, weightsNotice } from './documents/software.ts';
+import { systemDiagramText } from './documents/system-diagram-text.ts';
+import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan/plan-types.ts';
+
+/** Writes the texts for reviewers: per division the wire and the calibration, per system the rest. */
+export function assembleDocuments(scope: DivisionScope): void {
+  const { plan, layout, division, results, files } = scope;
+  const folder = layout.documentation(division, plan.submitter);
+  const codeName = layout.isFlat ? 'src' : 'code';
+  files.text(`${folder}/network.md`, networkText(`../${codeName}/longhaul`));
+  files.text(`${folder}/calibration.md`, calibrationText(plan.implementations, results));
+  for (const [id, system] of plan.systems) {
+    const own = results.filter(({ entry }) => entry.system === id);
+    if (own.length > 0) assembleSystem(scope, `${folder}/${id}`, system, own);
+  }
+}
+
+function assembleSystem(
+  { plan, files, notices }: DivisionScope,
+  folder: string,
+  system: PlannedSystem,
+  results: readonly PlannedResult[],
+): void {
+  const pairs = results.map(
+    (result) =>
+      [
+        result,
+        plan.implementations.get(result.entry.implementation) as PlannedImplementation,
+      ] as const,
+  );
+  const { text, shortfalls } = bandwidthStatement(system, pairs);
+  files.text(`${folder}/bandwidth.md`, text);
+  notices.push(...shortfalls.map((shortfall) => `bandwidth of ${system.id}: ${shortfall}`));
+  const status = String(system.fields['status'] ?? '');
+  files.text(`${folder}/software.md`, softwareText(system.id, status, pairs));
+  for (const [, implementation] of pairs) {
+    const notice = weightsNotice(implementation);
+    if (notice !== undefined) notices.push(notice);
+  }
+  const { network } = system;
+  if (network === undefined) return;
+  const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };
+  const layout = layOut(network, texts);
+  files.text(`${folder}/system_diagram.svg`, diagramSvg(layout, `System diagram of ${system.id}`));
+  files.text(`${folder}/system_diagram.md`, systemDiagramText(system, network, results));
+}
+
+/** What stands in a machine's box besides its name. */
+function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
+  const text = (key: string): string => String(fields[key] ?? '').trim();
+  const nic = text(`nic_${end}`);
+  const number = text(`number_nic_${end}`);
+  const nics = nic === '' ? [] : [`${number === '' ? '' : `${number} x `}${nic}`];
+  if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
+  const count = text('accelerators_per_node');
+  const model = text('accelerator_model_name');
+  const compute =
+    count === '' || count === '0' ? text('host_processor_model_name') : `${count} x ${model}`;
+  return [...nics, ...(compute === '' ? [] : [compute])];
+}
+
+function calibrationText(
+  implementations: ReadonlyMap<string, PlannedImplementation>,
+  results: readonly PlannedResult[],
+): string {
+  const ids = [...new Set(results.map(({ entry }) => entry.implementation))];
+  return document(
+    '# Calibration and transformation of weights',
+    ...ids.flatMap((id) => [`## ${id}`, implementations.get(id)?.calibration ?? '']),
+  );
+}

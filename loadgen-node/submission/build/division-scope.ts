@@ -1,0 +1,14 @@
+import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import type { TreeLayout } from '../tree-layout.ts';
+import type { PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
+import type { TreeFiles } from './tree-files.ts';
+
+/** Everything that one division of a tree is made from. */
+export interface DivisionScope {
+  readonly plan: SubmissionPlan;
+  readonly layout: TreeLayout;
+  readonly division: SubmissionDivision;
+  readonly results: readonly PlannedResult[];
+  readonly files: TreeFiles;
+  readonly notices: string[];
+}

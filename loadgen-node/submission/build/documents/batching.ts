@@ -1,0 +1,19 @@
+import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import { document } from './markdown.ts';
+
+/**
+ * How the SUT batches queries, which the rules want told for Server: the submitter's words, and what each
+ * node said of itself. Empty where neither is there.
+ */
+export function batchingOf(result: PlannedResult, implementation: PlannedImplementation): string {
+  const said = result.entry.batching ?? implementation.entry.batching ?? '';
+  const nodes = result.runs.performance.audit?.nodes ?? [];
+  const told = nodes.flatMap(({ description }) => {
+    const text = description?.settings['batching'];
+    return text === undefined ? [] : [`* ${description?.name}: ${text}`];
+  });
+  return document(
+    said,
+    told.length === 0 ? '' : `What the SUT nodes say of themselves:\n\n${told.join('\n')}`,
+  ).trim();
+}

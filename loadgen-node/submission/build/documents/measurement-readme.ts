@@ -1,0 +1,127 @@
+import { packageVersion } from '../../../../shared/process/package-files.ts';
+import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
+import { fiveFiguresIn } from '../five-figures.ts';
+import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import { type RunFacts, recordOf } from '../plan/read-run.ts';
+import { batchingOf } from './batching.ts';
+import { codeBlock, document, table } from './markdown.ts';
+import { performanceRows } from './result-in-words.ts';
+import { effectiveSettings, runCommandOf } from './run-commands.ts';
+
+/** What the README of a result is made from. */
+export interface ReadmeFacts {
+  readonly result: PlannedResult;
+  readonly implementation: PlannedImplementation;
+  readonly division: SubmissionDivision;
+  readonly round: SubmissionRound;
+  readonly isDryRun: boolean;
+  /** Paths of the tree, relative to the README: code folder, documentation folder. */
+  readonly code: string;
+  readonly documentation: string;
+}
+
+/**
+ * README.md of a result: what was measured, and the commands with all flags that measure it again.
+ * Source: submission_rules, "Source code requirements for inference inspection".
+ */
+export function measurementReadme(facts: ReadmeFacts): string {
+  const { result, implementation, division, round } = facts;
+  const { entry, scenario, runs } = result;
+  const isServer = scenario === 'Server' || scenario === 'Interactive';
+  return document(
+    `# ${entry.model}, ${scenario}, on ${entry.system} (division ${division}, round ${round})`,
+    marksOf(runs.performance, facts.isDryRun)
+      .map((mark) => `> **${mark}**\n`)
+      .join('>\n'),
+    inferredText(result),
+    '## Result',
+    table(
+      ['', ''],
+      [
+        ...performanceRows(runs.performance, entry.inferred_from ?? scenario),
+        ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
+        ...runs.accuracyLines.map((line) => ['Accuracy', `\`${fiveFiguresIn(line)}\``] as const),
+      ],
+    ),
+    'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
+    '## Run commands',
+    runText(facts),
+    isServer ? '## Batching' : '',
+    isServer ? batchingOf(result, implementation) : '',
+    '## Where to read on',
+    [
+      `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
+      '* Settings of LoadGen: [user.conf](user.conf)',
+      `* Network, bandwidth, software, evidence of the runs: [${facts.documentation}](${facts.documentation})`,
+    ].join('\n'),
+  );
+}
+
+/** What a reader must not miss about a run. Nothing switches these off. */
+function marksOf(run: RunFacts, isDryRun: boolean): string[] {
+  const marks: string[] = [];
+  if (isDryRun)
+    marks.push('Not to be handed in: built to try things out, run lengths are not checked.');
+  const engine = String(recordOf(run, 'loadgen_version') ?? '');
+  if (engine.startsWith('longhaul')) {
+    marks.push(
+      `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`,
+    );
+  }
+  if (run.audit?.nodes.some((node) => node.description?.model?.isStandIn === true)) {
+    marks.push('Measured with a stand-in model: its weights are not those of the benchmark.');
+  }
+  return marks;
+}
+
+function inferredText({ entry, scenario }: PlannedResult): string {
+  if (entry.inferred_from === undefined) return '';
+  return (
+    `This result is inferred from the measured ${entry.inferred_from} result, as edge systems may ` +
+    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${scenario} from them.`
+  );
+}
+
+function runText({ result, implementation }: ReadmeFacts): string {
+  const { performance, accuracy } = result.runs;
+  const said = implementation.entry.run_commands;
+  const isOneRun = performance.files.folder === accuracy.files.folder;
+  return document(
+    said === undefined ? '' : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
+    isOneRun ? '' : '### Performance',
+    commandText(performance, isOneRun ? 'RUN' : 'PERFORMANCE'),
+    isOneRun ? '' : '### Accuracy',
+    isOneRun ? '' : commandText(accuracy, 'ACCURACY'),
+    nodesText(performance),
+  );
+}
+
+function commandText(run: RunFacts, output: string): string {
+  const command = runCommandOf(run, output);
+  if (command !== undefined) {
+    return `On the LoadGen node (longhaul ${versionOf(run)}):\n\n${codeBlock(command, 'sh')}`;
+  }
+  return (
+    'The run left no command line. With the user.conf beside this file LoadGen had these settings:\n\n' +
+    table(['setting', 'value'], effectiveSettings(run))
+  );
+}
+
+function versionOf({ audit }: RunFacts): string {
+  return audit?.loadgenNode.softwareVersion ?? packageVersion();
+}
+
+function nodesText({ audit }: RunFacts): string {
+  const nodes = audit?.nodes.filter(({ description }) => description !== null) ?? [];
+  if (nodes.length === 0) return '';
+  return document(
+    '### SUT nodes',
+    'Settings of each node, as the node itself told them at the start of the performance run.',
+    ...nodes.map(({ address, description }) =>
+      document(
+        `#### ${description?.name} (${address}), ${description?.software} ${description?.softwareVersion}`,
+        table(['setting', 'value'], Object.entries(description?.settings ?? {})),
+      ),
+    ),
+  );
+}

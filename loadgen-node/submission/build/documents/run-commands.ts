@@ -1,0 +1,36 @@
+import { flagOf } from '../../../../shared/config/setting.ts';
+import type { RunFacts } from '../plan/read-run.ts';
+
+/** Where a run wrote its logs says nothing about how it is made again. */
+const LEFT_OUT = new Set(['output', 'cacheDir']);
+
+/**
+ * The command line that makes a run again, from the settings that were said. Undefined for a run of another
+ * LoadGen, which leaves its settings in its log only.
+ * @param output Folder for the logs.
+ */
+export function runCommandOf({ settings }: RunFacts, output: string): string | undefined {
+  if (settings === undefined) return undefined;
+  const flags = Object.entries(settings)
+    .filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== false)
+    .map(([key, value]) => flagWith(key, value));
+  return ['longhaul run', ...flags, `--output ${output}`].join(' \\\n  ');
+}
+
+function flagWith(key: string, value: unknown): string {
+  if (value === true) return flagOf(key);
+  const text = Array.isArray(value) ? value.join(',') : String(value);
+  return `${flagOf(key)} ${quoted(text)}`;
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Settings that a log says were in force, key and value, for a run whose command is not known. */
+export function effectiveSettings({ detail }: RunFacts): [string, string][] {
+  return [...detail.records.values()]
+    .filter(({ key }) => key.startsWith('effective_'))
+    .map(({ key, value }) => [key, String(value)]);
+}

@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { TestId } from '../../../compliance/test-ids.ts';
+import { RUN_FILES } from '../../../run-folder/run-folder.ts';
+import type { ResultEntry } from '../config/config-types.ts';
+import type { YamlPath } from '../config/placed-yaml.ts';
+import type { Problems } from '../problems.ts';
+import { checkRun, type ExpectedRun } from './check-run.ts';
+import type { PlannedTest } from './plan-types.ts';
+import { readRun } from './read-run.ts';
+
+/** Compliance tests of a result, and what they are held against. */
+export interface TestsOfResult {
+  readonly entry: ResultEntry;
+  /** Place of the result in the configuration. */
+  readonly path: YamlPath;
+  readonly expected: Omit<ExpectedRun, 'kind' | 'path'>;
+  /** Tests that the round asks this model for. */
+  readonly needed: readonly TestId[];
+  /** Folder of the performance run: `longhaul compliance` writes below it. */
+  readonly performanceFolder: string;
+  resolve(path: string): string;
+}
+
+/** Tests that compare what the SUT answers, not only how fast it does. */
+const WITH_ANSWERS: readonly TestId[] = ['TEST01', 'TEST06'];
+/** TEST06 has no performance to compare. */
+const WITHOUT_PERFORMANCE: readonly TestId[] = ['TEST06'];
+
+const PERFORMANCE_FILES = [RUN_FILES.summary, RUN_FILES.detail] as const;
+const FALLBACK_FILES = ['baseline_accuracy.txt', 'compliance_accuracy.txt'] as const;
+
+/** Finds and checks the compliance tests of a result; tests that the round does not have are left out. */
+export async function readTests(of: TestsOfResult, problems: Problems): Promise<PlannedTest[]> {
+  const folders = testFolders(of);
+  const place: YamlPath = [...of.path, 'compliance'];
+  const missing = of.needed.filter((test) => !folders.has(test));
+  if (missing.length > 0) {
+    const { model, scenario } = of.entry;
+    problems.error(
+      place,
+      `${model} ${scenario} lacks ${missing.join(', ')}, which ${of.expected.round} wants in the closed and network divisions: longhaul compliance ${missing[0]} --run ${of.performanceFolder}`,
+    );
+  }
+  const tests: PlannedTest[] = [];
+  for (const [test, folder] of folders) {
+    if (!of.needed.includes(test)) {
+      problems.warn(place, `${test} is left out: ${of.expected.round} does not ask for it here`);
+      continue;
+    }
+    const read = await readTest(test, folder, of, problems);
+    if (read !== undefined) tests.push(read);
+  }
+  return tests;
+}
+
+function testFolders({ entry, performanceFolder, resolve }: TestsOfResult): Map<TestId, string> {
+  const { compliance } = entry;
+  if (typeof compliance === 'object') {
+    const named = Object.entries(compliance).filter(([, folder]) => folder !== undefined);
+    return new Map(named.map(([test, folder]) => [test as TestId, resolve(folder as string)]));
+  }
+  const folder =
+    compliance === undefined ? join(performanceFolder, 'compliance') : resolve(compliance);
+  if (!isFolder(folder)) return new Map();
+  const names = readdirSync(folder).filter((name) => /^TEST\d\d$/.test(name));
+  return new Map(names.sort().map((name) => [name as TestId, join(folder, name)]));
+}
+
+async function readTest(
+  test: TestId,
+  folder: string,
+  of: TestsOfResult,
+  problems: Problems,
+): Promise<PlannedTest | undefined> {
+  const path: YamlPath = [...of.path, 'compliance', test];
+  if (!isFolder(folder)) {
+    problems.error(path, `${folder} is no folder: longhaul compliance ${test} makes it`);
+    return undefined;
+  }
+  const files = new Map<string, string>();
+  const need = (name: string): boolean => {
+    const file = join(folder, name);
+    if (existsSync(file) && statSync(file).size > 0) files.set(name, file);
+    else problems.error(path, `${file} is missing or empty: longhaul compliance ${test} writes it`);
+    return files.has(name);
+  };
+  if (!WITHOUT_PERFORMANCE.includes(test)) {
+    if (need('verify_performance.txt'))
+      checkPass(test, files, 'verify_performance.txt', path, problems);
+    if (PERFORMANCE_FILES.map((name) => need(`performance/run_1/${name}`)).every(Boolean)) {
+      const run = await problems.attempt(path, () => readRun(join(folder, 'performance', 'run_1')));
+      const isTest05 = test === 'TEST05';
+      if (run !== undefined) {
+        checkRun(run, { ...of.expected, kind: 'compliance', path, isTest05 }, problems);
+      }
+    }
+  }
+  if (WITH_ANSWERS.includes(test)) addAnswers(test, folder, files, need, path, problems);
+  return { test, files, evidence: evidenceOf(test, folder) };
+}
+
+function addAnswers(
+  test: TestId,
+  folder: string,
+  files: Map<string, string>,
+  need: (name: string) => boolean,
+  path: YamlPath,
+  problems: Problems,
+): void {
+  need(`accuracy/${RUN_FILES.accuracy}`);
+  if (!need('verify_accuracy.txt')) return;
+  const isPassed = checkPass(test, files, 'verify_accuracy.txt', path, problems);
+  if (test !== 'TEST01') return;
+  const text = join(folder, 'accuracy', RUN_FILES.accuracyText);
+  if (existsSync(text)) files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
+  // The official checkers refuse these two beside a test that passed without them.
+  if (isPassed) return;
+  for (const name of FALLBACK_FILES) need(`accuracy/${name}`);
+}
+
+/** Lines by which the official checkers know that TEST06 was passed. */
+const TEST06_LINES = [
+  /^First token check pass: (?:True|Skipped)/m,
+  /^EOS check pass: True/m,
+  /^Sample length check pass: True/m,
+];
+
+function checkPass(
+  test: TestId,
+  files: ReadonlyMap<string, string>,
+  name: string,
+  path: YamlPath,
+  problems: Problems,
+): boolean {
+  const file = files.get(name) as string;
+  const text = readFileSync(file, 'utf8');
+  const isPassed =
+    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : /TEST PASS/.test(text);
+  const hasFallback = test === 'TEST01' && name === 'verify_accuracy.txt';
+  if (!isPassed && !hasFallback) {
+    problems.unfinished(path, `${test} was not passed, says ${file}`);
+  }
+  return isPassed;
+}
+
+/** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */
+function evidenceOf(test: TestId, folder: string): Map<string, string> {
+  const runFolder = join(dirname(folder), `${test}-run`);
+  const candidates: [string, string][] = [
+    [RUN_FILES.audit, join(runFolder, RUN_FILES.audit)],
+    [RUN_FILES.record, join(runFolder, RUN_FILES.record)],
+    ['README.md', join(folder, 'README.md')],
+  ];
+  return new Map(candidates.filter(([, file]) => existsSync(file)));
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}

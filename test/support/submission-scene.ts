@@ -1,0 +1,308 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
+import { composeAudit } from '../../loadgen-node/audit/compose-audit.ts';
+import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
+import { runRecord } from '../../loadgen-node/commands/run-record.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
+import {
+  type BuiltTree,
+  buildSubmission,
+} from '../../loadgen-node/submission/build/build-submission.ts';
+import type {
+  SubmissionDivision,
+  SubmissionRound,
+} from '../../loadgen-node/submission/rules/submission-rounds.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../../loadgen-node/submission/system-fields.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from './audit-facts.ts';
+import { simulateRun, writeAccuracyText } from './simulated-run.ts';
+
+/** Scenarios of resnet50 that a scene can have. */
+export type SceneScenario = 'Server' | 'Offline' | 'SingleStream' | 'MultiStream';
+
+/** What a scene is to hold. */
+export interface SceneOptions {
+  /** Empty folder; gets runs, `submission.yaml` and (by {@link buildScene}) `tree`. */
+  readonly folder: string;
+  /** Default: v4.1. */
+  readonly round?: SubmissionRound;
+  /** Default: all three. */
+  readonly divisions?: readonly SubmissionDivision[];
+  /** Default: Server and Offline. */
+  readonly scenarios?: readonly SceneScenario[];
+  /** Compliance tests to lay down. Default: those of the round for resnet50. */
+  readonly tests?: readonly string[];
+  readonly systemType?: 'datacenter' | 'edge';
+  /** Shortest performance run; default: 600s. */
+  readonly minDuration?: string;
+  /** Right labels of the 50,000 of an accuracy run; default: 38,250 (76.5 %). */
+  readonly goodLabels?: number;
+  /** Facts of network_audit.json of every run; null: none is written, as with another LoadGen. */
+  readonly facts?: (facts: AuditFacts) => AuditFacts | null;
+  /** Changes what stands in submission.yaml. */
+  readonly change?: (submission: SceneSubmission) => void;
+}
+
+/** The configuration as a plain value, to be changed. */
+export type SceneSubmission = {
+  // biome-ignore lint/suspicious/noExplicitAny: tests write what the schema has to refuse.
+  [key: string]: any;
+};
+
+/** Files of a scene. */
+export interface Scene {
+  readonly folder: string;
+  readonly config: string;
+  /** Where {@link buildScene} puts the tree. */
+  readonly tree: string;
+}
+
+const FLAGS: Readonly<Record<SceneScenario, Readonly<Record<string, string>>>> = {
+  Server: { targetQps: '20' },
+  Offline: { targetQps: '200' },
+  SingleStream: {},
+  MultiStream: { samplesPerQuery: '8' },
+};
+
+const TOTAL_SAMPLES = 50_000;
+/** Bytes of a JPEG of the data set, and of a response. */
+const PAYLOAD_BYTES = 110_000;
+
+/** Makes runs of full length under simulated time, a system description and submission.yaml; no tree yet. */
+export async function prepareScene(options: SceneOptions): Promise<Scene> {
+  const { folder, round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
+  const scene = { folder, config: join(folder, 'submission.yaml'), tree: join(folder, 'tree') };
+  const tests =
+    options.tests ?? (round === 'v4.1' ? ['TEST01', 'TEST04', 'TEST05'] : ['TEST01', 'TEST04']);
+  mkdirSync(join(folder, 'systems'), { recursive: true });
+  for (const scenario of scenarios) {
+    const path = (kind: string): string => join(folder, 'runs', scenario, kind);
+    await sceneRun(path('performance'), options, scenario, {});
+    await sceneRun(path('accuracy'), options, scenario, { mode: 'accuracy' });
+    writeAccuracyText(path('accuracy'), options.goodLabels ?? 38_250, TOTAL_SAMPLES);
+    for (const test of tests) await sceneTest(path('compliance'), test, options, scenario);
+  }
+  const system = sceneSystem(options.systemType ?? 'datacenter');
+  writeFileSync(join(folder, 'systems', 'acme-2n.json'), `${JSON.stringify(system, null, 2)}\n`);
+  writeFileSync(join(folder, 'resnet50_v1.onnx'), 'weights of the test\n');
+  writeFileSync(join(folder, 'setup.sh'), '#!/bin/sh\nnpm install --global longhaul\n');
+  const submission = sceneSubmission(options);
+  options.change?.(submission);
+  writeFileSync(scene.config, stringify({ submission }));
+  return scene;
+}
+
+/** {@link prepareScene}, then the tree from it. */
+export async function buildScene(
+  options: SceneOptions & { readonly isDryRun?: boolean },
+): Promise<Scene & { readonly built: BuiltTree }> {
+  const scene = await prepareScene(options);
+  const { config, tree } = scene;
+  const isDryRun = options.isDryRun === true;
+  const built = await buildSubmission({ config, tree, isDryRun, mayReplace: false });
+  return { ...scene, built };
+}
+
+async function sceneRun(
+  folder: string,
+  { round = 'v4.1', minDuration, facts }: SceneOptions,
+  scenario: SceneScenario,
+  more: { readonly mode?: string; readonly auditConfig?: string },
+): Promise<void> {
+  const { auditConfig, mode } = more;
+  const flags = {
+    scenario,
+    round,
+    ...FLAGS[scenario],
+    ...(minDuration !== undefined && { minDuration }),
+    ...(mode !== undefined && { mode }),
+  };
+  const outcome = await simulateRun({
+    folder,
+    flags,
+    totalSamples: TOTAL_SAMPLES,
+    ...(auditConfig !== undefined && { auditConfig }),
+    facts: () => null,
+  });
+  const phase = outcome.performance ?? outcome.accuracy;
+  const count = phase?.counts.issuedSamples ?? 0;
+  const isAccuracy = mode === 'accuracy';
+  const own = (facts ?? ((one) => one))(sceneFacts(scenario, isAccuracy, count));
+  if (own !== null) writeAudit(folder, composeAudit(own));
+  const said = { sut: '10.0.1.1:50051', benchmark: 'resnet50', output: folder, ...flags };
+  const { settings } = resolveSettings(RUN_SETTINGS, {
+    section: 'run',
+    file: undefined,
+    flags: said,
+  });
+  writeFileSync(join(folder, 'longhaul_run.yaml'), runRecord(settings));
+}
+
+/** A node that took everything, with what a SUT node of longhaul tells of itself. */
+function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number): AuditFacts {
+  const counts = ledgerCounts({
+    queryCount: scenario === 'Offline' && !isAccuracy ? 1 : count,
+    partCount: count,
+    sampleCount: count,
+    payloadBytes: count * PAYLOAD_BYTES,
+    completedCount: count,
+    responseBytes: count * 4,
+  });
+  const base = nodeEvidence('sut-a');
+  const node = nodeEvidence('sut-a', {
+    description: base.description && {
+      ...base.description,
+      components: [
+        { name: 'node', version: '20.19.5' },
+        { name: 'onnxruntime', version: '1.30.0' },
+      ],
+      settings: {
+        workers: '1',
+        batching: 'Nothing is batched: every sample is an inference of its own.',
+      },
+      host: hostFacts('sut-a'),
+    },
+    ours: counts,
+    theirs: { ...counts, encodings: [{ form: 'jpeg', compression: 'identity' }], streamCount: 1 },
+  });
+  const facts = auditFacts([node]);
+  const { queryCount } = counts;
+  return {
+    ...facts,
+    run: {
+      ...facts.run,
+      benchmark: 'resnet50',
+      isOfficialBenchmark: true,
+      scenario,
+      mode: isAccuracy ? 'AccuracyOnly' : 'PerformanceOnly',
+      issuedQueries: queryCount,
+      issuedSamples: count,
+      loadgen: {
+        issuedQueries: queryCount,
+        issuedSamples: count,
+        completedSamples: count,
+        lostSamples: 0,
+      },
+    },
+  };
+}
+
+const AUDIT_CONFIGS: Readonly<Record<string, string>> = {
+  TEST01:
+    '*.*.mode = 2\n*.*.accuracy_log_rng_seed = 720381539243781796\n*.*.accuracy_log_sampling_target = 4096\n',
+  TEST04:
+    '*.*.mode = 2\n*.*.performance_issue_unique = 0\n*.*.performance_issue_same = 1\n*.*.performance_issue_same_index = 3\n',
+  TEST05: '*.*.mode = 2\n*.*.test05 = 1\n',
+};
+
+/** A test in the form in which `longhaul compliance` leaves it. */
+async function sceneTest(
+  compliance: string,
+  test: string,
+  options: SceneOptions,
+  scenario: SceneScenario,
+): Promise<void> {
+  const raw = join(compliance, `${test}-run`);
+  await sceneRun(raw, options, scenario, { auditConfig: AUDIT_CONFIGS[test] ?? '' });
+  const folder = join(compliance, test);
+  const logs = join(folder, 'performance', 'run_1');
+  mkdirSync(logs, { recursive: true });
+  for (const name of ['mlperf_log_summary.txt', 'mlperf_log_detail.txt']) {
+    copyFileSync(join(raw, name), join(logs, name));
+  }
+  writeFileSync(
+    join(folder, 'verify_performance.txt'),
+    'performance check pass: True\nTEST PASS\n',
+  );
+  writeFileSync(join(folder, 'README.md'), `# ${test}\n`);
+  if (test !== 'TEST01') return;
+  writeFileSync(join(folder, 'verify_accuracy.txt'), 'Accuracy check pass: True\nTEST PASS\n');
+  mkdirSync(join(folder, 'accuracy'));
+  copyFileSync(
+    join(raw, 'mlperf_log_accuracy.json'),
+    join(folder, 'accuracy', 'mlperf_log_accuracy.json'),
+  );
+  writeAccuracyText(join(folder, 'accuracy'), 3_133, 4_096);
+}
+
+/** A description in which everything is filled in. */
+export function sceneSystem(systemType: 'datacenter' | 'edge'): Record<string, string> {
+  const fields = [...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => [key, 'N/A'] as const);
+  return {
+    ...Object.fromEntries(fields),
+    division: 'network',
+    submitter: 'ACME',
+    status: 'available',
+    system_name: 'two nodes of the test',
+    system_type: systemType,
+    number_of_nodes: '1',
+    host_processors_per_node: '2',
+    host_processor_model_name: 'A processor of the test',
+    accelerators_per_node: '0',
+    host_memory_configuration: '8 x 32 GB DDR5, ECC enabled',
+    framework: 'ONNX Runtime 1.30.0',
+    operating_system: 'Debian 12',
+    is_network: 'True',
+    network_type: 'Ethernet',
+    network_media: 'Copper',
+    network_rate: '25G',
+    nic_loadgen: 'NVIDIA CX6',
+    number_nic_loadgen: '1',
+    net_software_stack_loadgen: 'Linux kernel TCP stack 6.1',
+    network_protocol: 'TCP/IPv4 over Ethernet',
+    number_connections: '2',
+    nic_sut: 'NVIDIA CX6',
+    number_nic_sut: '1',
+    net_software_stack_sut: 'Linux kernel TCP stack 6.1',
+    network_topology: 'LoadGen system connected to the SUT through a switch',
+  };
+}
+
+function sceneSubmission(options: SceneOptions): SceneSubmission {
+  const { round = 'v4.1', scenarios = ['Server', 'Offline'] } = options;
+  const divisions = options.divisions ?? ['network', 'closed', 'open'];
+  return {
+    submitter: 'ACME',
+    round,
+    systems: {
+      'acme-2n': {
+        file: 'systems/acme-2n.json',
+        data_path: 'NIC, PCIe 4.0 x16, host memory; the model runs on the host.',
+        data_path_evidence: 'PCIe 4.0 x16 carries 252 Gbit/s.',
+        network: {
+          sut_nodes: ['sut-a'],
+          components: [{ id: 'sw1', kind: 'switch', name: 'Switch of the test, 32 x 100G' }],
+          links: [
+            { from: 'loadgen', to: 'sw1', media: 'copper (DAC)', rate: '25G' },
+            { from: 'sw1', to: 'sut', media: 'copper (DAC)', rate: '25G' },
+          ],
+        },
+      },
+    },
+    implementations: {
+      longhaul: {
+        scripts: ['setup.sh'],
+        weights: [{ file: 'resnet50_v1.onnx' }],
+        software: [{ name: 'Debian', version: '12', method: 'binary', release: 'production' }],
+        calibration: { text: 'The weights are used as they are: no calibration, no quantization.' },
+        starting_weights_filename: 'resnet50_v1.onnx',
+        weight_data_types: 'fp32',
+        weight_transformations: 'none',
+        input_data_types: 'uint8',
+        retraining: 'No',
+      },
+    },
+    results: scenarios.map((scenario) => ({
+      divisions: [...divisions],
+      system: 'acme-2n',
+      implementation: 'longhaul',
+      model: 'resnet50',
+      scenario,
+      performance: `runs/${scenario}/performance`,
+      accuracy: `runs/${scenario}/accuracy`,
+      compliance: `runs/${scenario}/compliance`,
+    })),
+  };
+}
