@@ -5,6 +5,7 @@ import type { SettingTable } from '../shared/config/setting.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
 import { reportError } from '../shared/process/report-error.ts';
+import { accuracyCommand } from './commands/accuracy.ts';
 import { auditCommand } from './commands/audit.ts';
 import { complianceCommand } from './commands/compliance.ts';
 import { compressionCommand } from './commands/compression.ts';
@@ -68,6 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
     .addCommand(runCommand(setExitCode))
     .addCommand(nameCommand())
     .addCommand(prepareCommand())
+    .addCommand(accuracyCommand(setExitCode))
     .addCommand(auditCommand(setExitCode))
     .addCommand(complianceCommand(setExitCode))
     .addCommand(systemCommand())

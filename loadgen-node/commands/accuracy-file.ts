@@ -30,10 +30,19 @@ export function writeAccuracyFile(
   marks: readonly string[],
 ): void {
   if (report?.scriptLine === undefined) return;
+  writeAccuracyText(join(output, ACCURACY_FILE), accuracyText(report.scriptLine, marks));
+}
+
+/** Text of accuracy.txt. */
+export function accuracyText(scriptLine: string, marks: readonly string[]): string {
   const notes = marks.map((mark) => `note: ${asOneLine(mark)}`);
-  const path = join(output, ACCURACY_FILE);
+  return [scriptLine, ...notes, ''].join('\n');
+}
+
+/** Writes {@link accuracyText}. @throws MlperfError `ERR_OUTPUT` */
+export function writeAccuracyText(path: string, text: string): void {
   try {
-    writeFileSync(path, [report.scriptLine, ...notes, ''].join('\n'));
+    writeFileSync(path, text);
   } catch (error) {
     const reason = describeSystemError(error);
     throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });

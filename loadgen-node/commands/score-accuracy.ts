@@ -1,7 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { scoreAccuracyLog } from '../benchmarks/score-accuracy-log.ts';
 import type { JudgedTest, Judgement } from '../engine/test-context.ts';
-import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 
 /** What became of scoring an accuracy run: at most one of them; neither where there is nothing whole to score. */
 export interface ScoredAccuracy {
@@ -23,11 +23,7 @@ export async function scoreAccuracy(
   if (!isWhole || accuracy.setsRun < accuracy.setCount) return {};
   let report: AccuracyReport;
   try {
-    const entries: AccuracyEntry[] = [];
-    for await (const { sampleIndex, response } of readAccuracyLog(accuracyLogPath)) {
-      entries.push({ sampleIndex, response });
-    }
-    report = dataSet.scoreAccuracy(entries);
+    ({ report } = await scoreAccuracyLog(dataSet, accuracyLogPath));
   } catch (error) {
     return { problem: problemOf(error) };
   }

@@ -1,7 +1,200 @@
 import type { Command } from 'commander';
-import { createCommand } from '../../shared/config/command-line.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { Terminal } from '../../shared/process/terminal.ts';
+import type { CheckFinding } from '../submission/check/check-finding.ts';
+import { ageEncryption, type Encryption } from '../submission/pack/encryption.ts';
+import {
+  ENCRYPTIONS,
+  type EncryptionName,
+  encryptionOfKeyFile,
+  isReadByOthers,
+  makeKeyFile,
+} from '../submission/pack/key-file.ts';
+import { type PackedTree, packTree, sideFiles } from '../submission/pack/pack-tree.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 
-/** `longhaul submission pack`. */
-export function submissionPackCommand(): Command {
-  return createCommand('pack', 'pack a tree for the upload');
+/** Findings that are printed; of more the number. */
+const TOLD_MAX = 20;
+
+const PACK_SETTINGS: {
+  readonly output: Setting<string>;
+  readonly encryption: Setting<EncryptionName>;
+  readonly keyFile: Setting<string | undefined>;
+  readonly newKeyFile: Setting<string | undefined>;
+  readonly recipient: Setting<string | undefined>;
+  readonly round: Setting<SubmissionRound | undefined>;
+  readonly unchecked: Setting<boolean>;
+} = {
+  output: text(
+    'file',
+    'the tarball, for example acme.tar.gz.age; checksums are written beside it',
+    {
+      required: true,
+    },
+  ),
+  encryption: choice(
+    ENCRYPTIONS,
+    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks",
+    { fallback: 'age' },
+  ),
+  keyFile: optional(
+    text(
+      'file',
+      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
+    ),
+  ),
+  newKeyFile: optional(
+    text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
+  ),
+  recipient: optional(
+    text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
+  ),
+  round: optional(choice(SUBMISSION_ROUNDS, 'round whose rules the check goes by (default: v4.1)')),
+  unchecked: toggle('do not check the tree first'),
+};
+
+const EXAMPLE = `
+Examples:
+  longhaul submission pack tree --output acme.tar.gz.age --new-key-file acme.key
+  age --decrypt -i acme.key acme.tar.gz.age | tar -xz
+
+  longhaul submission pack tree --output acme.tar.gz --encryption openssl --new-key-file acme.key
+  openssl enc -d -aes256 -pass file:acme.key -in acme.tar.gz | tar -xz
+
+Beside the tarball: FILE.sha256 and FILE.sha1 of it (sha256sum -c), FILE.SHA256SUMS of what is in it (sha256sum -c where
+it was unpacked). The key is never printed and never packed: who has it can read everything, and without it nobody can.
+
+Exit codes: 0 packed, 3 the check found errors and nothing was packed, 2 wrong flag, no tree, or files in it that cannot
+be handed in, 6 the tarball cannot be written or is there already.`;
+
+interface PackValues {
+  readonly output: string;
+  readonly encryption: EncryptionName;
+  readonly keyFile: string | undefined;
+  readonly newKeyFile: string | undefined;
+  readonly recipient: string | undefined;
+  readonly round: SubmissionRound | undefined;
+  readonly unchecked: boolean;
+}
+
+/** The self-check of a tree. */
+export type TreeCheck = (
+  tree: string,
+  options: { readonly round?: SubmissionRound },
+) => Promise<{ readonly findings: readonly CheckFinding[] }>;
+
+/**
+ * `longhaul submission pack`.
+ * @param check Says what is wrong with the tree; absent: it is packed as it is, which the output says.
+ */
+export function submissionPackCommand(
+  setExitCode: (code: number) => void,
+  check?: TreeCheck,
+): Command {
+  const command = createCommand(
+    'pack',
+    'pack a tree for the upload: all divisions, with checksums, encrypted',
+  ).argument('<tree>', 'root of the tree: the folder with closed/, network/, open/');
+  return addFlags(command, PACK_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async (tree: string) => {
+      const { values } = settingsOf(command, undefined, PACK_SETTINGS);
+      const terminal = new Terminal();
+      checkKeyFlags(values);
+      const isChecked = check !== undefined && !values.unchecked;
+      if (isChecked && !(await isAccepted(tree, values.round, check, terminal))) {
+        setExitCode(EXIT.invalid);
+        return;
+      }
+      terminal.status(`packing ${tree}`);
+      const keyFile = values.keyFile ?? values.newKeyFile;
+      const encryption = await encryptionOf(values, terminal);
+      const packed = await packTree({ tree, output: values.output, encryption, keyFile });
+      terminal.clear();
+      process.stdout.write(packedText(packed, values, isChecked));
+    });
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together. */
+function checkKeyFlags({ keyFile, newKeyFile, recipient, encryption }: PackValues): void {
+  const keys = Object.entries({ keyFile, newKeyFile, recipient }).filter(([, value]) => value);
+  const wrong =
+    keys.length > 1
+      ? 'only one of --key-file, --new-key-file and --recipient can be the key'
+      : recipient !== undefined && encryption !== 'age'
+        ? '--recipient goes with --encryption age alone: openssl knows no public keys'
+        : undefined;
+  if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
+}
+
+async function encryptionOf(
+  { keyFile, newKeyFile, recipient, encryption }: PackValues,
+  terminal: Terminal,
+): Promise<Encryption | undefined> {
+  if (recipient !== undefined) return ageEncryption(recipientsOf(recipient));
+  if (newKeyFile !== undefined) await makeKeyFile(newKeyFile, encryption);
+  const path = newKeyFile ?? keyFile;
+  if (path === undefined) return undefined;
+  const made = await encryptionOfKeyFile(path, encryption);
+  if (isReadByOthers(path)) {
+    terminal.line(`${path}: others than its owner may read the key (chmod 600 ${path})`);
+  }
+  return made;
+}
+
+function recipientsOf(text: string): string[] {
+  const recipients = text.split(',').map((one) => one.trim());
+  const wrong = recipients.find((one) => !/^age1[0-9a-z]+$/.test(one));
+  if (wrong === undefined) return recipients;
+  const message = `--recipient ${wrong} is no public key of age: age1 and further letters and digits`;
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+async function isAccepted(
+  tree: string,
+  round: SubmissionRound | undefined,
+  check: TreeCheck,
+  terminal: Terminal,
+): Promise<boolean> {
+  terminal.status(`checking ${tree}`);
+  const { findings } = await check(tree, round === undefined ? {} : { round });
+  terminal.clear();
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  for (const { file, id, seen } of errors.slice(0, TOLD_MAX)) {
+    terminal.line(`${file}: ${seen} (${id})`);
+  }
+  if (errors.length === 0) return true;
+  terminal.line(
+    `Nothing was packed: the check found ${errors.length} errors ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
+  );
+  return false;
+}
+
+function packedText(
+  { fileCount, bytes, sha256, sha1 }: PackedTree,
+  { output, encryption, keyFile, newKeyFile, recipient }: PackValues,
+  isChecked: boolean,
+): string {
+  const key = keyFile ?? newKeyFile;
+  const isEncrypted = key !== undefined || recipient !== undefined;
+  const unpack = !isEncrypted
+    ? `tar -xzf ${output}`
+    : encryption === 'age'
+      ? `age --decrypt -i ${key ?? 'KEY'} ${output} | tar -xz`
+      : `openssl enc -d -aes256 -pass file:${key} -in ${output} | tar -xz`;
+  const lines = [
+    `${output}: ${fileCount} files, ${bytes} bytes`,
+    `SHA-256 ${sha256}`,
+    `SHA-1   ${sha1}`,
+    isEncrypted
+      ? `encrypted: ${encryption}`
+      : 'NOT encrypted: the upload wants an encrypted tarball (--new-key-file)',
+    ...(isChecked ? [] : ['NOT checked: "longhaul submission check" says what is wrong with it']),
+    `unpack: ${unpack}`,
+    `then:   sha256sum -c ${sideFiles(output).contents}`,
+  ];
+  return `${lines.join('\n')}\n`;
 }

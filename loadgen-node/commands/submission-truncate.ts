@@ -1,10 +1,102 @@
 import type { Command } from 'commander';
-import { createCommand } from '../../shared/config/command-line.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { choice, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { restoreTree } from '../submission/truncate/restore-tree.ts';
+import {
+  type TruncatedLog,
+  type Truncation,
+  truncateTree,
+} from '../submission/truncate/truncate-tree.ts';
+
+const TRUNCATE_SETTINGS: {
+  readonly round: Setting<SubmissionRound>;
+  readonly backup: Setting<string>;
+  readonly restore: Setting<boolean>;
+} = {
+  round: choice(SUBMISSION_ROUNDS, 'round of the tree: where its logs lie', {
+    fallback: 'v4.1',
+  }),
+  backup: text('folder', 'folder for the originals, outside of the tree; keep it in house', {
+    required: true,
+  }),
+  restore: toggle('put the originals back'),
+};
+
+const EXAMPLE = `
+Example:
+  longhaul submission truncate tree --backup originals
+
+The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its first and its last
+4096 bytes. Nothing is changed before every log was read to its end and every original is in the backup folder, with
+SHA256SUMS. A second run changes nothing; one after an interruption goes on.
+
+Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed, 2 wrong flag, no tree or
+one of another round, 6 a file cannot be read or written.`;
 
 /** `longhaul submission truncate`. */
-export function submissionTruncateCommand(): Command {
-  return createCommand(
+export function submissionTruncateCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand(
     'truncate',
     'cut the accuracy logs of a tree as the rules want, and keep the originals',
-  );
+  ).argument('<tree>', 'root of the tree: the folder with closed/, network/, open/');
+  return addFlags(command, TRUNCATE_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async (tree: string) => {
+      const { values } = settingsOf(command, undefined, TRUNCATE_SETTINGS);
+      const terminal = new Terminal();
+      const { round, backup } = values;
+      const truncation: Truncation = {
+        ...{ tree, round, backup },
+        onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+      };
+      const lines = values.restore ? await restore(truncation) : await truncate(truncation);
+      terminal.clear();
+      for (const problem of lines.problems) terminal.line(problem);
+      if (lines.problems.length > 0) terminal.line('Nothing was changed.');
+      process.stdout.write(lines.done.map((line) => `${line}\n`).join(''));
+      setExitCode(lines.problems.length === 0 ? EXIT.valid : EXIT.invalid);
+    });
+}
+
+interface Lines {
+  readonly done: readonly string[];
+  readonly problems: readonly string[];
+}
+
+async function truncate(truncation: Truncation): Promise<Lines> {
+  const { logs, problems } = await truncateTree(truncation);
+  if (problems.length > 0) return { done: [], problems };
+  const countOf = (outcome: TruncatedLog['outcome']): number =>
+    logs.filter((log) => log.outcome === outcome).length;
+  const changed = countOf('cut') + countOf('whole');
+  const summary =
+    logs.length === 0
+      ? `${truncation.tree} has no accuracy log: nothing to truncate`
+      : changed === 0
+        ? `All ${logs.length} accuracy logs were truncated before: nothing was changed`
+        : `${countOf('cut')} accuracy logs cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
+          `originals in ${truncation.backup}: keep them in house`;
+  return { done: [...logs.map(lineOf), summary], problems };
+}
+
+function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
+  const what = {
+    cut: `${bytes} bytes, cut`,
+    whole: `${bytes} bytes, left whole`,
+    done: 'done before',
+  }[outcome];
+  return `${log}: ${what}, hash ${sha256}`;
+}
+
+async function restore(truncation: Truncation): Promise<Lines> {
+  const { logs, problems } = await restoreTree(truncation);
+  if (problems.length > 0) return { done: [], problems };
+  const summary =
+    logs.length === 0
+      ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
+      : `${logs.length} accuracy logs are whole again`;
+  return { done: [...logs.map((log) => `${log}: the original is back`), summary], problems };
 }

@@ -9,7 +9,7 @@ import { submissionTruncateCommand } from './submission-truncate.ts';
 export function submissionCommand(setExitCode: (code: number) => void): Command {
   return createCommand('submission', 'build, truncate, check and pack a submission tree')
     .addCommand(submissionBuildCommand())
-    .addCommand(submissionTruncateCommand())
+    .addCommand(submissionTruncateCommand(setExitCode))
     .addCommand(submissionCheckCommand(setExitCode))
-    .addCommand(submissionPackCommand());
+    .addCommand(submissionPackCommand(setExitCode));
 }

@@ -1,7 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import {
+  type FilePlace,
+  JsonArrayScanner,
+  NotAListError,
+  type ScannedElement,
+} from './json-array-scanner.ts';
 
 /** One response out of an accuracy log. */
 export interface AccuracyLogEntry {
@@ -9,84 +14,90 @@ export interface AccuracyLogEntry {
   /** Index in the sample library. */
   readonly sampleIndex: number;
   readonly response: Uint8Array;
+  /** First token or tokens (`token_data`); absent where the run had none, and in Offline. */
+  readonly firstToken?: Uint8Array;
+  /** Tokens of the response (`token_count`); absent where the run had none. */
+  readonly tokenCount?: number;
 }
 
-/** Entry up to its data, and what may follow them. The data are cut out, not matched: they may be long. */
-const ENTRY_BEGIN = /^\{ "seq_id" : (\d{1,16}), "qsl_idx" : (\d{1,16}), "data" : "/;
-const ENTRY_END = /^(?:, "token_data" : "[^"]*")?(?:, "token_count" : \d+)? \}(,?)$/;
+/** Bytes that are read at once: long responses are cut into few pieces. */
+const READ_BYTES = 2 ** 18;
+
+/** Characters of an entry that a message shows. */
+const SHOWN_CHARACTERS = 60;
 
 /**
- * Reads `mlperf_log_accuracy.json` line by line, so that a large log never lies in memory.
- * @throws MlperfError `ERR_OUTPUT` that names file and line when the log cannot be read, is damaged or
+ * Reads `mlperf_log_accuracy.json` entry by entry, so that a large log never lies in memory: LoadGen's line form and
+ * any other JSON of the same list (compact, indented), which the official scripts read as well.
+ * @throws MlperfError `ERR_OUTPUT` that names file, line and byte when the log cannot be read, is damaged or
  *   was cut off: a score of half a log would be a wrong number.
  */
 export async function* readAccuracyLog(path: string): AsyncGenerator<AccuracyLogEntry> {
-  const stream = createReadStream(path);
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
-  const reader = new LineReader(path);
+  const scanner = new JsonArrayScanner();
   try {
-    for await (const line of lines) {
-      const entry = reader.next(line);
-      if (entry !== null) yield entry;
+    for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+      for (const element of scanner.add(chunk as Buffer)) yield readEntry(element);
     }
+    scanner.end();
   } catch (error) {
+    if (error instanceof NotAListError) throw damaged(path, error.place, error.message);
     if (error instanceof MlperfError) throw error;
     const text = `cannot read the accuracy log ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_OUTPUT', text, { cause: error });
-  } finally {
-    stream.destroy();
   }
-  reader.end();
 }
 
-/** What may come next: `[`, then entries of which all but the last end in a comma, then `]`. */
-class LineReader {
-  readonly #path: string;
-  #lineNumber = 0;
-  #expects: 'begin' | 'entry-or-end' | 'entry' | 'end' | 'nothing' = 'begin';
-
-  constructor(path: string) {
-    this.#path = path;
+function readEntry(element: ScannedElement): AccuracyLogEntry {
+  const fields = parsed(element);
+  const { seq_id: seqId, qsl_idx: sampleIndex } = fields;
+  if (!isIndex(seqId) || !isIndex(sampleIndex) || typeof fields['data'] !== 'string') {
+    throw notAnEntry(element);
   }
+  const entry = { seqId, sampleIndex, response: bytesOf(fields['data'], 'data', element, fields) };
+  const { token_data: firstToken, token_count: tokenCount } = fields;
+  if (tokenCount !== undefined && !isIndex(tokenCount)) throw notAnEntry(element);
+  if (firstToken !== undefined && typeof firstToken !== 'string') throw notAnEntry(element);
+  return {
+    ...entry,
+    ...(firstToken === undefined
+      ? {}
+      : { firstToken: bytesOf(firstToken, 'first token', element, fields) }),
+    ...(tokenCount === undefined ? {} : { tokenCount }),
+  };
+}
 
-  next(line: string): AccuracyLogEntry | null {
-    this.#lineNumber += 1;
-    if (line === '[' && this.#expects === 'begin') {
-      this.#expects = 'entry-or-end';
-      return null;
-    }
-    if (line === ']' && (this.#expects === 'end' || this.#expects === 'entry-or-end')) {
-      this.#expects = 'nothing';
-      return null;
-    }
-    if (this.#expects === 'entry' || this.#expects === 'entry-or-end') return this.#entry(line);
-    throw this.#damaged(`unexpected ${JSON.stringify(line.slice(0, 60))}`);
+function parsed(element: ScannedElement): Record<string, unknown> {
+  try {
+    return JSON.parse(element.text) as Record<string, unknown>;
+  } catch {
+    throw notAnEntry(element);
   }
+}
 
-  end(): void {
-    if (this.#expects !== 'nothing') throw this.#damaged('the list does not end: it was cut off');
-  }
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
 
-  #entry(line: string): AccuracyLogEntry {
-    const begin = ENTRY_BEGIN.exec(line);
-    const dataBegin = begin?.[0].length ?? 0;
-    const dataEnd = line.indexOf('"', dataBegin);
-    const ending = begin === null || dataEnd < 0 ? null : ENTRY_END.exec(line.slice(dataEnd + 1));
-    if (begin === null || ending === null) {
-      throw this.#damaged(`not an entry of the log: ${JSON.stringify(line.slice(0, 60))}`);
-    }
-    const response = Buffer.from(line.slice(dataBegin, dataEnd), 'hex');
-    if (response.length * 2 !== dataEnd - dataBegin) {
-      throw this.#damaged(`the data of sample ${begin[2]} are not pairs of hexadecimal digits`);
-    }
-    this.#expects = ending[1] === '' ? 'end' : 'entry';
-    return { seqId: Number(begin[1]), sampleIndex: Number(begin[2]), response };
-  }
+function bytesOf(
+  hex: string,
+  what: string,
+  place: FilePlace,
+  { qsl_idx: sample }: Record<string, unknown>,
+): Uint8Array {
+  const bytes = Buffer.from(hex, 'hex');
+  if (bytes.length * 2 === hex.length) return bytes;
+  const text = `the ${what} of sample ${sample} are not pairs of hexadecimal digits`;
+  throw new NotAListError(place, text);
+}
 
-  #damaged(what: string): MlperfError {
-    return new MlperfError(
-      'ERR_OUTPUT',
-      `the accuracy log ${this.#path} is damaged at line ${this.#lineNumber}: ${what}`,
-    );
-  }
+function notAnEntry(element: ScannedElement): NotAListError {
+  const shown = JSON.stringify(element.text.slice(0, SHOWN_CHARACTERS));
+  return new NotAListError(element, `not an entry of the log: ${shown}`);
+}
+
+function damaged(path: string, { line, byte }: FilePlace, what: string): MlperfError {
+  return new MlperfError(
+    'ERR_OUTPUT',
+    `the accuracy log ${path} is damaged at line ${line} (byte ${byte}): ${what}`,
+  );
 }

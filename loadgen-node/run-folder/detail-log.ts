@@ -1,10 +1,18 @@
-import { type LogLine, readLogLines } from './log-lines.ts';
+import { LINE_BYTES_MAX, type LogLine, readLogLines } from './log-lines.ts';
 
 /** Mark at the beginning of each record of LoadGen's detail log. */
 export const DETAIL_MARK = ':::MLLOG';
 
 /** Errors and damages that are kept with their text; more are only counted. */
 const KEPT_MAX = 20;
+
+/** Characters of records that are kept; LoadGen's own need a thousandth, in whatever round. */
+const RECORD_CHARACTERS_MAX = 2 ** 26;
+
+/** Characters of a line that a message shows. */
+const SHOWN_CHARACTERS = 60;
+
+const BYTE_ORDER_MARK = '\ufeff';
 
 /** The first record of a key: the official checkers go by it. */
 export interface DetailRecord {
@@ -32,7 +40,7 @@ export interface DetailLog {
   /** Records that LoadGen marked as errors; the first 20. */
   readonly errors: readonly DetailRecord[];
   readonly errorCount: number;
-  /** Lines with the mark that are no record (bad JSON, cut off); the first 20. */
+  /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
   readonly damages: readonly LogDamage[];
   readonly damageCount: number;
 }
@@ -52,6 +60,7 @@ class DetailReading {
   readonly #records = new Map<string, DetailRecord>();
   readonly #errors: DetailRecord[] = [];
   readonly #damages: LogDamage[] = [];
+  #recordCharacters = 0;
   #lineCount = 0;
   #errorCount = 0;
   #damageCount = 0;
@@ -59,19 +68,35 @@ class DetailReading {
 
   add(line: LogLine): void {
     this.#lineCount = line.number;
-    if (!line.text.startsWith(DETAIL_MARK)) return;
+    if (!line.text.startsWith(DETAIL_MARK)) {
+      const damage = damageOfForeignLine(line);
+      if (damage !== undefined) this.#addDamage(line, damage);
+      return;
+    }
     if (line.number === 1) this.#beginsWithRecord = true;
     const read = readRecord(line);
     if (typeof read === 'string') {
-      this.#damageCount += 1;
-      if (this.#damages.length < KEPT_MAX) this.#damages.push({ line: line.number, text: read });
+      this.#addDamage(line, read);
       return;
     }
     const { isError, ...record } = read;
-    if (!this.#records.has(record.key)) this.#records.set(record.key, record);
+    if (!this.#records.has(record.key)) this.#addRecord(line, record);
     if (!isError) return;
     this.#errorCount += 1;
     if (this.#errors.length < KEPT_MAX) this.#errors.push(record);
+  }
+
+  /** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
+  #addRecord(line: LogLine, record: DetailRecord): void {
+    this.#recordCharacters += line.text.length;
+    if (this.#recordCharacters <= RECORD_CHARACTERS_MAX) this.#records.set(record.key, record);
+    else
+      this.#addDamage(line, `more than ${RECORD_CHARACTERS_MAX} characters of different records`);
+  }
+
+  #addDamage(line: LogLine, text: string): void {
+    this.#damageCount += 1;
+    if (this.#damages.length < KEPT_MAX) this.#damages.push({ line: line.number, text });
   }
 
   result(): Omit<DetailLog, 'path'> {
@@ -87,14 +112,23 @@ class DetailReading {
   }
 }
 
+/** Other lines than records may stand in the log, but not all of them. */
+function damageOfForeignLine(line: LogLine): string | undefined {
+  if (!line.isUtf8) return notUtf8(line, 'line');
+  return line.text.startsWith(BYTE_ORDER_MARK + DETAIL_MARK)
+    ? 'the log begins with a byte order mark: the official tools do not see its first record'
+    : undefined;
+}
+
 /** @returns What is wrong, in words, where the line is no record. */
 function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | string {
-  if (line.isCut) return 'the line is longer than 1 MiB';
+  if (line.isCut) return `the line is longer than ${LINE_BYTES_MAX} bytes`;
+  if (!line.isUtf8) return notUtf8(line, 'record');
   let parsed: unknown;
   try {
     parsed = JSON.parse(line.text.slice(DETAIL_MARK.length));
   } catch {
-    return line.isEnded ? 'what follows the mark is not JSON' : 'the file ends inside a record';
+    return line.isEnded ? notJson(line.text) : 'the file ends inside a record';
   }
   if (typeof parsed !== 'object' || parsed === null) return 'what follows the mark is no record';
   const { key, value, metadata } = parsed as Record<string, unknown>;
@@ -102,6 +136,24 @@ function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | stri
   if (typeof metadata !== 'object' || metadata === null) return 'the record has no metadata';
   const isError = (metadata as Record<string, unknown>)['is_error'] === true;
   return { key, value: exactValue(line.text, value), line: line.number, isError };
+}
+
+function notUtf8({ isEnded }: LogLine, what: string): string {
+  return isEnded
+    ? `the ${what} is not UTF-8: the official tools cannot read the log`
+    : `the file ends inside a ${what}`;
+}
+
+/** Key of a record whose JSON is broken. */
+const KEY = /"key"\s*:\s*"([^"\\]{1,200})"/;
+
+/** LoadGen writes names as they are: a quote in one breaks its record, and the key is all that tells which. */
+function notJson(text: string): string {
+  const begin = text.slice(DETAIL_MARK.length, DETAIL_MARK.length + 2000);
+  const key = KEY.exec(begin)?.[1];
+  return key === undefined
+    ? `what follows the mark is not JSON: ${JSON.stringify(begin.trim().slice(0, SHOWN_CHARACTERS))}`
+    : `the record "${key}" is not JSON (LoadGen does not escape quotes and backslashes in names)`;
 }
 
 /** Digits of a whole number that stands as the record's value. */

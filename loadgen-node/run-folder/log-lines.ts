@@ -1,31 +1,42 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 
-/** Longest line that is kept whole, in bytes; of a longer one its beginning is given. */
-const LINE_BYTES_MAX = 2 ** 20;
+/**
+ * Longest line that is kept whole, in bytes; of a longer one its beginning is given. LoadGen writes lists of sample
+ * indexes into one line: three million of them fit.
+ */
+export const LINE_BYTES_MAX: number = 2 ** 25;
+
+/** Bytes that are read at once. */
+const READ_BYTES = 2 ** 18;
 
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
 
 /** One line of a log. */
 export interface LogLine {
   /** From 1. */
   readonly number: number;
-  /** Without its end; cut at {@link LINE_BYTES_MAX}. */
+  /** Without its end (LF or CR LF); cut at {@link LINE_BYTES_MAX}. */
   readonly text: string;
   readonly isCut: boolean;
+  /** False for bytes that are no text: the official tools end at such a line. */
+  readonly isUtf8: boolean;
   /** False for a last line without a newline behind it: the file may have been cut off there. */
   readonly isEnded: boolean;
 }
 
 /**
- * Reads a text file line by line. Memory stays bounded whatever the file is: no line is kept beyond 1 MiB.
+ * Reads a text file line by line. Memory stays bounded whatever the file is: no line is kept beyond 32 MiB.
  * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
  */
 export async function* readLogLines(path: string): AsyncGenerator<LogLine> {
   const line = new LineBuffer();
   try {
-    for await (const chunk of createReadStream(path)) yield* line.add(chunk as Buffer);
+    const stream = createReadStream(path, { highWaterMark: READ_BYTES });
+    for await (const chunk of stream) yield* line.add(chunk as Buffer);
   } catch (error) {
     const text = `cannot read ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_OUTPUT', text, { cause: error });
@@ -65,8 +76,14 @@ class LineBuffer {
 
   #take(isEnded: boolean): LogLine {
     this.#number += 1;
-    const text = Buffer.concat(this.#pieces).toString('utf8').replace(/\r$/, '');
-    const line = { number: this.#number, text, isCut: this.#isCut, isEnded };
+    const [first] = this.#pieces;
+    const whole = this.#pieces.length === 1 && first ? first : Buffer.concat(this.#pieces);
+    const bytes = whole.at(-1) === RETURN ? whole.subarray(0, -1) : whole;
+    const line = {
+      ...{ number: this.#number, text: bytes.toString('utf8'), isCut: this.#isCut, isEnded },
+      // What is cut may end within a character.
+      isUtf8: this.#isCut || isUtf8(bytes),
+    };
     this.#pieces = [];
     this.#bytes = 0;
     this.#isCut = false;

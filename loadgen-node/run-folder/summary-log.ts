@@ -1,7 +1,8 @@
 import { readLogLines } from './log-lines.ts';
 
-/** Label of a summary line, then its value. */
-const LINE = /^([^:]+?)\s*:\s(.*)$/;
+/** LoadGen's summary has about a hundred lines, short ones; what is beyond is no part of it. */
+const LABELS_MAX = 10_000;
+const LINE_CHARACTERS_MAX = 10_000;
 
 /** What `mlperf_log_summary.txt` says, label by label; the first line of a label counts. */
 export interface SummaryLog {
@@ -16,11 +17,14 @@ export interface SummaryLog {
 export async function readSummaryLog(path: string): Promise<SummaryLog> {
   const values = new Map<string, string>();
   let lineCount = 0;
-  for await (const line of readLogLines(path)) {
-    lineCount = line.number;
-    const match = LINE.exec(line.text);
-    const label = match?.[1]?.trim();
-    if (label !== undefined && !values.has(label)) values.set(label, (match?.[2] ?? '').trim());
+  for await (const { number, text } of readLogLines(path)) {
+    lineCount = number;
+    if (text.length > LINE_CHARACTERS_MAX || values.size === LABELS_MAX) continue;
+    const colon = text.indexOf(':');
+    // The official tools part label and value at a colon with a blank behind it.
+    if (colon <= 0 || !/\s/.test(text.charAt(colon + 1))) continue;
+    const label = text.slice(0, colon).trim();
+    if (label !== '' && !values.has(label)) values.set(label, text.slice(colon + 1).trim());
   }
   return { path, values, lineCount };
 }

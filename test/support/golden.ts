@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import {
   defaultTestSettings,
   type TestSettings,
@@ -116,4 +117,9 @@ export function settingsOfArgs(args: Readonly<Record<string, string>>): TestSett
     inferTokenLatencies: flag('infer_token_latencies'),
     tokenLatencyScalingFactor: number('token_latency_scaling_factor', 1),
   };
+}
+
+/** Path of a golden file, for what opens files itself. */
+export function goldenPath(path: string): string {
+  return fileURLToPath(new URL(path, GOLDEN));
 }

@@ -51,12 +51,12 @@ describe('scoreAccuracy', () => {
     [
       'cut off',
       '[\n',
-      /^There is no accuracy: the accuracy log .* is damaged at line 1: .*cut off\.$/,
+      /^There is no accuracy: the accuracy log .* is damaged at line 1 \(byte 2\): .*cut off\.$/,
     ],
     [
       'no log',
       'x\n',
-      /^There is no accuracy: the accuracy log .* is damaged at line 1: unexpected "x"\.$/,
+      /^There is no accuracy: the accuracy log .* is damaged at line 1 \(byte 0\): unexpected "x"\.$/,
     ],
   ])('says of a log that is damaged, %s, that it is', async (_case, text, message) => {
     const { report, problem } = await score(text);

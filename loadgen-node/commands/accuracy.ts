@@ -1,0 +1,135 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
+import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { accuracyInWords, isMet, qualityOfRun, targetInWords } from '../benchmarks/quality.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { type AccuracyLogScore, scoreAccuracyLog } from '../benchmarks/score-accuracy-log.ts';
+import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { accuracyText, writeAccuracyText } from './accuracy-file.ts';
+import { RUN_SETTINGS } from './run-settings.ts';
+
+const ACCURACY_SETTINGS: {
+  readonly benchmark: Setting<string>;
+  readonly dataDir: Setting<string | undefined>;
+  readonly round: Setting<Round | undefined>;
+  readonly partial: Setting<boolean>;
+  readonly output: Setting<string | undefined>;
+  readonly cacheDir: Setting<string | undefined>;
+} = {
+  benchmark: RUN_SETTINGS.benchmark,
+  dataDir: RUN_SETTINGS.dataDir,
+  round: RUN_SETTINGS.round,
+  partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
+  output: optional(text('file', 'file to write the text to (default: stdout)')),
+  cacheDir: RUN_SETTINGS.cacheDir,
+};
+
+const EXAMPLE = `
+Examples:
+  longhaul accuracy results/acc --benchmark resnet50 --data-dir imagenet --output results/acc/accuracy.txt
+  longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --benchmark resnet50 --data-dir imagenet --partial
+
+The log may be of longhaul or of the C++ LoadGen, in LoadGen's form or as any other JSON. What is written is the line
+that the benchmark's official script prints of the same log, and below it notes where the data set is a stand-in.
+A log that was truncated for a submission cannot be scored: take the original.
+
+Exit codes: 0 scored and the target is met (or --partial: no target is looked at), 3 the target is missed or samples
+are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`;
+
+interface AccuracyValues {
+  readonly benchmark: string;
+  readonly dataDir: string | undefined;
+  readonly round: Round | undefined;
+  readonly partial: boolean;
+  readonly output: string | undefined;
+  readonly cacheDir: string | undefined;
+}
+
+/** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
+export function accuracyCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand(
+    'accuracy',
+    "score an accuracy log, ours or another LoadGen's, as the benchmark's official script does",
+  ).argument('<log>', `${RUN_FILES.accuracy}, or a folder that has it`);
+  return addFlags(command, ACCURACY_SETTINGS)
+    .addHelpText('after', EXAMPLE)
+    .action(async (log: string) => {
+      const { values } = settingsOf(command, undefined, ACCURACY_SETTINGS);
+      setExitCode((await scoreLog(log, values)) ? EXIT.valid : EXIT.invalid);
+    });
+}
+
+/** @returns False when there is no accuracy, or one below the target. */
+async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
+  const terminal = new Terminal();
+  const { rules, openDataSet } = await loadgenBenchmark(values.benchmark);
+  const dataSet = await openDataSet({
+    dataFolder: values.dataDir,
+    cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+  });
+  const path = logOf(log);
+  terminal.status(`scoring ${path}`);
+  const score = await scoreAccuracyLog(dataSet, path);
+  terminal.clear();
+  const { report } = score;
+  terminal.line(`${path}: ${entriesInWords(score, dataSet)}`);
+  if (report.sampleCount === 0) {
+    terminal.line('There is no accuracy: the log has no response. Was it a run in accuracy mode?');
+    return false;
+  }
+  const isWhole = report.sampleCount === dataSet.totalSampleCount;
+  if (!isWhole && !values.partial) {
+    terminal.line(
+      'There is no accuracy: an accuracy run answers the whole data set (--partial scores a part, for TEST01)',
+    );
+    return false;
+  }
+  writeText(score, dataSet, values);
+  if (!isWhole) {
+    terminal.line(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
+    return true;
+  }
+  const quality = qualityOfRun(rules, values.round ?? DEFAULT_ROUND, dataSet);
+  const met = isMet(report, quality);
+  const verdict = met ? 'met' : 'NOT met';
+  terminal.line(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
+  return met;
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes. */
+function writeText(
+  { report }: AccuracyLogScore,
+  { name, marks = [] }: DataSet,
+  { output, benchmark }: AccuracyValues,
+): void {
+  const { scriptLine } = report;
+  if (output !== undefined && scriptLine === undefined) {
+    const text = `there is no official script for ${benchmark}, so nothing for ${output}: ${accuracyInWords(report)} on ${name}`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text);
+  }
+  if (scriptLine === undefined) process.stdout.write(`${accuracyInWords(report)}\n`);
+  else if (output === undefined) process.stdout.write(accuracyText(scriptLine, marks));
+  else writeAccuracyText(output, accuracyText(scriptLine, marks));
+}
+
+function entriesInWords({ report, entryCount }: AccuracyLogScore, dataSet: DataSet): string {
+  const samples = `responses to ${report.sampleCount} of the ${dataSet.totalSampleCount} samples of ${dataSet.name}`;
+  const repeated = entryCount - report.sampleCount;
+  return repeated === 0
+    ? samples
+    : `${samples}; ${repeated} more entries for the same samples: the first of each counts`;
+}
+
+function logOf(path: string): string {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? join(path, RUN_FILES.accuracy) : path;
+}

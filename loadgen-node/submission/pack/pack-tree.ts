@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream, existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { formatChecksumList } from '../../data-set/checksum-list.ts';
+import { isWithin } from '../truncate/originals.ts';
+import type { Encryption } from './encryption.ts';
+import { tarStream } from './tar-stream.ts';
+import { treeContents } from './tree-contents.ts';
+
+/** What to pack. */
+export interface Packing {
+  readonly tree: string;
+  /** The tarball; may not be there yet. */
+  readonly output: string;
+  /** Absent: the tarball is not encrypted. */
+  readonly encryption?: Encryption | undefined;
+  /** Key file, if any: it may not lie in the tree. */
+  readonly keyFile?: string | undefined;
+}
+
+/** A tarball that was written. */
+export interface PackedTree {
+  readonly fileCount: number;
+  /** Size of the tarball, encrypted where it is. */
+  readonly bytes: number;
+  readonly sha256: string;
+  /** What MLCommons' pack_submission.sh compares. */
+  readonly sha1: string;
+}
+
+/** Names of the files beside a tarball. */
+export function sideFiles(
+  output: string,
+): Readonly<Record<'contents' | 'sha256' | 'sha1', string>> {
+  return {
+    /** SHA-256 of every file in the tarball, for `sha256sum -c` where it was unpacked. */
+    contents: `${output}.SHA256SUMS`,
+    sha256: `${output}.sha256`,
+    sha1: `${output}.sha1`,
+  };
+}
+
+/**
+ * Packs every division of a tree into a gzip-compressed tarball, encrypted on its way to the disk, and writes lists of
+ * checksums beside it: of its contents, as they stand in the tar, and of the file itself. Streamed. The same tree gives
+ * the same tarball, until it is encrypted: that is different each time.
+ * Rule: submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage bucket".
+ * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents), `ERR_CONFIG_INVALID` (output or key in the tree),
+ *   `ERR_OUTPUT`
+ */
+export async function packTree({
+  tree,
+  output,
+  encryption,
+  keyFile,
+}: Packing): Promise<PackedTree> {
+  for (const [what, path] of [
+    ['tarball', output],
+    ['key file', keyFile],
+  ] as const) {
+    if (path === undefined || !isWithin(path, tree)) continue;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `the ${what} ${path} must not lie in the tree ${tree}`,
+    );
+  }
+  const side = sideFiles(output);
+  for (const path of [output, ...Object.values(side)]) {
+    if (!existsSync(path)) continue;
+    throw new MlperfError(
+      'ERR_OUTPUT',
+      `${path} is there already: remove it or name another --output`,
+    );
+  }
+  const files = treeContents(tree);
+  const checksums = new Map<string, string>();
+  const unfinished = `${output}.unfinished`;
+  try {
+    const tar = Readable.from(tarStream(tree, files, checksums), { objectMode: false });
+    const digests = await write(tar, encryption, unfinished);
+    await writeFile(side.contents, formatChecksumList(checksums));
+    await writeFile(side.sha256, `${digests.sha256}  ${basename(output)}\n`);
+    await writeFile(side.sha1, `${digests.sha1}  ${basename(output)}\n`);
+    await rename(unfinished, output);
+    return { fileCount: checksums.size, ...digests };
+  } catch (error) {
+    for (const path of [unfinished, ...Object.values(side)]) await rm(path, { force: true });
+    if (error instanceof MlperfError) throw error;
+    const text = `cannot pack ${tree} into ${output}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+}
+
+async function write(
+  tar: Readable,
+  encryption: Encryption | undefined,
+  path: string,
+): Promise<Omit<PackedTree, 'fileCount'>> {
+  const sha256 = createHash('sha256');
+  const sha1 = createHash('sha1');
+  let bytes = 0;
+  const encrypt = encryption ?? ((plain: AsyncIterable<Buffer>) => plain);
+  const watch = async function* (chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      sha256.update(chunk);
+      sha1.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  await pipeline(tar, createGzip(), encrypt, watch, createWriteStream(path, { flush: true }));
+  return { bytes, sha256: sha256.digest('hex'), sha1: sha1.digest('hex') };
+}

@@ -1,0 +1,52 @@
+import { open } from 'node:fs/promises';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+
+/**
+ * Characters that stay of a log's beginning, and bytes of its end; shorter logs stay whole.
+ * Source: truncate_accuracy_log.py.
+ */
+export const CUT_SIZE = 4096;
+
+/** Stands for what was cut out. No log has an empty line. */
+const GAP = '\n\n...\n\n';
+
+/** The tool reads text: a character has 4 bytes at most, a line end 2. */
+const HEAD_BYTES = CUT_SIZE * 5;
+
+/** A cut log is no longer than this, whatever its characters. */
+const CUT_BYTES_MAX = CUT_SIZE * 4 + GAP.length + CUT_SIZE;
+
+/** The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError `ERR_OUTPUT` */
+export async function cutLog(path: string, bytes: number): Promise<string> {
+  const head = textOf(await readPart(path, 0, HEAD_BYTES));
+  const tail = textOf(await readPart(path, bytes - CUT_SIZE, CUT_SIZE));
+  return [...head].slice(0, CUT_SIZE).join('') + GAP + tail;
+}
+
+/** True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError `ERR_OUTPUT` */
+export async function isCutLog(path: string, bytes: number): Promise<boolean> {
+  if (bytes > CUT_BYTES_MAX) return false;
+  return (await readPart(path, 0, CUT_BYTES_MAX)).includes(GAP);
+}
+
+/** As Python reads a text: each kind of line end is one newline. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll(/\r\n?/g, '\n');
+}
+
+async function readPart(path: string, from: number, length: number): Promise<Buffer> {
+  try {
+    const file = await open(path);
+    try {
+      const buffer = Buffer.alloc(length);
+      const { bytesRead } = await file.read(buffer, 0, length, from);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const text = `cannot read ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+}

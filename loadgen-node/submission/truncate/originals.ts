@@ -1,0 +1,136 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, posix, resolve, sep } from 'node:path';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/process/make-folder.ts';
+import {
+  CHECKSUM_FILE,
+  type Checksums,
+  formatChecksumList,
+  readChecksumList,
+} from '../../data-set/checksum-list.ts';
+import { copyChecked, replaceFile, sha256OfFile } from '../tree-files.ts';
+import type { LogPlace } from './log-places.ts';
+
+/** An original that was kept: log and accuracy.txt lie in the same numbered folder. */
+export interface KeptOriginal {
+  readonly log: string;
+  /** Absent where there was no accuracy.txt before the truncation. */
+  readonly text?: string;
+}
+
+/**
+ * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and a list that
+ * `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different originals for one place the
+ * second lies in the folder of the next number, and the hash in accuracy.txt tells which one a truncated log is of.
+ * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their organization".
+ */
+export class Originals {
+  readonly folder: string;
+  readonly #checksums: Map<string, string>;
+
+  private constructor(folder: string, checksums: Checksums) {
+    this.folder = folder;
+    this.#checksums = new Map(checksums);
+  }
+
+  /**
+   * @param tree The originals may not lie in it: they would be handed in.
+   * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_DATA_SET` (damaged list), `ERR_OUTPUT`
+   */
+  static async open(folder: string, tree: string): Promise<Originals> {
+    if (isWithin(folder, tree)) {
+      const text = `the originals must not lie in the tree: ${folder} is in ${tree}; name a folder elsewhere`;
+      throw new MlperfError('ERR_CONFIG_INVALID', text);
+    }
+    const list = join(folder, CHECKSUM_FILE);
+    return new Originals(folder, existsSync(list) ? await readChecksumList(list) : new Map());
+  }
+
+  /** The original of a place with this hash, the latest one; undefined: none is kept. */
+  find(place: LogPlace, sha256: string): KeptOriginal | undefined {
+    const ending = `/${place.log}`;
+    const numbers = [...this.#checksums]
+      .filter(([kept, checksum]) => checksum === sha256 && /^\d+\//.test(kept))
+      .filter(([kept]) => kept.slice(kept.indexOf('/')) === ending)
+      .map(([kept]) => Number(kept.slice(0, kept.indexOf('/'))));
+    if (numbers.length === 0) return undefined;
+    const folder = String(Math.max(...numbers));
+    const log = posix.join(folder, place.log);
+    const text = posix.join(folder, place.text);
+    return this.#checksums.has(text) ? { log, text } : { log };
+  }
+
+  /** SHA-256 of a kept file. */
+  checksumOf(kept: string): string | undefined {
+    return this.#checksums.get(kept);
+  }
+
+  /**
+   * Keeps a log and its accuracy.txt, if there is one. @throws MlperfError `ERR_OUTPUT`
+   * @param sha256 Of the log.
+   */
+  async keep(tree: string, place: LogPlace, sha256: string): Promise<void> {
+    const files = new Map([[place.log, sha256]]);
+    const text = join(tree, place.text);
+    if (existsSync(text)) files.set(place.text, await sha256OfFile(text));
+    const number = await this.#freeNumber(files);
+    for (const [file, checksum] of files) {
+      const kept = posix.join(String(number), file);
+      const path = join(this.folder, kept);
+      if (!existsSync(path)) await copyChecked(join(tree, file), path, checksum);
+      this.#checksums.set(kept, checksum);
+    }
+    await this.#writeList();
+  }
+
+  /** The first number whose folder has none of the files, or has the same: an interrupted run left them. */
+  async #freeNumber(files: ReadonlyMap<string, string>): Promise<number> {
+    for (let number = 1; ; number += 1) {
+      let isFree = true;
+      for (const [file, checksum] of files) {
+        const path = join(this.folder, String(number), file);
+        if (existsSync(path) && (await sha256OfFile(path)) !== checksum) isFree = false;
+      }
+      if (isFree) return number;
+    }
+  }
+
+  async #writeList(): Promise<void> {
+    try {
+      makeFolder(this.folder);
+    } catch (error) {
+      const text = `cannot write ${this.folder}: ${describeSystemError(error)}`;
+      throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    }
+    await replaceFile(join(this.folder, CHECKSUM_FILE), formatChecksumList(this.#checksums));
+  }
+}
+
+/** True where a path is a folder or in it, links followed as far as the path exists. */
+export function isWithin(path: string, folder: string): boolean {
+  const real = realPath(resolve(path));
+  const parent = realPath(resolve(folder));
+  return real === parent || real.startsWith(parent.endsWith(sep) ? parent : parent + sep);
+}
+
+function realPath(path: string): string {
+  const parts = path.split(sep);
+  for (let count = parts.length; count > 0; count -= 1) {
+    const above = parts.slice(0, count).join(sep) || sep;
+    if (existsSync(above)) return join(realpathSync(above), ...parts.slice(count));
+  }
+  return path;
+}
+
+/** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */
+export async function readTextIfThere(path: string): Promise<string> {
+  if (!existsSync(path)) return '';
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const text = `cannot read ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+}
