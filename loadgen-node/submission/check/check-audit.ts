@@ -3,7 +3,7 @@ import { compressionBreaches } from '../../../shared/benchmarks/check-compressio
 import { compressionRule } from '../../../shared/benchmarks/compression-rules.ts';
 import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
 import { readAudit } from '../../audit/audit-file.ts';
-import { brokenFindings, composeAudit } from '../../audit/compose-audit.ts';
+import { composeAudit } from '../../audit/compose-audit.ts';
 import type { AuditFinding, NetworkAudit } from '../../audit/network-audit.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import type { CheckContext } from './check-context.ts';
@@ -19,6 +19,9 @@ const OWN_RULES: Readonly<Record<string, FindingId>> = {
   'name-round-trip': 'name-without-round-trip',
   'compression-allowed': 'compression-not-allowed',
 };
+
+/** Rules that no run over this protocol can prove. */
+const NEVER_PROVABLE: readonly string[] = ['no-caching-at-sut', 'fabric'];
 
 /** Shorter than any round trip over a permitted fabric and back through a process, in ns. */
 const ROUND_TRIP_NS_MIN = 2_000;
@@ -41,14 +44,18 @@ export function checkAudit(
   if (audit === undefined) return undefined;
   const path = evidencePath(context, site, run);
   tellMismatches(context, site, path, { audit, log });
+  const { rules } = judgedAgain(context, site, audit);
   const broken = new Map(
-    [...brokenFindings(audit), ...brokenFindings(judgedAgain(context, site, audit))].map((one) => [
-      one.id,
-      one,
-    ]),
+    [...audit.rules, ...rules].flatMap((one) =>
+      one.verdict === 'broken' ? [[one.id, one] as const] : [],
+    ),
   );
   for (const finding of broken.values()) {
     context.findings.add(OWN_RULES[finding.id] ?? 'audit-rule-broken', path, wordsOf(finding));
+  }
+  for (const finding of rules) {
+    if (finding.verdict !== 'not-provable' || NEVER_PROVABLE.includes(finding.id)) continue;
+    context.findings.add('audit-rule-unproved', path, wordsOf(finding));
   }
   return audit;
 }

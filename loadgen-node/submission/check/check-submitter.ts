@@ -72,11 +72,17 @@ function checkDocuments(
   division: SubmissionDivision,
   submitter: string,
 ): void {
-  const { listing, layout } = context;
+  const { listing, layout, findings } = context;
   const folder = layout.documentation(division, submitter);
-  for (const name of listing.entries(folder).files) {
-    if (name.endsWith('.md')) checkTodo(context, posix.join(folder, name));
+  const evidence = posix.join(folder, 'evidence/');
+  const documents = [...listing.filePaths()].filter(
+    (path) => path.startsWith(`${folder}/`) && !path.startsWith(evidence),
+  );
+  for (const path of documents) {
+    if (path.endsWith('.md')) checkTodo(context, path);
   }
+  if (division !== 'network' || documents.some((path) => /diagram[^/]*$/i.test(path))) return;
+  findings.add('diagram-missing', folder, 'No file in it has "diagram" in its name.');
 }
 
 async function checkModel(

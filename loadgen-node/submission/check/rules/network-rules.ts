@@ -12,10 +12,12 @@ export type NetworkRuleId =
   | 'audit-broken'
   | 'audit-of-another-run'
   | 'audit-rule-broken'
+  | 'audit-rule-unproved'
   | 'same-host'
   | 'node-names-alike'
   | 'name-without-round-trip'
-  | 'compression-not-allowed';
+  | 'compression-not-allowed'
+  | 'diagram-missing';
 
 /** Rules of the Network division that no official tool checks, and the two marks. */
 export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> = {
@@ -68,6 +70,12 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     source: NETWORK_RULES,
     advice: 'See longhaul audit: mend it and make the run again, or submit to open.',
   },
+  'audit-rule-unproved': {
+    severity: 'warning',
+    rule: 'The evidence of the run shows each rule that a run can show.',
+    source: NETWORK_RULES,
+    advice: 'See longhaul audit: what is not shown, reviewers may ask for.',
+  },
   'same-host': {
     severity: 'error',
     rule: 'LoadGen node and SUT nodes are physically separate and distinct systems.',
@@ -91,5 +99,11 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     rule: 'Samples travel in a form that the table of compression options has for the model.',
     source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
+  },
+  'diagram-missing': {
+    severity: 'error',
+    rule: 'A network submission has a diagram of what connects LoadGen node and SUT nodes.',
+    source: `${NETWORK_RULES}, System Topology; no tool looks`,
+    advice: 'Add one to documentation/, with "diagram" in its name; submission build draws it.',
   },
 };
