@@ -28,7 +28,7 @@ export interface CheckOptions {
  * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
-  const listing = await TreeListing.of(root);
+  const listing = TreeListing.of(root);
   const said = options.round;
   const { round, roundFrom } =
     said === undefined ? await detectRound(listing) : { round: said, roundFrom: 'said' as const };

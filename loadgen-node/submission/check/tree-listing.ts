@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
@@ -31,13 +31,13 @@ export class TreeListing {
   }
 
   /** @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read. */
-  static async of(root: string): Promise<TreeListing> {
+  static of(root: string): TreeListing {
     const listing = new TreeListing(root);
     try {
-      if (!(await lstat(join(root, '.'))).isDirectory()) {
+      if (!lstatSync(join(root, '.')).isDirectory()) {
         throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
       }
-      await readdir(root);
+      readdirSync(root);
     } catch (error) {
       if (error instanceof MlperfError) throw error;
       const why = describeSystemError(error);
@@ -45,40 +45,40 @@ export class TreeListing {
     }
     const waiting = [''];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      waiting.push(...(await listing.#take(path)));
+      waiting.push(...listing.#take(path));
     }
     return listing;
   }
 
   /** @returns Paths of the folders in it. */
-  async #take(path: string): Promise<string[]> {
+  #take(path: string): string[] {
     const files: string[] = [];
     const folders: string[] = [];
-    for (const entry of await this.#entriesOf(path)) {
+    for (const entry of this.#entriesOf(path)) {
       const at = posix.join(path, entry.name);
       if (entry.isSymbolicLink()) this.#odd(at, 'symlink', 'It is a symbolic link.');
       else if (entry.isDirectory()) folders.push(entry.name);
       else if (entry.isFile()) {
         files.push(entry.name);
-        await this.#takeFile(at);
+        this.#takeFile(at);
       } else this.#odd(at, 'special', 'It is neither a file nor a folder.');
     }
     this.#folders.set(path, { files: files.sort(), folders: folders.sort() });
     return folders.map((name) => posix.join(path, name));
   }
 
-  async #entriesOf(path: string) {
+  #entriesOf(path: string): Dirent[] {
     try {
-      return await readdir(join(this.root, path), { withFileTypes: true });
+      return readdirSync(join(this.root, path), { withFileTypes: true });
     } catch (error) {
       this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
       return [];
     }
   }
 
-  async #takeFile(path: string): Promise<void> {
+  #takeFile(path: string): void {
     try {
-      this.#bytes.set(path, (await lstat(join(this.root, path))).size);
+      this.#bytes.set(path, lstatSync(join(this.root, path)).size);
     } catch (error) {
       this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
     }

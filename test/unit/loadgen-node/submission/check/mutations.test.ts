@@ -2,7 +2,7 @@
  * The self-check finds single faults: each is planted in a good tree, is named by its id and its file, and leads to
  * nothing else than the consequences that stand beside it. The tree is built once, from simulated runs of 600 s.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -43,6 +43,7 @@ beforeAll(async () => {
   const { problems } = await truncateTree({ tree: scene.tree, round: 'v4.1', backup: originals });
   expect(problems).toEqual([]);
   tree = new MutableTree(scene.tree);
+  lighten(scene.tree);
 }, 60_000);
 
 afterEach(() => tree.restore());
@@ -51,6 +52,19 @@ afterAll(() => {
   tree.end();
   rmSync(folder, { recursive: true });
 });
+
+/** Takes out what no rule is about and every check would read: longhaul's own sources, the lists of loaded samples. */
+function lighten(root: string): void {
+  const code = join(root, 'network/ACME/code/resnet50/longhaul');
+  for (const name of readdirSync(code)) rmSync(join(code, name), { recursive: true });
+  writeFileSync(join(code, 'README.md'), 'sources\n');
+  for (const scenario of ['Server', 'Offline']) {
+    const folder = join(root, 'network/ACME/results/acme-2n/resnet50', scenario, 'accuracy');
+    const file = join(folder, 'mlperf_log_detail.txt');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, lines.filter((line) => !line.includes('"loaded_qsl_set"')).join('\n'));
+  }
+}
 
 function idsOf({ findings }: CheckReport): string[] {
   return [...new Set(findings.map(({ id }) => id))].filter((id) => id !== ALWAYS).sort();
@@ -70,7 +84,7 @@ it('has nothing to say of a good tree but that the engine is not the approved on
 
 it.each(MUTATIONS)('finds and names: $what', async ({ change, finding, file, consequences }) => {
   change(tree);
-  const report = await checkTree(tree.root, { originals });
+  const report = await checkTree(tree.root, finding === 'hash-wrong' ? { originals } : {});
   const files = report.findings.filter(({ id }) => id === finding).map((one) => one.file);
   expect(files).toContain(file);
   expect(idsOf(report)).toEqual([...new Set([finding, ...(consequences ?? [])])].sort());
