@@ -137,6 +137,15 @@ export const VISION: readonly ModelOfRounds[] = [
   },
   { rounds: ['v4.1'], model: { ...RETINANET, tests: ['TEST01', 'TEST05'] } },
   { rounds: ['v5.0', 'v5.1'], model: RETINANET },
+  {
+    // The newest checker has it for systems of both suites alone.
+    rounds: ['v6.0'],
+    model: {
+      ...RETINANET,
+      scenarios: {},
+      bothSuites: { required: ['SingleStream', 'Offline', 'MultiStream', 'Server'], oneOf: [] },
+    },
+  },
   ...UNET.flatMap((model): ModelOfRounds[] => [
     { rounds: ['v4.1'], model: { ...model, tests: ['TEST01', 'TEST05'] } },
     { rounds: ['v5.0', 'v5.1', 'v6.0', 'v6.1'], model },
