@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,6 +63,14 @@ export class MutableTree {
       change(value);
       return JSON.stringify(value);
     });
+  }
+
+  /** Makes a file longer without writing what is in it. */
+  lengthen(path: string, bytes: number): void {
+    const file = join(this.root, path);
+    const before = readFileSync(file);
+    this.#undo.push(() => writeFileSync(file, before));
+    truncateSync(file, bytes);
   }
 
   remove(path: string): void {

@@ -25,12 +25,13 @@ export async function detectRound(
     const round = await roundOfLog(listing.pathOf(file));
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
-  const [only, ...others] = [...found.keys()];
+  const rounds = SUBMISSION_ROUNDS.filter((round) => found.has(round));
+  const [only, ...others] = rounds;
   if (only === undefined) {
     return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' };
   }
   if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
-  const where = [...found].map(([round, file]) => `${round} (${file})`).join(', ');
+  const where = rounds.map((round) => `${round} (${found.get(round)})`).join(', ');
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
     `the tree has results of several rounds: ${where}; a submission is of one round, say which with --round`,

@@ -45,7 +45,10 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a file above 50 MiB',
-    change: (tree) => tree.write(`${ACME}/code/resnet50/large.bin`, Buffer.alloc(LARGE_BYTES)),
+    change: (tree) => {
+      tree.write(`${ACME}/code/resnet50/large.bin`, 'bytes');
+      tree.lengthen(`${ACME}/code/resnet50/large.bin`, LARGE_BYTES);
+    },
     finding: 'file-too-large',
     file: `${ACME}/code/resnet50/large.bin`,
   },
