@@ -153,14 +153,10 @@ function accuracyLine({ accuracy, dataSetSamples }: SubmissionModel): string {
 }
 
 /** Keys of a detail log in LoadGen's order; the values as JSON texts. */
-export type ForeignLog = Record<string, string>;
+type ForeignLog = Record<string, string>;
 
 /** Records of a run by the C++ LoadGen. */
-export function foreignLog(
-  { tree, place, model }: ResultOf,
-  mode: string,
-  test?: string,
-): ForeignLog {
+function foreignLog({ tree, place, model }: ResultOf, mode: string, test?: string): ForeignLog {
   const { round } = tree;
   const scenario = place.scenario === 'Interactive' ? 'Server' : place.scenario;
   const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
@@ -214,7 +210,7 @@ export function foreignLog(
 }
 
 /** The text of a detail log. */
-export function foreignText(log: ForeignLog): string {
+function foreignText(log: ForeignLog): string {
   const lines = Object.entries(log).map(
     ([key, value], i) =>
       `:::MLLOG {"key": "${key}", "value": ${value}, "time_ms": ${i}.000001, "namespace": "mlperf::logging", ` +

@@ -6,7 +6,7 @@ import { readDocument } from './read-document.ts';
 import { messageOf } from './run-log.ts';
 
 /** Largest accuracy log that the official tools take for truncated. */
-export const ACCURACY_LOG_BYTES_MAX = 10_240;
+const ACCURACY_LOG_BYTES_MAX = 10_240;
 
 /** What the truncation tool leaves at either end, and what it puts between. */
 const KEPT_BYTES = 4096;

@@ -23,7 +23,7 @@ export const COMPLIANCE: string = `${ACME}/compliance/acme-2n/resnet50`;
 export const EVIDENCE: string = `${ACME}/documentation/evidence/acme-2n/resnet50`;
 /** Folders of the runs of a result. */
 export const SERVER_RUN: string = `${RESULTS}/Server/performance/run_1`;
-export const OFFLINE_RUN: string = `${RESULTS}/Offline/performance/run_1`;
+const OFFLINE_RUN: string = `${RESULTS}/Offline/performance/run_1`;
 export const SERVER_LOG: string = `${SERVER_RUN}/mlperf_log_detail.txt`;
 export const OFFLINE_LOG: string = `${OFFLINE_RUN}/mlperf_log_detail.txt`;
 export const ACCURACY: string = `${RESULTS}/Server/accuracy`;
