@@ -3,8 +3,13 @@ import type { CheckContext } from './check-context.ts';
 import { countOf, textOf } from './description-values.ts';
 import type { JsonObject } from './read-document.ts';
 
-const OFF = /\bnon-?\s?ECC\b|\b(?:no|without)\s+ECC\b|\bECC\b[^,;.]*\b(?:disabled|off|none|no)\b/i;
-const ON = /\bECC\b[^,;.]*\b(?:enabled|on|active|yes)\b/i;
+/** What may stand between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
+const BETWEEN = '(?:\\s*[:=(]\\s*|\\s+(?:is\\s+)?)';
+const OFF = new RegExp(
+  `\\bnon-?\\s?ECC\\b|\\b(?:no|without)\\s+ECC\\b|\\bECC${BETWEEN}(?:disabled|off|none|no)\\b`,
+  'i',
+);
+const ON = new RegExp(`\\bECC${BETWEEN}(?:enabled|on|active|yes)\\b`, 'i');
 
 /** Memories of a datacenter system say that their ECC is on. */
 export function checkEcc({ findings }: CheckContext, path: string, description: JsonObject): void {

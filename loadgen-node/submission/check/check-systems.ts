@@ -39,7 +39,12 @@ const POWER_FIELDS: readonly string[] = [
 
 /** Suites of a system; those of the datacenter where the description does not say. */
 export function suitesOf(description: JsonObject | undefined): readonly Suite[] {
-  return SYSTEM_TYPES[textOf(description?.['system_type'])] ?? ['datacenter'];
+  return suitesOfType(textOf(description?.['system_type'])) ?? ['datacenter'];
+}
+
+/** Undefined for a text that is no system type. */
+function suitesOfType(type: string): readonly Suite[] | undefined {
+  return Object.hasOwn(SYSTEM_TYPES, type) ? SYSTEM_TYPES[type] : undefined;
 }
 
 /**
@@ -169,7 +174,7 @@ function checkIdentity(
   }
   const type = said('system_type');
   if (type === undefined) return;
-  if (SYSTEM_TYPES[type] === undefined) {
+  if (suitesOfType(type) === undefined) {
     findings.add('system-type-unknown', path, `system_type is "${type}".`);
   } else if (division === 'network' && type !== 'datacenter') {
     findings.add('not-datacenter', path, `system_type is "${type}".`);

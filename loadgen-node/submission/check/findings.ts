@@ -4,6 +4,9 @@ import { type FindingId, findingRule } from './finding-rules.ts';
 /** Findings of one id in one file that are told; more are only counted. */
 const PER_FILE_MAX = 20;
 
+/** Characters of what was seen; a value of a log can have any length. */
+const SEEN_MAX = 600;
+
 /** What a check gathers while it walks through a tree. */
 export class Findings {
   readonly #list: CheckFinding[] = [];
@@ -18,7 +21,9 @@ export class Findings {
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
     if (count > PER_FILE_MAX) return;
-    this.#list.push({ ...findingRule(id), file, ...(line === undefined ? {} : { line }), seen });
+    const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
+    const where = line === undefined ? {} : { line };
+    this.#list.push({ ...findingRule(id), file, ...where, seen: short });
   }
 
   /** In the order in which they were found. */

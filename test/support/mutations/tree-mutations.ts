@@ -66,9 +66,9 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a name with a character of the shell',
-    change: (tree) => tree.write(`${ACME}/code/a;b.md`, 'text'),
+    change: (tree) => tree.write(`${MEASUREMENTS}/Server/a;b.md`, 'text'),
     finding: 'name-not-plain',
-    file: `${ACME}/code/a;b.md`,
+    file: `${MEASUREMENTS}/Server/a;b.md`,
   },
   {
     what: 'a cache of Python',

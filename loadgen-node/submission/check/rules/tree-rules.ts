@@ -90,7 +90,7 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   },
   'name-not-plain': {
     severity: 'warning',
-    rule: 'Names have no characters that mean something to a shell.',
+    rule: 'Names outside of the sources have no characters that mean something to a shell.',
     source: `${COMPLIANCE_SCRIPTS} hand paths to a shell without quotes`,
     advice: 'Use letters, digits, "-", "_", "+", "," and ".".',
   },

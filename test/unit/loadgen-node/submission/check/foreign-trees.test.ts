@@ -262,6 +262,48 @@ it('streams a log that is too large, and does not read documents of gigabytes', 
   expect(findings.filter(({ id }) => id === 'file-too-large')).toHaveLength(5);
 });
 
+it.each([
+  ['null', null],
+  ['a number', 7],
+  ['a list', ['a', 1]],
+  ['an object', { a: 1 }],
+  ['a name of every object', 'constructor'],
+])('takes %s in the place of every value', async (_, value) => {
+  const root = tempFolder();
+  const records = Object.fromEntries(RECORD_KEYS.map((key) => [key, JSON.stringify(value)]));
+  writeForeignTree({ root, ...LLAMA, records });
+  const tree = new MutableTree(root);
+  tree.json('network/ACME/systems/acme.json', (system) => {
+    for (const key of Object.keys(system)) system[key] = value;
+  });
+  const folder = 'network/ACME/results/acme/llama2-70b-99.9/Offline';
+  tree.write(`${folder}/measurements.json`, JSON.stringify(value));
+  tree.write(`${folder}/accuracy/mlperf_log_accuracy.json`, JSON.stringify(value));
+  tree.write(`${folder}/accuracy/accuracy.txt`, JSON.stringify(value));
+  tree.end();
+  const { findings } = await checkTree(root, { round: 'v6.1' });
+  const ids = findings.map(({ id }) => id);
+  const wrong = ids.filter((id) => id === 'json-broken' || id === 'measurements-field-missing');
+  expect(wrong.length).toBeGreaterThan(0);
+  expect(ids).toEqual(expect.arrayContaining(['accuracy-log-damaged', 'hash-missing']));
+  expect(findings.filter(({ seen }) => seen.length > 700)).toEqual([]);
+});
+
+const RECORD_KEYS = [
+  'loadgen_version',
+  'sut_name',
+  'effective_scenario',
+  'effective_test_mode',
+  'effective_qsl_rng_seed',
+  'effective_min_duration_ms',
+  'effective_target_latency_ns',
+  'early_stopping_met',
+  'result_validity',
+  'longhaul_model',
+  'longhaul_data_set',
+  'longhaul_performance_issued_samples',
+];
+
 it('tells files that cannot be read, and checks the others', async () => {
   const root = tempFolder();
   writeForeignTree({ root, ...RESNET });
