@@ -1,10 +1,67 @@
-import type { Command } from 'commander';
+import { writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { type CheckReport, checkReportSchema } from '../submission/check/check-report.ts';
+import { checkTree } from '../submission/check/check-tree.ts';
+import { reportText } from '../submission/check/report-text.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul submission check tree
+  longhaul submission check tree --round v5.0 --json report.json
+  longhaul submission check tree --originals originals     (of "longhaul submission truncate")
+
+Exit code: 0 no error, 3 errors, 2 no tree or wrong usage. Every finding: docs/submission-check.md.`;
+
+/** Exit code of a tree with errors, as of a run that is INVALID. */
+const ERRORS_EXIT_CODE = 3;
+
+interface CheckFlags {
+  readonly round?: SubmissionRound;
+  readonly json?: string;
+  readonly originals?: string;
+  readonly strict?: boolean;
+}
 
 /** `longhaul submission check`. */
-export function submissionCheckCommand(_setExitCode: (code: number) => void): Command {
+export function submissionCheckCommand(setExitCode: (code: number) => void): Command {
   return createCommand(
     'check',
     'check a tree by all rules that are known, official and of the Network division',
-  );
+  )
+    .argument('<tree>', 'root of the tree: the folder with closed, network, open')
+    .addOption(
+      new Option(
+        '--round <round>',
+        'round whose rules hold; default: the one whose seeds the logs have',
+      ).choices(SUBMISSION_ROUNDS),
+    )
+    .option('--json <file>', 'write the report for machines here as well')
+    .option(
+      '--originals <folder>',
+      'accuracy logs before truncation, laid out as the tree is: compute their hashes',
+    )
+    .option('--strict', 'marks (a stand-in, a LoadGen that is not the approved one) are errors')
+    .addHelpText('after', EXAMPLE)
+    .action(async (tree: string, flags: CheckFlags) => {
+      const report = await checkTree(tree, { round: flags.round, originals: flags.originals });
+      if (flags.json !== undefined) writeReport(flags.json, report);
+      process.stdout.write(reportText(report));
+      const { error, mark } = report.counts;
+      if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(ERRORS_EXIT_CODE);
+    });
+}
+
+/** What is written has the form that is documented. @throws MlperfError `ERR_OUTPUT` */
+function writeReport(path: string, report: CheckReport): void {
+  const text = `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`;
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    const why = `cannot write ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', why, { cause: error });
+  }
 }

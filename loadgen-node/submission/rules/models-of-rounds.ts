@@ -1,32 +1,16 @@
+import { LANGUAGE } from './models/language.ts';
+import { OTHER_MODELS } from './models/other-models.ts';
+import { VISION } from './models/vision.ts';
 import type { SubmissionModel } from './submission-model.ts';
 import type { SubmissionRound } from './submission-rounds.ts';
 
-/** ResNet-50 in the rounds that have it in the datacenter suite. */
-const RESNET: SubmissionModel = {
-  name: 'resnet',
-  folder: 'resnet50',
-  benchmark: 'resnet50',
-  scenarios: {
-    datacenter: { required: ['Server', 'Offline'], oneOf: [] },
-    edge: { required: ['SingleStream', 'MultiStream', 'Offline'], oneOf: [] },
-  },
-  performanceSamples: 1024,
-  dataSetSamples: 50_000,
-  offlineSamples: 24_576,
-  serverLatencyNs: 15_000_000,
-  accuracy: [{ metric: 'acc', lower: 76.46 * 0.99 }],
-  tests: ['TEST01', 'TEST04'],
-};
-
-const MODELS: Readonly<Record<SubmissionRound, readonly SubmissionModel[]>> = {
-  'v4.1': [{ ...RESNET, tests: ['TEST01', 'TEST04', 'TEST05'] }],
-  'v5.0': [RESNET],
-  'v5.1': [],
-  'v6.0': [],
-  'v6.1': [],
-};
-
-/** Every model of a round. */
+/**
+ * Every model of a round, with what the round demands of its results.
+ * Source: the tables of the official submission checkers (v4.1: the tag's own; later rounds: the newest, which
+ * has them all; where an older one of the same round differs, the table says so) and inference_rules.
+ */
 export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[] {
-  return MODELS[round];
+  return [...VISION, ...LANGUAGE, ...OTHER_MODELS].flatMap(({ rounds, model }) =>
+    rounds.includes(round) ? [model] : [],
+  );
 }

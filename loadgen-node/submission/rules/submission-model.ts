@@ -6,6 +6,15 @@ import type { SubmissionRound, Suite } from './submission-rounds.ts';
 /** Scenarios as folders name them: later rounds add Interactive, which is Server to LoadGen. */
 export type SubmissionScenario = Scenario | 'Interactive';
 
+/** {@link SubmissionScenario}, in the order in which they are listed to people. */
+export const SUBMISSION_SCENARIOS: readonly SubmissionScenario[] = [
+  'SingleStream',
+  'MultiStream',
+  'Server',
+  'Offline',
+  'Interactive',
+];
+
 /** One number that `accuracy.txt` has to show, in the unit in which the official script prints it. */
 export interface AccuracyTarget {
   /** Name as the official tools have it: `acc`, `F1`, `ROUGE1`, ... */
@@ -23,6 +32,12 @@ export interface ScenarioNeed {
   readonly oneOf: readonly SubmissionScenario[];
 }
 
+/** Bounds on p99 of the time to first token and per output token, in ns; what is measured must be below. */
+export interface TokenLatencies {
+  readonly ttftNs: number;
+  readonly tpotNs: number;
+}
+
 /** What a round demands of a result of one model. Counts in samples, times in ns. */
 export interface SubmissionModel {
   /** Name in the official tools: `resnet`, `bert-99`, ... */
@@ -33,17 +48,33 @@ export interface SubmissionModel {
   readonly benchmark: string;
   /** Absent suite: the model is not in it. */
   readonly scenarios: Partial<Readonly<Record<Suite, ScenarioNeed>>>;
+  /** What a system of both suites needs, where the official tables have more than the two suites together. */
+  readonly bothSuites?: ScenarioNeed;
   readonly performanceSamples: number;
   readonly dataSetSamples: number;
+  /** Samples of an accuracy run, where they are not the whole data set. */
+  readonly accuracySamples?: number;
   /** Fewest samples of an Offline query. */
   readonly offlineSamples: number;
   /** Largest latency bound of a Server run (a setting, not what was measured); absent: none is looked at. */
   readonly serverLatencyNs?: number;
-  /** Bounds on p99 of the time to first token and per output token, by scenario. */
-  readonly tokenLatencies?: Partial<
-    Readonly<Record<SubmissionScenario, { readonly ttftNs: number; readonly tpotNs: number }>>
-  >;
+  readonly tokenLatencies?: Partial<Readonly<Record<SubmissionScenario, TokenLatencies>>>;
   readonly accuracy: readonly AccuracyTarget[];
+  /** What is other in one scenario. */
+  readonly inScenario?: Partial<
+    Readonly<
+      Record<
+        SubmissionScenario,
+        Partial<Pick<SubmissionModel, 'accuracy' | 'accuracySamples' | 'serverLatencyNs'>>
+      >
+    >
+  >;
+  /** Result in tokens: `counted` by LoadGen, or `inferred` from a mean length; absent: in samples. */
+  readonly tokenMetric?: 'counted' | 'inferred';
+  /** Largest difference of the two accuracies of TEST01's fallback in percent, where it is not the usual one. */
+  readonly baselinePercents?: Readonly<Record<string, number>>;
+  /** Files that must lie in a folder of `accuracy/`, by their numbers. */
+  readonly accuracyFiles?: { readonly folder: string; readonly ids: readonly string[] };
   /** Compliance tests of the closed and network divisions. */
   readonly tests: readonly TestId[];
   /** True where samples must be issued in whole permutations (sample_concatenate_permutation). */
@@ -61,4 +92,26 @@ export function modelsOfBenchmark(
   benchmark: string,
 ): readonly SubmissionModel[] {
   return modelsOfRound(round).filter((model) => model.benchmark === benchmark);
+}
+
+/** The model with what is other in a scenario. */
+export function modelInScenario(
+  model: SubmissionModel,
+  scenario: SubmissionScenario,
+): SubmissionModel {
+  return { ...model, ...model.inScenario?.[scenario] };
+}
+
+/** What a system of these suites has to show of a model; undefined: the model is in none of them. */
+export function scenarioNeed(
+  model: SubmissionModel,
+  suites: readonly Suite[],
+): ScenarioNeed | undefined {
+  if (suites.length > 1 && model.bothSuites !== undefined) return model.bothSuites;
+  const needs = suites.flatMap((suite) => model.scenarios[suite] ?? []);
+  if (needs.length === 0) return undefined;
+  return {
+    required: [...new Set(needs.flatMap(({ required }) => required))],
+    oneOf: [...new Set(needs.flatMap(({ oneOf }) => oneOf))],
+  };
 }

@@ -1,0 +1,91 @@
+import type { NetworkAudit } from '../../audit/network-audit.ts';
+import { bandwidthFormula, dtypeBytes } from '../build/bandwidth/bandwidth-formulas.ts';
+import { formatRate, parseRate } from '../build/bandwidth/link-rate.ts';
+import { sampleRateKey } from '../rules/result-metric.ts';
+import { TODO_MARK } from '../system-fields.ts';
+import type { CheckContext } from './check-context.ts';
+import { countOf, textOf } from './description-values.ts';
+import type { ResultSite } from './result-site.ts';
+import type { RunLog } from './run-log.ts';
+
+/** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
+const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bit\/s|b\/s|bps|bit|be|b)?(?![a-z])/gi;
+
+/** What both ends counted of a run; null where the logs' LoadGen counts nothing. */
+export interface WireBytes {
+  readonly payload: number;
+  readonly response: number;
+}
+
+/** Bytes of one sample on the wire, each way; undefined where nobody counted them. */
+export function wireBytesOf(audit: NetworkAudit | undefined): WireBytes | undefined {
+  const ours = (audit?.nodes ?? []).map((node) => node.ours);
+  const samples = ours.reduce((sum, { sampleCount }) => sum + sampleCount, 0);
+  if (samples === 0) return undefined;
+  const payload = ours.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0);
+  const response = ours.reduce((sum, { responseBytes }) => sum + responseBytes, 0);
+  return { payload: payload / samples, response: response / samples };
+}
+
+/**
+ * Holds what a result needs against the stated links: rate times number of cards, at the weaker end. The formulas are
+ * adjusted to the bytes that were counted, as the rules ask.
+ */
+export function checkBandwidth(
+  context: CheckContext,
+  site: ResultSite,
+  { log, wire }: { log: RunLog; wire: WireBytes | undefined },
+): void {
+  const { findings, layout } = context;
+  const { description, division, submitter, system, scenario } = site;
+  if (description === undefined) return;
+  const path = layout.system(division, submitter, system);
+  const rate = slowestRate(textOf(description['network_rate']));
+  const cards = ['number_nic_loadgen', 'number_nic_sut'].map((key) => countOf(description[key]));
+  const [ofLoadgen, ofSut] = cards;
+  if (rate === undefined || !ofLoadgen || !ofSut) {
+    tellUnknown(context, path, description);
+    return;
+  }
+  const key = sampleRateKey(scenario);
+  const throughput = key === undefined ? undefined : log.optionalNumber(key);
+  const bytes = bytesOfSample(site, wire);
+  if (throughput === undefined || bytes === undefined) return;
+  const needed = throughput * Math.max(bytes.payload, bytes.response) * 8;
+  const offered = rate * Math.min(ofLoadgen, ofSut);
+  if (needed <= offered) return;
+  const text =
+    `${site.modelFolder} ${scenario} needs ${formatRate(needed)}, ` +
+    `and ${Math.min(ofLoadgen, ofSut)} x ${formatRate(rate)} are stated.`;
+  findings.add('bandwidth-too-small', path, text);
+}
+
+/** Where the description is empty or not finished, other rules have told it. */
+function tellUnknown(
+  { findings }: CheckContext,
+  path: string,
+  description: Readonly<Record<string, unknown>>,
+): void {
+  const keys = ['network_rate', 'number_nic_loadgen', 'number_nic_sut'];
+  const values = keys.map((key) => [key, textOf(description[key])] as const);
+  if (values.some(([, value]) => value.trim() === '' || value.startsWith(TODO_MARK))) return;
+  const text = values.map(([key, value]) => `${key} is "${value}"`).join(', ');
+  findings.add('bandwidth-unknown', path, `${text}.`);
+}
+
+function slowestRate(text: string): number | undefined {
+  const rates = (text.match(RATE) ?? []).flatMap((word) => parseRate(word) ?? []);
+  return rates.length === 0 ? undefined : Math.min(...rates);
+}
+
+/** Counted bytes; else the rules' formula, with elements of four bytes as the reference models take. */
+function bytesOfSample({ model }: ResultSite, wire: WireBytes | undefined): WireBytes | undefined {
+  if (wire !== undefined) return wire;
+  const formula = model === undefined ? undefined : bandwidthFormula(model.benchmark);
+  if (formula === undefined) return undefined;
+  const bytes = dtypeBytes('fp32') ?? 4;
+  return {
+    payload: formula.inputElements * bytes,
+    response: (formula.outputElements ?? 0) * bytes,
+  };
+}

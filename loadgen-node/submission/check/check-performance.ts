@@ -1,0 +1,192 @@
+import { posix } from 'node:path';
+import type { TestId } from '../../compliance/test-ids.ts';
+import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { readSummaryLog } from '../../run-folder/summary-log.ts';
+import { resultMetric } from '../rules/result-metric.ts';
+import { seedsOfRound, test05SeedsOfRound } from '../rules/round-seeds.ts';
+import { modelInScenario, type SubmissionModel } from '../rules/submission-model.ts';
+import type { CheckContext } from './check-context.ts';
+import { checkLatencies } from './check-latencies.ts';
+import { isTrue } from './description-values.ts';
+import { isStrict, type ResultSite } from './result-site.ts';
+import { messageOf, type RunLog, readRunLog } from './run-log.ts';
+
+/** Duration that every run is set to at least, in ms. */
+const MIN_DURATION_MS = 600_000;
+
+/** What the name of a SUT over a network contains. */
+const NETWORK_SUT = 'Network SUT';
+
+/** Seed of the sampled accuracy log of the compliance tests. Source: their audit.config. */
+const SAMPLING_SEED = 720381539243781796n;
+
+/**
+ * Checks the logs of a performance run: that of a result, or of a compliance test.
+ * @param folder performance/run_1.
+ * @returns The log; undefined where there is none to look at.
+ */
+export async function checkPerformanceRun(
+  context: CheckContext,
+  site: ResultSite,
+  folder: string,
+  test?: TestId,
+): Promise<RunLog | undefined> {
+  const log = await readRunLog(context, folder);
+  if (log === undefined) return undefined;
+  const { round } = context;
+  const seeds = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
+  log.checkSeeds(seeds ?? seedsOfRound(round), 'seed-wrong');
+  checkScenarioAndMode(log, site);
+  checkVerdict(log);
+  checkSettings(log, test);
+  checkSutName(log, site);
+  if (site.model !== undefined) {
+    checkAmounts(log, site, modelInScenario(site.model, site.scenario));
+    checkLatencies(log, site, modelInScenario(site.model, site.scenario));
+  }
+  await checkSummary(context, folder, log);
+  return log;
+}
+
+function checkScenarioAndMode(log: RunLog, { scenario }: ResultSite): void {
+  const expected = scenario === 'Interactive' ? 'Server' : scenario;
+  const seen = log.text('effective_scenario');
+  if (seen !== undefined && seen !== expected) {
+    log.tellOf('scenario-differs', 'effective_scenario', `It is ${seen}, not ${expected}.`);
+  }
+  const mode = log.record('effective_test_mode')?.value;
+  if (mode !== undefined && mode !== 'PerformanceOnly' && mode !== 'SubmissionRun') {
+    log.tellOf('mode-differs', 'effective_test_mode', `It is ${String(mode)}.`);
+  }
+}
+
+function checkVerdict(log: RunLog): void {
+  const validity = log.text('result_validity');
+  if (validity === undefined) return;
+  if (validity !== 'VALID') {
+    log.tellOf('result-invalid', 'result_validity', `result_validity is ${validity}.`);
+    return;
+  }
+  for (const key of [
+    'result_perf_constraints_met',
+    'result_min_duration_met',
+    'result_min_queries_met',
+  ]) {
+    if (log.boolean(key) === false) {
+      log.tellOf('constraint-not-met', key, `${key} is false, though the result is VALID.`);
+    }
+  }
+}
+
+/** Whether the settings of a compliance test are there exactly where they belong. */
+function checkSettings(log: RunLog, test: TestId | undefined): void {
+  const isSame = log.boolean('effective_performance_issue_same') === true;
+  const isUnique = log.boolean('effective_performance_issue_unique') === true;
+  const target = log.optionalNumber('effective_accuracy_log_sampling_target') ?? 0;
+  const id = test === undefined ? 'audit-in-result' : 'test-settings-wrong';
+  const what = test ?? 'a result';
+  if (isSame !== (test === 'TEST04')) {
+    const text = `performance_issue_same is ${isSame}, which is not that of ${what}.`;
+    log.tellOf(id, 'effective_performance_issue_same', text);
+  }
+  if (isUnique) {
+    const text = `performance_issue_unique is true, which is not that of ${what}.`;
+    log.tellOf(id, 'effective_performance_issue_unique', text);
+  }
+  if (target > 0 !== (test === 'TEST01')) {
+    const text = `accuracy_log_sampling_target is ${target}, which is not that of ${what}.`;
+    log.tellOf(id, 'effective_accuracy_log_sampling_target', text);
+  }
+  if (test === 'TEST01') checkSamplingSeed(log);
+}
+
+function checkSamplingSeed(log: RunLog): void {
+  const seed = log.record('effective_accuracy_log_rng_seed')?.value;
+  if (seed === undefined || String(seed) === String(SAMPLING_SEED)) return;
+  const text = `accuracy_log_rng_seed is ${String(seed)}, not ${SAMPLING_SEED}.`;
+  log.tellOf('test-settings-wrong', 'effective_accuracy_log_rng_seed', text);
+}
+
+function checkSutName(log: RunLog, { division, description }: ResultSite): void {
+  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
+  if (!isNetwork || division === 'closed') return;
+  const name = log.text('sut_name');
+  if (name === undefined || name.includes(NETWORK_SUT)) return;
+  log.tellOf('sut-name', 'sut_name', `The name is "${name}", without "${NETWORK_SUT}".`);
+}
+
+/** Counts and lengths, and the number that is the result. */
+function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel): void {
+  const { scenario } = site;
+  const least: [key: string, count: number, id: Parameters<RunLog['tell']>[0]][] = [
+    ['effective_performance_sample_count', model.performanceSamples, 'performance-samples-few'],
+    ['effective_min_duration_ms', MIN_DURATION_MS, 'duration-short'],
+    ['effective_min_query_count', scenario === 'Offline' ? 1 : 0, 'queries-few'],
+    [
+      'effective_samples_per_query',
+      scenario === 'Offline' ? model.offlineSamples : 1,
+      'offline-samples-few',
+    ],
+  ];
+  for (const [key, count, id] of least) {
+    const seen = log.number(key);
+    if (seen !== undefined && seen < count) {
+      log.tellOf(id, key, `${key} is ${seen}; at least ${count} are needed.`);
+    }
+  }
+  const metric = resultMetric(model, scenario);
+  const value = log.optionalNumber(metric);
+  if (value === undefined || !(value > 0)) {
+    log.tellOf('metric-missing', metric, `${metric} is ${value ?? 'missing'}.`);
+  }
+  const isIssuedEqually = log.boolean('effective_sample_concatenate_permutation') === true;
+  if (model.isEqualIssue === true && isStrict(site) && !isIssuedEqually) {
+    const key = 'effective_sample_concatenate_permutation';
+    log.tellOf('equal-issue-off', key, `${key} is not true.`);
+  }
+}
+
+/** Labels of the rate in the summary, by LoadGen's key in the detail log. */
+const RATES: readonly [key: string, label: string][] = [
+  ['result_completed_samples_per_sec', 'Completed samples per second'],
+  ['result_samples_per_second', 'Samples per second'],
+];
+
+/** Largest difference of a rate in the summary, which has two decimals. */
+const RATE_TOLERANCE = 0.0051;
+
+async function checkSummary(context: CheckContext, folder: string, log: RunLog): Promise<void> {
+  const { listing, findings } = context;
+  const file = posix.join(folder, RUN_FILES.summary);
+  if (!listing.hasFile(file)) return;
+  const summary = await readSummaryLog(listing.pathOf(file)).catch((error: unknown) => {
+    findings.add('no-plain-file', file, `It cannot be read: ${messageOf(error)}.`);
+  });
+  if (summary === undefined) return;
+  const { values } = summary;
+  const rate = RATES.find(([key]) => log.record(key) !== undefined);
+  const labels = ['Scenario', 'Result is', ...(rate === undefined ? [] : [rate[1]])];
+  const missing = labels.filter((label) => !values.has(label));
+  if (missing.length > 0) {
+    findings.add('summary-unusable', file, `It has no line of ${missing.join(', ')}.`);
+    return;
+  }
+  const pairs: [label: string, key: string][] = [
+    ['Scenario', 'effective_scenario'],
+    ['Result is', 'result_validity'],
+    ['SUT name', 'sut_name'],
+  ];
+  for (const [label, key] of pairs) {
+    const record = log.record(key);
+    const seen = values.get(label);
+    if (record === undefined || seen === undefined || seen === String(record.value)) continue;
+    const text = `"${label}" is ${seen}, in the detail log ${String(record.value)}.`;
+    findings.add('summary-differs', file, text);
+  }
+  if (rate === undefined) return;
+  const [key, label] = rate;
+  const seen = Number(values.get(label));
+  const logged = log.optionalNumber(key) ?? 0;
+  if (Math.abs(seen - logged) <= RATE_TOLERANCE * Math.max(1, logged)) return;
+  findings.add('summary-differs', file, `"${label}" is ${seen}, in the detail log ${logged}.`);
+}

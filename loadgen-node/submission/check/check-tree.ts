@@ -1,0 +1,61 @@
+import { packageVersion } from '../../../shared/process/package-files.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { TreeLayout } from '../tree-layout.ts';
+import type { CheckContext } from './check-context.ts';
+import { checkFiles } from './check-files.ts';
+import {
+  CHECK_REPORT_VERSION,
+  type CheckedResult,
+  type CheckReport,
+  orderFindings,
+} from './check-report.ts';
+import { checkSubmitter } from './check-submitter.ts';
+import { detectRound } from './detect-round.ts';
+import { Findings } from './findings.ts';
+import { submittersOf } from './result-site.ts';
+import { TreeListing } from './tree-listing.ts';
+
+/** What a check may be told. */
+export interface CheckOptions {
+  /** Absent: the round whose seeds the logs have; where there are none, the default one. */
+  readonly round?: SubmissionRound | undefined;
+  /** Folder with the accuracy logs as they were before truncation, laid out as the tree is: hashes are computed. */
+  readonly originals?: string | undefined;
+}
+
+/**
+ * Checks a submission tree by all rules that are known. Logs are streamed; nothing is written.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, `ERR_CONFIG_INVALID` when it is of several rounds.
+ */
+export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
+  const listing = TreeListing.of(root);
+  const said = options.round;
+  const { round, roundFrom } =
+    said === undefined ? await detectRound(listing) : { round: said, roundFrom: 'said' as const };
+  const findings = new Findings();
+  const layout = new TreeLayout(round);
+  const context: CheckContext = {
+    listing,
+    findings,
+    round,
+    layout,
+    originals: options.originals,
+  };
+  checkFiles(listing, findings);
+  const results: CheckedResult[] = [];
+  const submitters = submittersOf(listing);
+  if (submitters.length === 0) {
+    findings.add('no-results', '.', 'No division has the folder of a submitter.');
+  }
+  for (const { division, submitter } of submitters) {
+    results.push(...(await checkSubmitter(context, division, submitter)));
+  }
+  return {
+    schemaVersion: CHECK_REPORT_VERSION,
+    checker: `longhaul ${packageVersion()}`,
+    round,
+    roundFrom,
+    results,
+    ...orderFindings(findings.all()),
+  };
+}

@@ -1,0 +1,51 @@
+import type { FindingRule } from './check-finding.ts';
+import { ACCURACY_RULES, type AccuracyRuleId } from './rules/accuracy-rules.ts';
+import { COMPLIANCE_RULES, type ComplianceRuleId } from './rules/compliance-rules.ts';
+import { NETWORK_DIVISION_RULES, type NetworkRuleId } from './rules/network-rules.ts';
+import type { RuleTexts } from './rules/rule-sources.ts';
+import { RUN_RULES, type RunRuleId } from './rules/run-rules.ts';
+import { SYSTEM_RULES, type SystemRuleId } from './rules/system-rules.ts';
+import { TREE_RULES, type TreeRuleId } from './rules/tree-rules.ts';
+
+/** Id of a rule of the self-check. */
+export type FindingId =
+  | NetworkRuleId
+  | TreeRuleId
+  | SystemRuleId
+  | RunRuleId
+  | AccuracyRuleId
+  | ComplianceRuleId;
+
+/** Rules that are about one thing. */
+export interface RuleGroup {
+  readonly title: string;
+  readonly rules: readonly FindingRule[];
+}
+
+/** All rules, in the order in which they are listed to people. */
+export const RULE_GROUPS: readonly RuleGroup[] = [
+  group('Marks and the Network division', NETWORK_DIVISION_RULES),
+  group('Files and folders', TREE_RULES),
+  group('System descriptions and measurements', SYSTEM_RULES),
+  group('Logs of runs', RUN_RULES),
+  group('Accuracy', ACCURACY_RULES),
+  group('Compliance tests', COMPLIANCE_RULES),
+];
+
+const TEXTS: Readonly<Record<FindingId, RuleTexts>> = {
+  ...NETWORK_DIVISION_RULES,
+  ...TREE_RULES,
+  ...SYSTEM_RULES,
+  ...RUN_RULES,
+  ...ACCURACY_RULES,
+  ...COMPLIANCE_RULES,
+};
+
+/** The rule with an id. */
+export function findingRule(id: FindingId): FindingRule {
+  return { id, ...TEXTS[id] };
+}
+
+function group(title: string, table: Readonly<Record<string, RuleTexts>>): RuleGroup {
+  return { title, rules: Object.entries(table).map(([id, texts]) => ({ id, ...texts })) };
+}

@@ -1,0 +1,109 @@
+import { NETWORK_RULES, type RuleTexts } from './rule-sources.ts';
+
+const QDL = `${NETWORK_RULES}, QDL constraints`;
+
+/** Ids of {@link NETWORK_DIVISION_RULES}. */
+export type NetworkRuleId =
+  | 'stand-in-model'
+  | 'not-approved-loadgen'
+  | 'loadgen-not-known'
+  | 'audit-missing'
+  | 'network-rules-unproved'
+  | 'audit-broken'
+  | 'audit-of-another-run'
+  | 'audit-rule-broken'
+  | 'audit-rule-unproved'
+  | 'same-host'
+  | 'node-names-alike'
+  | 'name-without-round-trip'
+  | 'compression-not-allowed'
+  | 'diagram-missing';
+
+/** Rules of the Network division that no official tool checks, and the two marks. */
+export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> = {
+  'stand-in-model': {
+    severity: 'mark',
+    rule: 'A stand-in model or data set measures software; what it shows is no result of the benchmark.',
+    source: 'longhaul: stand-ins have the form of the real model and data, and no accuracy',
+    advice: 'Use the model and the data set of the benchmark.',
+  },
+  'not-approved-loadgen': {
+    severity: 'mark',
+    rule: 'LoadGen is compiled from a tagged approved revision of the mlperf/inference repository, unaltered.',
+    source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
+    advice: 'The form is accepted; the result is none of MLPerf.',
+  },
+  'loadgen-not-known': {
+    severity: 'warning',
+    rule: 'loadgen_version names an approved revision with its git hash, built from files without changes.',
+    source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
+    advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
+  },
+  'audit-missing': {
+    severity: 'error',
+    rule: 'Each run of a network result of longhaul has its network_audit.json in documentation/evidence.',
+    source: 'longhaul, network-audit',
+    advice:
+      'Build the tree with longhaul submission build, or add the file from the folder of the run.',
+  },
+  'network-rules-unproved': {
+    severity: 'warning',
+    rule: 'What the rules of the Network division ask of QDL and SUT is shown by evidence.',
+    source: `${NETWORK_RULES}; a foreign LoadGen writes no audit, and no tool looks`,
+    advice: 'Be ready to show it to reviewers: round trip of Name(), counts of both ends, hosts.',
+  },
+  'audit-broken': {
+    severity: 'error',
+    rule: 'network_audit.json can be read.',
+    source: 'longhaul, network-audit',
+    advice: 'Copy it again from the folder of the run.',
+  },
+  'audit-of-another-run': {
+    severity: 'error',
+    rule: 'The audit is of the run whose logs lie in the tree.',
+    source: 'longhaul, network-audit',
+    advice: 'Copy it from the folder of the run.',
+  },
+  'audit-rule-broken': {
+    severity: 'error',
+    rule: 'No rule of the Network division was broken in the run.',
+    source: NETWORK_RULES,
+    advice: 'See longhaul audit: mend it and make the run again, or submit to open.',
+  },
+  'audit-rule-unproved': {
+    severity: 'warning',
+    rule: 'The evidence of the run shows each rule that a run can show.',
+    source: NETWORK_RULES,
+    advice: 'See longhaul audit: what is not shown, reviewers may ask for.',
+  },
+  'same-host': {
+    severity: 'error',
+    rule: 'LoadGen node and SUT nodes are physically separate and distinct systems.',
+    source: `${NETWORK_RULES}, System Topology`,
+    advice: 'Run the SUT on another machine.',
+  },
+  'node-names-alike': {
+    severity: 'error',
+    rule: 'Every SUT node has a name of its own.',
+    source: QDL,
+    advice: 'Give each node its --name.',
+  },
+  'name-without-round-trip': {
+    severity: 'error',
+    rule: 'Name() makes at least one round trip over the network before it returns.',
+    source: QDL,
+    advice: 'Ask the nodes in Name(), every time.',
+  },
+  'compression-not-allowed': {
+    severity: 'error',
+    rule: 'Samples travel in a form that the table of compression options has for the model.',
+    source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
+    advice: 'Use another encoding or compression, or submit to open.',
+  },
+  'diagram-missing': {
+    severity: 'error',
+    rule: 'A network submission has a diagram of what connects LoadGen node and SUT nodes.',
+    source: `${NETWORK_RULES}, System Topology; no tool looks`,
+    advice: 'Add one to documentation/, with "diagram" in its name; submission build draws it.',
+  },
+};

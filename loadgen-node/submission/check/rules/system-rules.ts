@@ -1,0 +1,199 @@
+import {
+  ALL_CHECKERS,
+  INFERENCE_RULES,
+  NETWORK_RULES,
+  NEWER_CHECKERS,
+  type RuleTexts,
+  SUBMISSION_RULES,
+} from './rule-sources.ts';
+
+/** Ids of {@link SYSTEM_RULES}. */
+export type SystemRuleId =
+  | 'system-missing'
+  | 'system-unused'
+  | 'field-missing'
+  | 'field-empty'
+  | 'field-not-text'
+  | 'field-not-number'
+  | 'field-unknown'
+  | 'todo-left'
+  | 'division-differs'
+  | 'submitter-differs'
+  | 'status-unknown'
+  | 'system-type-unknown'
+  | 'not-datacenter'
+  | 'is-network-not-text'
+  | 'is-network-false'
+  | 'is-network-in-closed'
+  | 'network-field-empty'
+  | 'fabric-not-permitted'
+  | 'bus-interconnect'
+  | 'ecc-not-stated'
+  | 'ecc-off'
+  | 'bandwidth-too-small'
+  | 'bandwidth-unknown'
+  | 'measurements-file-missing'
+  | 'measurements-field-missing'
+  | 'conf-unreadable';
+
+/** Rules about `systems/<system>.json` and the measurements file. */
+export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
+  'system-missing': {
+    severity: 'error',
+    rule: 'Every system with results has a description, systems/<system>.json.',
+    source: ALL_CHECKERS,
+    advice: 'Make one: longhaul system describe --output systems/<system>.json.',
+  },
+  'system-unused': {
+    severity: 'error',
+    rule: 'Every description in systems/ has results.',
+    source: 'submission_checker_old',
+    advice: 'Remove the description, or add its results.',
+  },
+  'field-missing': {
+    severity: 'error',
+    rule: 'The description has every key that the official tools ask for.',
+    source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}, <system_desc_id>.json metadata`,
+    advice: 'Add the key.',
+  },
+  'field-empty': {
+    severity: 'error',
+    rule: 'Keys that need a meaningful response have one.',
+    source: ALL_CHECKERS,
+    advice: 'Say what it is; "N/A" where there is none.',
+  },
+  'field-not-text': {
+    severity: 'error',
+    rule: 'Values of a description are texts.',
+    source: `${ALL_CHECKERS} (the number 0 counts as empty, an object breaks the report)`,
+    advice: 'Put the value in quotes.',
+  },
+  'field-not-number': {
+    severity: 'error',
+    rule: 'number_of_nodes, host_processors_per_node and accelerators_per_node are whole numbers.',
+    source: `${NEWER_CHECKERS}: any other text ends it while it writes its report`,
+    advice: 'Write a number, "0" where there is none.',
+  },
+  'field-unknown': {
+    severity: 'notice',
+    rule: 'Keys that no official tool knows are passed over with a warning.',
+    source: ALL_CHECKERS,
+    advice: 'Move what it says to hw_notes or sw_notes, if reviewers shall see it.',
+  },
+  'todo-left': {
+    severity: 'error',
+    rule: 'Nothing is left to be filled in.',
+    source: 'longhaul system describe marks with TODO what it could not read',
+    advice: 'Fill it in.',
+  },
+  'division-differs': {
+    severity: 'error',
+    rule: '"division" is the name of the division\'s folder, in lower case.',
+    source: ALL_CHECKERS,
+    advice: 'Write the name of the folder.',
+  },
+  'submitter-differs': {
+    severity: 'error',
+    rule: '"submitter" is the name of the submitter\'s folder, in upper or lower case.',
+    source: ALL_CHECKERS,
+    advice: 'Write the name of the folder.',
+  },
+  'status-unknown': {
+    severity: 'error',
+    rule: '"status" is available, preview or rdi.',
+    source: ALL_CHECKERS,
+    advice: 'Choose one of the three.',
+  },
+  'system-type-unknown': {
+    severity: 'error',
+    rule: '"system_type" is datacenter, edge, "datacenter,edge" or "edge,datacenter".',
+    source: ALL_CHECKERS,
+    advice: 'Choose one of the four; the Network division wants datacenter.',
+  },
+  'not-datacenter': {
+    severity: 'error',
+    rule: 'The Network division supports the datacenter suite only.',
+    source: 'inference_rules v4.1, Divisions, Network division',
+    advice: 'Write datacenter, or submit to open.',
+  },
+  'is-network-not-text': {
+    severity: 'error',
+    rule: '"is_network" is the text "True", not the JSON value true.',
+    source: `${ALL_CHECKERS}: older ones break off, newer ones refuse it`,
+    advice: 'Write "is_network": "True".',
+  },
+  'is-network-false': {
+    severity: 'error',
+    rule: 'In the network division "is_network" is "True".',
+    source: ALL_CHECKERS,
+    advice: 'Write "is_network": "True".',
+  },
+  'is-network-in-closed': {
+    severity: 'error',
+    rule: 'A system of the closed division is not over a network; its description leaves is_network out.',
+    source: `${ALL_CHECKERS}; with "False" ${NEWER_CHECKERS} asks for all other network keys`,
+    advice: 'Remove is_network, or submit to network.',
+  },
+  'network-field-empty': {
+    severity: 'error',
+    rule: 'Fabric, protocol and interfaces of both ends are stated, enough to know OSI layers one to four.',
+    source: `${NETWORK_RULES}, System Topology (the official tools let the keys be empty)`,
+    advice: 'Say what it is.',
+  },
+  'fabric-not-permitted': {
+    severity: 'error',
+    rule: 'LoadGen node and SUT nodes are joined by Ethernet, IEEE 802.11, InfiniBand or 3GPP.',
+    source: `${NETWORK_RULES}, fabric interconnects`,
+    advice: 'Name the fabric in network_type; another one needs clearance by the working group.',
+  },
+  'bus-interconnect': {
+    severity: 'error',
+    rule: 'A bus does not join LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
+    source: `${NETWORK_RULES}, bus interconnects`,
+    advice: 'Use a permitted fabric; if the word means something else here, say it in other words.',
+  },
+  'ecc-not-stated': {
+    severity: 'error',
+    rule: 'A datacenter system has ECC in its DRAM and HBM, on in every run, and says so.',
+    source: `${INFERENCE_RULES}, datacenter systems`,
+    advice:
+      'State "ECC enabled" in host_memory_configuration, and in accelerator_memory_configuration if there are accelerators.',
+  },
+  'ecc-off': {
+    severity: 'error',
+    rule: 'ECC is enabled in all performance and accuracy runs of a datacenter system.',
+    source: `${INFERENCE_RULES}, datacenter systems`,
+    advice: 'Switch ECC on and make the runs again.',
+  },
+  'bandwidth-too-small': {
+    severity: 'error',
+    rule: 'The links sustain the bytes per second that the result needs.',
+    source: `${INFERENCE_RULES}, Datacenter Bandwidth Requirements`,
+    advice: 'Correct network_rate and number_nic_*, or use faster links.',
+  },
+  'bandwidth-unknown': {
+    severity: 'warning',
+    rule: 'The rate of each interface and their number are stated.',
+    source: `${INFERENCE_RULES}, system architecture description`,
+    advice: 'Write network_rate as a number with a unit (100 Gbit/s), number_nic_* as numbers.',
+  },
+  'measurements-file-missing': {
+    severity: 'error',
+    rule: 'A result has its file of weights and data types: <system>_<implementation>_<scenario>.json, or measurements.json from v6.0 on.',
+    source: `${ALL_CHECKERS} (that of v4.1 breaks off)`,
+    advice: 'Add the file.',
+  },
+  'measurements-field-missing': {
+    severity: 'error',
+    rule: 'The measurements file has its five keys, none empty.',
+    source: ALL_CHECKERS,
+    advice: 'Add the key; "N/A" is a value.',
+  },
+  'conf-unreadable': {
+    severity: 'error',
+    rule: 'user.conf and mlperf.conf are what LoadGen read: lines of "model.scenario.key = value".',
+    source:
+      'LoadGen refuses other lines; the checker of v4.1 breaks off at them where a model needs equal issue',
+    advice: 'Repair the line.',
+  },
+};

@@ -1,0 +1,93 @@
+/** `longhaul submission check` as a user types it: exit codes, the text, the report for machines. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { submissionCheckCommand } from '../../../../loadgen-node/commands/submission-check.ts';
+import { checkReportSchema } from '../../../../loadgen-node/submission/check/check-report.ts';
+import { type ForeignTree, writeForeignTree } from '../../../support/foreign-tree.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+function goodTree(records: ForeignTree['records'] = {}): string {
+  const root = tempFolder();
+  const scenarios = ['Server', 'Offline'] as const;
+  writeForeignTree({
+    root,
+    round: 'v4.1',
+    division: 'closed',
+    model: 'resnet50',
+    scenarios,
+    records,
+  });
+  return root;
+}
+
+async function check(...args: string[]): Promise<{ code: number; text: string }> {
+  let [code, text] = [0, ''];
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  try {
+    const command = submissionCheckCommand((said) => {
+      code = said;
+    });
+    await command.exitOverride().parseAsync(args, { from: 'user' });
+  } finally {
+    write.mockRestore();
+  }
+  return { code, text };
+}
+
+it('says of a good tree that nothing speaks against it', async () => {
+  const { code, text } = await check(goodTree());
+  expect(code).toBe(0);
+  expect(text).toContain('closed ACME acme resnet50 Offline: 50 samples/s');
+  expect(text).toMatch(/0 error\(s\), .*: nothing speaks against handing it in\.\n$/);
+});
+
+it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
+  const { code, text } = await check(goodTree({ effective_min_duration_ms: '599999' }));
+  expect(code).toBe(3);
+  const file = 'closed/ACME/results/acme/resnet50/Server/performance/run_1/mlperf_log_detail.txt';
+  expect(text).toContain('  duration-short: The shortest duration is set to 600 s or more');
+  expect(text).toMatch(new RegExp(`${file}:\\d+: effective_min_duration_ms is 599999`));
+  expect(text).toContain('    To do: Set min_duration to 600000');
+  expect(text).toMatch(/the tree is not ready to be handed in\.\n$/);
+});
+
+it('ends with the marks, which are errors with --strict only', async () => {
+  const tree = goodTree({ loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"' });
+  const { code, text } = await check(tree);
+  expect(code).toBe(0);
+  expect(text).toMatch(/\naccepted form, not a valid closed or network submission\n$/);
+  expect(text.indexOf('not-approved-loadgen')).toBeLessThan(text.indexOf('0 error(s)'));
+  expect((await check(tree, '--strict')).code).toBe(3);
+});
+
+it('writes the report for machines in its documented form', async () => {
+  const tree = goodTree({ effective_qsl_rng_seed: '5' });
+  const file = join(tempFolder(), 'report.json');
+  await check(tree, '--json', file, '--round', 'v4.1');
+  const report = checkReportSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  expect(report.round).toBe('v4.1');
+  expect(report.roundFrom).toBe('said');
+  expect(report.results).toHaveLength(2);
+  expect(report.findings[0]).toMatchObject({ id: 'seed-wrong', severity: 'error' });
+  expect(report.counts.error).toBe(
+    report.findings.filter((one) => one.severity === 'error').length,
+  );
+});
+
+it('refuses a round that it does not know, and a report that cannot be written', async () => {
+  const tree = goodTree();
+  const silent = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await expect(check(tree, '--round', 'v4.0')).rejects.toMatchObject({
+    code: 'commander.invalidArgument',
+  });
+  silent.mockRestore();
+  const blocked = join(tempFolder(), 'file');
+  writeFileSync(blocked, '');
+  await expect(check(tree, '--json', join(blocked, 'report.json'))).rejects.toMatchObject({
+    code: 'ERR_OUTPUT',
+  });
+});
