@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# From nothing to checked and packed submission trees, with the stand-in for ResNet-50 (docs/submission-walkthrough.md).
+#
+#   submission-walkthrough.sh [--dry-run-lengths] OUT
+#
+# OUT is made; runs that are there already are not made again, so that the script can be started again.
+# Changed by the environment: ROUNDS, SUT, SERVER_QPS, OFFLINE_QPS, ACCURACY_QPS, MODEL, DATA_DIR, DATA_COUNT, LONGHAUL.
+set -euo pipefail
+
+is_dry=no
+if [ "${1:-}" = --dry-run-lengths ]; then
+  is_dry=yes
+  shift
+fi
+if [ $# -ne 1 ]; then
+  echo "usage: $0 [--dry-run-lengths] OUT" >&2
+  exit 2
+fi
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+
+longhaul=${LONGHAUL:-npx longhaul}
+rounds=${ROUNDS:-v4.1 v5.0}
+model=${MODEL:-standin}
+data_dir=${DATA_DIR:-standin}
+server_qps=${SERVER_QPS:-10}
+offline_qps=${OFFLINE_QPS:-40}
+accuracy_qps=${ACCURACY_QPS:-30}
+# The rules' lengths, bounds and counts come from the round's mlperf.conf: 600 s and more. A dry run says others.
+data_count=${DATA_COUNT:-50000}
+server_flags=()
+offline_flags=()
+build_flags=()
+if [ "$is_dry" = yes ]; then
+  data_count=${DATA_COUNT:-1024}
+  short=(--min-duration 10s --min-query-count 100)
+  server_flags=("${short[@]}" --target-latency 500ms --target-latency-percentile 90 --generator-lag-max 50)
+  offline_flags=("${short[@]}")
+  build_flags=(--dry-run-lengths)
+fi
+data=(--data-dir "$data_dir")
+if [ "$data_dir" = standin ]; then data+=(--data-count "$data_count"); fi
+
+# --- the system under test: a node of your own (SUT=host:port), or one that is started here
+if [ -z "${SUT:-}" ]; then
+  SUT=127.0.0.1:50051
+  $longhaul sut --benchmark resnet50 --model "$model" --node sut-walkthrough --listen "$SUT" \
+    --progress hidden >"$out/sut.log" 2>&1 &
+  sut_process=$!
+  trap 'kill "$sut_process" 2>/dev/null || true; wait "$sut_process" 2>/dev/null || true' EXIT
+  for _ in $(seq 600); do
+    if $longhaul name --sut "$SUT" >/dev/null 2>&1; then break; fi
+    if ! kill -0 "$sut_process" 2>/dev/null; then
+      cat "$out/sut.log" >&2
+      exit 4
+    fi
+    sleep 1
+  done
+fi
+
+# --- runs. An INVALID run (exit code 3) is kept and told by the check; any other failure ends the script
+make_run() { # folder, then the command
+  local folder=$1 code=0
+  shift
+  if [ -e "$folder/done" ]; then return; fi
+  echo "== ${folder#"$out"/}"
+  mkdir -p "$folder"
+  "$@" >"$folder/report.txt" 2>"$folder/errors.txt" || code=$?
+  grep -E '^(Result|Accuracy|TEST|PASSED|FAILED)' "$folder/report.txt" || true
+  if [ "$code" -ne 0 ] && [ "$code" -ne 3 ]; then
+    cat "$folder/errors.txt" >&2
+    exit "$code"
+  fi
+  touch "$folder/done"
+}
+
+measure() { # round, scenario, target rate, then further flags
+  local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests="TEST01 TEST04"
+  shift 3
+  if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
+  local common=($longhaul run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" "${data[@]}")
+  make_run "$runs/accuracy" "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy"
+  make_run "$runs/performance" "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance"
+  for test in $tests; do
+    make_run "$runs/$test-report" $longhaul compliance "$test" --run "$runs/performance" \
+      --accuracy-run "$runs/accuracy" --output "$runs/compliance"
+  done
+}
+
+# --- what only the submitter knows; everything else is read of the machines
+describe() {
+  cat >"$out/submitter.yaml" <<'YAML'
+submitter: ACME
+status: available
+system_name: walkthrough
+cooling: air
+accelerator_model_name: N/A
+host_processor_interconnect: N/A
+network_type: Ethernet
+network_media: Copper
+network_topology: LoadGen node connected to the SUT node through one switch
+YAML
+  $longhaul system describe --sut "$SUT" --merge "$out/submitter.yaml" --output "$out/systems/walkthrough.json" --force
+}
+
+write_config() { # round
+  cat >"$out/$1/submission.yaml" <<YAML
+submission:
+  submitter: ACME
+  round: $1
+  systems:
+    walkthrough:
+      file: ../systems/walkthrough.json
+      data_path: NIC, PCIe, host memory; the model runs on the host's processors.
+      data_path_evidence: State here a specification or a measurement of your machine.
+      network:
+        sut_nodes: [sut-walkthrough]
+        components:
+          - { id: switch, kind: switch, name: The switch between the two machines }
+        links:
+          - { from: loadgen, to: switch, media: copper, rate: 10G }
+          - { from: switch, to: sut-walkthrough, media: copper, rate: 10G }
+  implementations:
+    longhaul:
+      weights:
+        - source: made by "longhaul prepare resnet50-standin"
+          sha256: '$(model_sha256)'
+      software:
+        - { name: Linux distribution, version: see operating_system, method: binary, release: production }
+      calibration: { text: The fp32 weights are used as they are; there is no calibration. }
+      starting_weights_filename: resnet50-standin-fp32.onnx
+      weight_data_types: fp32
+      weight_transformations: 'No'
+      input_data_types: uint8
+      retraining: 'No'
+  results:
+$(for scenario in Server Offline; do
+    cat <<RESULT
+    - divisions: [network, closed, open]
+      system: walkthrough
+      implementation: longhaul
+      model: resnet50
+      scenario: $scenario
+      performance: runs/$scenario/performance
+      accuracy: runs/$scenario/accuracy
+      compliance: runs/$scenario/compliance
+RESULT
+  done)
+YAML
+}
+
+# The SUT node tells the hash of its model; it stands in the report of every run.
+model_sha256() {
+  grep -hoE 'SHA-256 [0-9a-f]{64}: A STAND-IN' "$out"/v*/runs/*/performance/report.txt | head -1 | cut -d' ' -f2 | tr -d :
+}
+
+result=0
+for round in $rounds; do
+  measure "$round" Server "$server_qps" ${server_flags[@]+"${server_flags[@]}"}
+  measure "$round" Offline "$offline_qps" ${offline_flags[@]+"${offline_flags[@]}"}
+  describe
+  write_config "$round"
+  tree="$out/$round/tree"
+  $longhaul submission build --config "$out/$round/submission.yaml" --output "$tree" --force ${build_flags[@]+"${build_flags[@]}"}
+  $longhaul submission truncate "$tree" --round "$round" --backup "$out/$round/originals-$(date +%s)"
+  code=0
+  $longhaul submission check "$tree" --round "$round" --json "$out/$round/check.json" >"$out/$round/check.txt" || code=$?
+  cat "$out/$round/check.txt"
+  if [ "$code" -ne 0 ]; then result=$code; fi
+  if [ "$code" -eq 0 ]; then
+    $longhaul submission pack "$tree" --round "$round" --output "$out/$round/acme.tar.gz.age" --new-key-file "$out/$round/acme.key"
+  fi
+done
+exit "$result"
