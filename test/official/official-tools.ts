@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Clone of mlcommons/inference with its tags; undefined: the tests skip, and say why. */
-export const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
+const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
 
 /** Python 3 with numpy and PyYAML. */
 const PYTHON = process.env['PYTHON'] ?? 'python3';

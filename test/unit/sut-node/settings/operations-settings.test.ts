@@ -11,11 +11,8 @@ it.each([
   ['nothing', undefined, true],
   ['shared', 'shared', true],
   ['withheld', 'withheld', false],
-])(
-  'says what the node tells of its machine: %s (%s) is %s',
-  (_case, systemFacts, tells) => {
-    const sources = { section: 'sut', file: undefined, flags: { systemFacts } };
-    const { values } = resolveSettings(OPERATIONS_OPTIONS, sources);
-    expect(toOperationsSettings(values).tellsSystemFacts).toBe(tells);
-  },
-);
+])('says what the node tells of its machine: %s (%s) is %s', (_case, systemFacts, tells) => {
+  const sources = { section: 'sut', file: undefined, flags: { systemFacts } };
+  const { values } = resolveSettings(OPERATIONS_OPTIONS, sources);
+  expect(toOperationsSettings(values).tellsSystemFacts).toBe(tells);
+});
