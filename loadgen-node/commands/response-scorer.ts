@@ -1,5 +1,6 @@
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
+import { generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { DataSet, SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import type { ResponseScorer } from '../compliance/accuracy-fallback.ts';
@@ -27,12 +28,13 @@ async function openDataSet(
   terminal: Terminal,
 ): Promise<DataSet> {
   const benchmark = await loadgenBenchmark(key);
-  const { sampleBytes, sampleCount, responseBytes } = values;
+  const { sampleBytes, sampleCount, responseBytes, dataDir, dataSeed, dataCount } = values;
   const synthetic: SyntheticSamples = { sampleBytes, sampleCount, responseBytes };
   try {
     return await benchmark.openDataSet({
-      dataFolder: values.dataDir,
+      dataFolder: dataDir,
       cacheFolder: values.cacheDir ?? defaultCacheFolder(),
+      generated: generatedSetOf({ benchmark: key, dataDir, dataSeed, dataCount }),
       synthetic,
       onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
     });

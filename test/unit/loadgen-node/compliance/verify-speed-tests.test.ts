@@ -68,6 +68,16 @@ describe('TEST04', () => {
     expect(unmet(verdict)).toEqual(['latencies']);
   });
 
+  it('looks at the tail that a cache which fills in the submission run would leave', async () => {
+    const text = async (verdict: Promise<TestVerdict>): Promise<string | undefined> =>
+      (await verdict).checks.find(({ name }) => name === 'latencies')?.text;
+    const honest = await text(verifyTest04({ ...server, test: await server.test('TEST04') }));
+    // 60 s at 50 queries/s over 1024 samples: about 1024 * (1 - e^-2.93) / 3000 = 32.3 % are first ones.
+    expect(honest).toMatch(
+      /the slowest 10 % took [\d.]+ ms or more \(a cache would leave 32\.\d % slow\)/,
+    );
+  });
+
   it('does not judge latencies at a lowered target rate, and says so', async () => {
     const test = await server.test('TEST04', { flags: { targetQps: '40' } });
     const verdict = await verifyTest04({ ...server, test });
