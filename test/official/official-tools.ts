@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 
 /** Clone of mlcommons/inference with its tags; undefined: the tests skip, and say why. */
 const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
@@ -45,9 +45,15 @@ export class OfficialTools {
     const { status, stdout, stderr } = spawnSync(PYTHON, [join(this.#folder, script), ...args], {
       cwd,
       encoding: 'utf8',
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+      env: { ...process.env, PATH: path(), PYTHONDONTWRITEBYTECODE: '1' },
       maxBuffer: 2 ** 28,
     });
     return { code: status, output: `${stdout}${stderr}` };
   }
+}
+
+/** Scripts of earlier rounds start `python3` by name: it has to be the same Python. */
+function path(): string {
+  const own = PYTHON.includes('/') ? [dirname(PYTHON)] : [];
+  return [...own, process.env['PATH'] ?? ''].join(delimiter);
 }
