@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type BuiltTree, buildSubmission } from '../submission/build/build-submission.ts';
+import { checkerLogText } from './checker-log.ts';
 
 const EXAMPLE = `
 Examples:
@@ -38,6 +39,7 @@ async function build(options: Options): Promise<void> {
     tree: output,
     isDryRun: options.dryRunLengths === true,
     mayReplace: options.force === true,
+    selfCheck: checkerLogText,
   });
   for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
   process.stdout.write(summaryOf(built, output));
@@ -54,8 +56,8 @@ function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
     `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
     (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
     'Next:\n' +
-    `  longhaul submission truncate ${tree}\n` +
+    `  longhaul submission truncate ${tree} --round ${round} --backup originals\n` +
     `  longhaul submission check ${tree} --round ${round}\n` +
-    `  longhaul submission pack ${tree}\n`
+    `  longhaul submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
   );
 }

@@ -45,7 +45,12 @@ const PACK_SETTINGS: {
   recipient: optional(
     text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
   ),
-  round: optional(choice(SUBMISSION_ROUNDS, 'round whose rules the check goes by (default: v4.1)')),
+  round: optional(
+    choice(
+      SUBMISSION_ROUNDS,
+      'round whose rules the check goes by (default: the one whose seeds the logs have)',
+    ),
+  ),
   unchecked: toggle('do not check the tree first'),
 };
 
@@ -90,11 +95,11 @@ export type TreeCheck = (
 
 /**
  * `longhaul submission pack`.
- * @param check Says what is wrong with the tree; absent: it is packed as it is, which the output says.
+ * @param check Says what is wrong with the tree.
  */
 export function submissionPackCommand(
   setExitCode: (code: number) => void,
-  check?: TreeCheck,
+  check: TreeCheck,
 ): Command {
   const command = createCommand(
     'pack',
@@ -106,7 +111,7 @@ export function submissionPackCommand(
       const { values } = settingsOf(command, undefined, PACK_SETTINGS);
       const terminal = new Terminal();
       checkKeyFlags(values);
-      const isChecked = check !== undefined && !values.unchecked;
+      const isChecked = !values.unchecked;
       if (isChecked && !(await isAccepted(tree, values.round, check, terminal))) {
         setExitCode(EXIT.invalid);
         return;

@@ -10,6 +10,7 @@ import {
   type Truncation,
   truncateTree,
 } from '../submission/truncate/truncate-tree.ts';
+import { renewCheckerLogs } from './checker-log.ts';
 
 const TRUNCATE_SETTINGS: {
   readonly round: Setting<SubmissionRound>;
@@ -31,7 +32,7 @@ Example:
 
 The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its first and its last
 4096 bytes. Nothing is changed before every log was read to its end and every original is in the backup folder, with
-SHA256SUMS. A second run changes nothing; one after an interruption goes on.
+SHA256SUMS. A second run changes nothing; one after an interruption goes on. compliance_checker_log.txt is written anew.
 
 Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed, 2 wrong flag, no tree or
 one of another round, 6 a file cannot be read or written.`;
@@ -53,6 +54,10 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
         onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
       };
       const lines = values.restore ? await restore(truncation) : await truncate(truncation);
+      if (lines.hasChanged) {
+        terminal.status('checking the tree');
+        await renewCheckerLogs(tree, round);
+      }
       terminal.clear();
       for (const problem of lines.problems) terminal.line(problem);
       if (lines.problems.length > 0) terminal.line('Nothing was changed.');
@@ -63,12 +68,13 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
 
 interface Lines {
   readonly done: readonly string[];
+  readonly hasChanged: boolean;
   readonly problems: readonly string[];
 }
 
 async function truncate(truncation: Truncation): Promise<Lines> {
   const { logs, problems } = await truncateTree(truncation);
-  if (problems.length > 0) return { done: [], problems };
+  if (problems.length > 0) return { done: [], hasChanged: false, problems };
   const countOf = (outcome: TruncatedLog['outcome']): number =>
     logs.filter((log) => log.outcome === outcome).length;
   const changed = countOf('cut') + countOf('whole');
@@ -79,7 +85,7 @@ async function truncate(truncation: Truncation): Promise<Lines> {
         ? `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`
         : `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
           `the originals are in ${truncation.backup}: keep them in house`;
-  return { done: [...logs.map(lineOf), summary], problems };
+  return { done: [...logs.map(lineOf), summary], hasChanged: changed > 0, problems };
 }
 
 function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
@@ -93,10 +99,11 @@ function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
 
 async function restore(truncation: Truncation): Promise<Lines> {
   const { logs, problems } = await restoreTree(truncation);
-  if (problems.length > 0) return { done: [], problems };
+  if (problems.length > 0) return { done: [], hasChanged: false, problems };
   const summary =
     logs.length === 0
       ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
       : `Accuracy logs: ${logs.length} are whole again`;
-  return { done: [...logs.map((log) => `${log}: the original is back`), summary], problems };
+  const done = [...logs.map((log) => `${log}: the original is back`), summary];
+  return { done, hasChanged: logs.length > 0, problems };
 }

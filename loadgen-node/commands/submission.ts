@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { checkTree } from '../submission/check/check-tree.ts';
 import { submissionBuildCommand } from './submission-build.ts';
 import { submissionCheckCommand } from './submission-check.ts';
 import { submissionPackCommand } from './submission-pack.ts';
@@ -11,5 +12,5 @@ export function submissionCommand(setExitCode: (code: number) => void): Command 
     .addCommand(submissionBuildCommand())
     .addCommand(submissionTruncateCommand(setExitCode))
     .addCommand(submissionCheckCommand(setExitCode))
-    .addCommand(submissionPackCommand(setExitCode));
+    .addCommand(submissionPackCommand(setExitCode, checkTree));
 }
