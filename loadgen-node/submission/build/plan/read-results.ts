@@ -122,6 +122,7 @@ async function readRuns(
           expected,
           needed: model?.tests ?? [],
           performanceFolder,
+          isAudited: performance.audit !== undefined,
           resolve: config.resolve,
         },
         problems,

@@ -19,6 +19,8 @@ export interface TestsOfResult {
   readonly needed: readonly TestId[];
   /** Folder of the performance run: `longhaul compliance` writes below it. */
   readonly performanceFolder: string;
+  /** True where the performance run left a network_audit.json. */
+  readonly isAudited: boolean;
   resolve(path: string): string;
 }
 
@@ -97,7 +99,15 @@ async function readTest(
     }
   }
   if (WITH_ANSWERS.includes(test)) addAnswers(test, folder, files, need, path, problems);
-  return { test, files, evidence: evidenceOf(test, folder) };
+  const evidence = evidenceOf(test, folder, of);
+  const isNetwork = of.expected.divisions.includes('network');
+  if (isNetwork && of.isAudited && !evidence.has(RUN_FILES.audit)) {
+    problems.warn(
+      path,
+      `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
+    );
+  }
+  return { test, files, evidence };
 }
 
 function addAnswers(
@@ -145,8 +155,13 @@ function checkPass(
 }
 
 /** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */
-function evidenceOf(test: TestId, folder: string): Map<string, string> {
-  const runFolder = join(dirname(folder), `${test}-run`);
+function evidenceOf(
+  test: TestId,
+  folder: string,
+  { entry, resolve }: TestsOfResult,
+): Map<string, string> {
+  const named = entry.compliance_runs?.[test];
+  const runFolder = named === undefined ? join(dirname(folder), `${test}-run`) : resolve(named);
   const candidates: [string, string][] = [
     [RUN_FILES.audit, join(runFolder, RUN_FILES.audit)],
     [RUN_FILES.record, join(runFolder, RUN_FILES.record)],

@@ -26,6 +26,7 @@ import {
 } from '../../../../../loadgen-node/submission/build/build-submission.ts';
 import { filesOf, jsonOf, textOf } from '../../../../support/read-tree.ts';
 import {
+  copyAsForeignRun,
   prepareScene,
   type Scene,
   type SceneSubmission,
@@ -230,32 +231,30 @@ it('documents wire, QDL, network, bandwidth, software and evidence', () => {
   ).toBe('Server');
 });
 
-it('tells a link that is too slow', async () => {
-  const { warnings, tree } = await build((submission) => {
-    openOnly(submission);
-    const { systems } = submission;
-    systems['acme-2n'].network.links[1].rate = '10M';
-  });
-  expect(warnings).toContain(
-    'bandwidth of acme-2n: resnet50 Offline: sut-a needs 44 Mbit/s into the SUT and has 10 Mbit/s',
-  );
-  expect(textOf(tree, 'open/ACME/documentation/acme-2n/bandwidth.md')).toContain('**too little**');
+it('takes the evidence of a test from the folder that is named, and misses it where there is none', async () => {
+  const from = join(scene.folder, 'runs/Server/compliance');
+  cpSync(join(from, 'TEST04'), join(scene.folder, 'moved/TEST04'), { recursive: true });
+  const change =
+    (runs: object | undefined) =>
+    ({ results }: SceneSubmission): void => {
+      for (const result of results) result.divisions = ['network'];
+      const { TEST01, TEST05 } = { TEST01: `${from}/TEST01`, TEST05: `${from}/TEST05` };
+      results[0].compliance = { TEST01, TEST04: 'moved/TEST04', TEST05 };
+      results[0].compliance_runs = runs;
+    };
+  const { warnings } = await build(change(undefined));
+  expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    'the run of TEST04 has no network_audit.json: name its folder in "compliance_runs"',
+  ]);
+  const named = await build(change({ TEST04: `${from}/TEST04-run` }));
+  expect(named.warnings).toEqual([]);
 });
 
 it('takes runs of another LoadGen, and says what the network division misses', async () => {
   for (const scenario of ['Server', 'Offline']) {
     for (const kind of ['performance', 'accuracy']) {
-      const from = join(scene.folder, 'runs', scenario, kind);
-      const to = join(scene.folder, 'foreign', scenario, kind);
-      mkdirSync(to, { recursive: true });
-      for (const name of [
-        'mlperf_log_summary.txt',
-        'mlperf_log_detail.txt',
-        'mlperf_log_accuracy.json',
-        'accuracy.txt',
-      ]) {
-        if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
-      }
+      const run = join(scenario, kind);
+      copyAsForeignRun(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run));
     }
   }
   const { tree, warnings } = await build(({ results }) => {
