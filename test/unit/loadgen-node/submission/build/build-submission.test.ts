@@ -19,11 +19,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
-import {
-  type BuiltTree,
-  buildSubmission,
-} from '../../../../../loadgen-node/submission/build/build-submission.ts';
+import type { BuiltTree } from '../../../../../loadgen-node/submission/build/build-submission.ts';
+import { BuildTrial } from '../../../../support/build-trial.ts';
 import { filesOf, jsonOf, textOf } from '../../../../support/read-tree.ts';
 import {
   copyAsForeignRun,
@@ -36,14 +33,14 @@ import { tempFolder } from '../../../../support/temp-folder.ts';
 import { WRONG_DESCRIPTIONS, WRONG_SUBMISSIONS } from '../../../../support/wrong-submissions.ts';
 
 let scene: Scene;
-let good: string;
+let trial: BuildTrial;
 /** A tree that nobody changes. */
 let tree: string;
 let built: BuiltTree;
 
 beforeAll(async () => {
   scene = await prepareScene({ folder: mkdtempSync(join(tmpdir(), 'longhaul-build-')) });
-  good = readFileSync(scene.config, 'utf8');
+  trial = new BuildTrial(scene);
   for (const scenario of ['Server', 'Offline']) {
     // Nothing here reads the answers, or which samples were loaded: a build copies them, however many there are.
     const folder = join(scene.folder, 'runs', scenario, 'accuracy');
@@ -54,47 +51,10 @@ beforeAll(async () => {
   }
   tree = scene.tree;
   const selfCheck = async (folder: string) => `checked ${folder}/a\n`;
-  built = await build(() => {}, { selfCheck }, tree);
+  built = await trial.build(() => {}, { selfCheck }, tree);
 }, 60_000);
 
 afterAll(() => rmSync(scene.folder, { recursive: true, force: true }));
-
-interface Options {
-  readonly isDryRun?: boolean;
-  readonly mayReplace?: boolean;
-  readonly selfCheck?: (tree: string) => Promise<string>;
-}
-
-/** Builds into `tree` (default: one of its own) after a change of the configuration. */
-async function build(
-  change: (submission: SceneSubmission) => void = () => {},
-  { isDryRun = false, mayReplace = false, selfCheck }: Options = {},
-  tree: string = join(tempFolder(), 'tree'),
-) {
-  const file = parse(good) as { submission: SceneSubmission };
-  change(file.submission);
-  writeFileSync(scene.config, stringify(file));
-  const more = selfCheck === undefined ? {} : { selfCheck };
-  const made = await buildSubmission({
-    config: scene.config,
-    tree,
-    isDryRun,
-    mayReplace,
-    ...more,
-  });
-  return { ...made, tree };
-}
-
-/** What a build refuses, as lines without the folder. */
-async function refusal(change: (submission: SceneSubmission) => void, options: Options = {}) {
-  const folder = tempFolder();
-  const error = await build(change, options, join(folder, 'tree')).then(
-    () => undefined,
-    (thrown: unknown) => thrown as Error,
-  );
-  expect(readdirSync(folder)).toEqual([]);
-  return (error?.message ?? 'nothing').replaceAll(`${scene.folder}/`, '');
-}
 
 /** The division with the fewest files. */
 function openOnly({ results }: SceneSubmission): void {
@@ -242,12 +202,36 @@ it('takes the evidence of a test from the folder that is named, and misses it wh
       results[0].compliance = { TEST01, TEST04: 'moved/TEST04', TEST05 };
       results[0].compliance_runs = runs;
     };
-  const { warnings } = await build(change(undefined));
+  const { warnings } = await trial.build(change(undefined));
   expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
     'the run of TEST04 has no network_audit.json: name its folder in "compliance_runs"',
   ]);
-  const named = await build(change({ TEST04: `${from}/TEST04-run` }));
+  const named = await trial.build(change({ TEST04: `${from}/TEST04-run` }));
   expect(named.warnings).toEqual([]);
+});
+
+it('refuses tests that were not passed, and TEST01 that needs its fallback without it', async () => {
+  const failed = join(scene.folder, 'failed');
+  cpSync(join(scene.folder, 'runs/Server/compliance'), failed, { recursive: true });
+  writeFileSync(join(failed, 'TEST04/verify_performance.txt'), 'TEST FAIL\n');
+  writeFileSync(join(failed, 'TEST01/verify_accuracy.txt'), 'TEST FAIL\n');
+  const text = await trial.refusal(({ results }) => {
+    results[0].compliance = 'failed';
+  });
+  expect(text).toMatch(/TEST04 was not passed, says failed\/TEST04\/verify_performance\.txt/);
+  expect(text).toMatch(/baseline_accuracy\.txt is missing or empty/);
+  for (const name of ['baseline_accuracy.txt', 'compliance_accuracy.txt']) {
+    writeFileSync(join(failed, 'TEST01/accuracy', name), 'accuracy=76.500%\n');
+  }
+  const { tree } = await trial.build(
+    ({ results }) => {
+      for (const result of results) result.divisions = ['closed'];
+      results[0].compliance = 'failed';
+    },
+    { isDryRun: true },
+  );
+  const accuracy = 'closed/ACME/compliance/acme-2n/resnet50/Server/TEST01/accuracy';
+  expect(readdirSync(join(tree, accuracy))).toHaveLength(4);
 });
 
 it('takes runs of another LoadGen, and says what the network division misses', async () => {
@@ -257,7 +241,7 @@ it('takes runs of another LoadGen, and says what the network division misses', a
       copyAsForeignRun(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run));
     }
   }
-  const { tree, warnings } = await build(({ results }) => {
+  const { tree, warnings } = await trial.build(({ results }) => {
     for (const result of results) {
       result.divisions = ['network'];
       result.performance = `foreign/${result.scenario}/performance`;
@@ -289,7 +273,7 @@ it('keeps the user.conf that the submitter names, and copies code without what c
   symlinkSync(join(code, 'main.ts'), join(code, 'link.ts'));
   const conf = '*.Server.target_qps = 20\n*.Server.target_latency = 15 # a = b\n';
   writeFileSync(join(scene.folder, 'user.conf'), conf);
-  const { tree, warnings } = await build((submission) => {
+  const { tree, warnings } = await trial.build((submission) => {
     openOnly(submission);
     const { results, implementations } = submission;
     results[0].user_conf = 'user.conf';
@@ -319,21 +303,21 @@ it('writes the text of the self-check into the results of each division', () => 
 });
 
 it('leaves what is there alone; --force replaces a tree that it built', async () => {
-  const { tree } = await build(openOnly);
-  await expect(build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
+  const { tree } = await trial.build(openOnly);
+  await expect(trial.build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
   writeFileSync(join(tree, 'open', 'stray'), 'x');
-  await build(openOnly, { mayReplace: true }, tree);
+  await trial.build(openOnly, { mayReplace: true }, tree);
   expect(existsSync(join(tree, 'open', 'stray'))).toBe(false);
   const other = tempFolder();
   writeFileSync(join(other, 'precious'), 'x');
-  await expect(build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
+  await expect(trial.build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
     /no tree that longhaul built/,
   );
   expect(readdirSync(other)).toEqual(['precious']);
 });
 
 it.each(WRONG_SUBMISSIONS)('refuses %s', async (_case, change, message) => {
-  expect(await refusal(change)).toMatch(message);
+  expect(await trial.refusal(change)).toMatch(message);
 });
 
 it.each(WRONG_DESCRIPTIONS)(
@@ -341,7 +325,7 @@ it.each(WRONG_DESCRIPTIONS)(
   async (_case, fields, message) => {
     const path = join(scene.folder, 'systems', 'other.json');
     writeFileSync(path, JSON.stringify({ ...sceneSystem('datacenter'), ...fields }));
-    const text = await refusal(({ systems }) => {
+    const text = await trial.refusal(({ systems }) => {
       systems['acme-2n'].file = 'systems/other.json';
     });
     expect(text).toMatch(message);
@@ -349,7 +333,7 @@ it.each(WRONG_DESCRIPTIONS)(
 );
 
 it('lists the problems of everything at once', async () => {
-  const text = await refusal(({ results, implementations }) => {
+  const text = await trial.refusal(({ results, implementations }) => {
     results[0].performance = 'runs/none';
     results[1].accuracy = 'runs/none';
     implementations.longhaul.code = ['none'];
@@ -374,23 +358,23 @@ it('refuses runs that are cut, INVALID, too short or have errors; --dry-run-leng
     results[0].performance = 'weak';
     results[0].compliance = 'runs/Server/compliance';
   };
-  expect(await refusal(change)).toMatch(
+  expect(await trial.refusal(change)).toMatch(
     /ended with INVALID; a result has to be VALID .*--dry-run-lengths[\s\S]*effective_min_duration_ms is 60000; the rules want 600000 or more/,
   );
-  const { tree, warnings } = await build(change, { isDryRun: true });
+  const { tree, warnings } = await trial.build(change, { isDryRun: true });
   expect(warnings).toHaveLength(2);
   expect(textOf(tree, 'NOT_SUBMITTABLE.md')).toContain('Not to be handed in');
   expect(textOf(tree, 'closed/ACME/measurements/acme-2n/resnet50/Server/README.md')).toContain(
     '> **Not to be handed in',
   );
   writeFileSync(log, whole.slice(0, whole.length - 90));
-  expect(await refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
   writeFileSync(log, whole);
   appendFileSync(
     log,
     ':::MLLOG {"key": "error_runtime", "value": "x", "metadata": {"is_error": true}}\n',
   );
-  expect(await refusal(change, { isDryRun: true })).toMatch(
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(
     /LoadGen recorded 1 errors, the first "error_runtime"/,
   );
 });
