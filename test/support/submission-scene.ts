@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
@@ -117,6 +117,16 @@ export async function buildScene(
   const isDryRun = options.isDryRun === true;
   const built = await buildSubmission({ config, tree, isDryRun, mayReplace: true });
   return { ...scene, built };
+}
+
+/** Copies of a run what another LoadGen would have left: its logs, and the accuracy script's text. */
+export function copyAsForeignRun(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of ['summary.txt', 'detail.txt', 'accuracy.json']) {
+    copyFileSync(join(from, `mlperf_log_${name}`), join(to, `mlperf_log_${name}`));
+  }
+  const text = join(from, 'accuracy.txt');
+  if (existsSync(text)) copyFileSync(text, join(to, 'accuracy.txt'));
 }
 
 async function sceneRun(

@@ -4,6 +4,7 @@ import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { batchingOf } from '../documents/batching.ts';
 import { softwareBreach } from '../documents/software.ts';
 import { Problems } from '../problems.ts';
+import { warnOfNodes, warnOfWeights } from './compare-evidence.ts';
 import { checkCompleteness, checkInferred } from './completeness.ts';
 import { checkOpenModels } from './open-models.ts';
 import type {
@@ -45,6 +46,7 @@ export async function planSubmission(
     checkCompleteness(results, systems, problems);
     checkBatching(results, implementations, problems);
     for (const system of systems.values()) warnOfNodes(system, results, problems);
+    warnOfWeights(results, implementations, problems);
   }
   problems.throwIfAny();
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];
@@ -66,30 +68,6 @@ function checkSoftware(
       if (breach !== undefined)
         problems.error(['implementations', implementation, 'software', i], breach);
     }
-  }
-}
-
-/** The diagram is of the machines that were measured: their number and names should be those of the runs. */
-function warnOfNodes(
-  { id, network, fields }: PlannedSystem,
-  results: readonly PlannedResult[],
-  problems: Problems,
-): void {
-  if (network === undefined) return;
-  const stated = [...network.sut_nodes].sort().join(', ');
-  const path = ['systems', id, 'network', 'sut_nodes'];
-  const number = String(fields['number_of_nodes']);
-  if (/^\d+$/.test(number) && Number(number) !== network.sut_nodes.length) {
-    problems.warn(path, `${stated}: the description says number_of_nodes ${number}`);
-  }
-  for (const { entry, runs } of results) {
-    const nodes = entry.system === id ? (runs.performance.audit?.nodes ?? []) : [];
-    const seen = nodes.map(({ description, address }) => description?.name ?? address);
-    if (seen.length === 0 || seen.sort().join(', ') === stated) continue;
-    problems.warn(
-      path,
-      `${stated}: ${runs.performance.files.folder} was a run of ${seen.join(', ')}`,
-    );
   }
 }
 

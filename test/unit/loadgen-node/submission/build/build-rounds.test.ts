@@ -10,8 +10,21 @@ import { tempFolder } from '../../../../support/temp-folder.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
 
-it('leaves mlperf.conf out of a tree of v5.0', async () => {
-  const { tree } = await buildScene({ ...OPEN, folder: tempFolder(), round: 'v5.0' });
+it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow', async () => {
+  const { tree, built } = await buildScene({
+    ...OPEN,
+    folder: tempFolder(),
+    round: 'v5.0',
+    change: ({ systems }) => {
+      systems['acme-2n'].network.links[1].rate = '10M';
+    },
+  });
+  // 110,000 bytes per sample, 20 samples per second.
+  expect(built.warnings).toEqual([
+    'bandwidth of acme-2n: resnet50 Server: sut-a needs 17.6 Mbit/s into the SUT and has 10 Mbit/s',
+  ]);
+  const statement = join(tree, 'open/ACME/documentation/acme-2n/bandwidth.md');
+  expect(readFileSync(statement, 'utf8')).toContain('**too little**');
   const folder = join(tree, 'open/ACME/measurements/acme-2n/resnet50/Server');
   expect(readdirSync(folder).sort()).toEqual([
     'README.md',
@@ -21,17 +34,21 @@ it('leaves mlperf.conf out of a tree of v5.0', async () => {
   ]);
 }, 30_000);
 
-it('builds the flat layout of v6.0, and maps a model that the round does not know', async () => {
+it('builds the flat layout of v6.0, maps a model that the round does not know, points at weights', async () => {
   const { tree, built } = await buildScene({
     ...OPEN,
     folder: tempFolder(),
     round: 'v6.0',
-    change: ({ results }) => {
+    change: ({ results, implementations }) => {
       results[0].model = 'my-resnet';
       results[0].reference_model = 'resnet';
+      const source = 'https://example.org/weights.onnx';
+      implementations.longhaul.weights = [{ source, sha256: 'ab'.repeat(32), bytes: 3e9 }];
     },
   });
-  expect(built.warnings).toEqual([]);
+  expect(built.warnings).toEqual([
+    'the weights of longhaul have 3000000000 bytes, above 2 GB: notify the results chair (submission_rules)',
+  ]);
   const submitter = join(tree, 'open/ACME');
   expect(readdirSync(submitter).sort()).toEqual([
     'documentation',
@@ -49,7 +66,8 @@ it('builds the flat layout of v6.0, and maps a model that the round does not kno
     'performance',
     'user.conf',
   ]);
-  expect(existsSync(join(submitter, 'src/my-resnet/longhaul/run.sh'))).toBe(true);
+  const readme = readFileSync(join(submitter, 'src/my-resnet/longhaul/README.md'), 'utf8');
+  expect(readme).toContain(`\`${'ab'.repeat(32)}\` | https://example.org/weights.onnx |`);
 }, 30_000);
 
 it('copies the runs of a measured result for those that an edge system infers', async () => {

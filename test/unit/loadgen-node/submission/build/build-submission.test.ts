@@ -17,14 +17,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
+import type { BuiltTree } from '../../../../../loadgen-node/submission/build/build-submission.ts';
+import { BuildTrial } from '../../../../support/build-trial.ts';
+import { filesOf, jsonOf, textOf } from '../../../../support/read-tree.ts';
 import {
-  type BuiltTree,
-  buildSubmission,
-} from '../../../../../loadgen-node/submission/build/build-submission.ts';
-import {
+  copyAsForeignRun,
   prepareScene,
   type Scene,
   type SceneSubmission,
@@ -34,78 +33,33 @@ import { tempFolder } from '../../../../support/temp-folder.ts';
 import { WRONG_DESCRIPTIONS, WRONG_SUBMISSIONS } from '../../../../support/wrong-submissions.ts';
 
 let scene: Scene;
-let good: string;
+let trial: BuildTrial;
 /** A tree that nobody changes. */
 let tree: string;
 let built: BuiltTree;
 
 beforeAll(async () => {
   scene = await prepareScene({ folder: mkdtempSync(join(tmpdir(), 'longhaul-build-')) });
-  good = readFileSync(scene.config, 'utf8');
+  trial = new BuildTrial(scene);
   for (const scenario of ['Server', 'Offline']) {
-    // Nothing here reads the answers: a build copies them, however many there are.
+    // Nothing here reads the answers, or which samples were loaded: a build copies them, however many there are.
     const folder = join(scene.folder, 'runs', scenario, 'accuracy');
     writeFileSync(join(folder, 'mlperf_log_accuracy.json'), '[\n]\n');
+    const log = join(folder, 'mlperf_log_detail.txt');
+    const lines = readFileSync(log, 'utf8').split('\n');
+    writeFileSync(log, lines.filter((line) => !line.includes('loaded_qsl_set')).join('\n'));
   }
   tree = scene.tree;
   const selfCheck = async (folder: string) => `checked ${folder}/a\n`;
-  built = await build(() => {}, { selfCheck }, tree);
+  built = await trial.build(() => {}, { selfCheck }, tree);
 }, 60_000);
 
 afterAll(() => rmSync(scene.folder, { recursive: true, force: true }));
-
-interface Options {
-  readonly isDryRun?: boolean;
-  readonly mayReplace?: boolean;
-  readonly selfCheck?: (tree: string) => Promise<string>;
-}
-
-/** Builds into `tree` (default: one of its own) after a change of the configuration. */
-async function build(
-  change: (submission: SceneSubmission) => void = () => {},
-  { isDryRun = false, mayReplace = false, selfCheck }: Options = {},
-  tree: string = join(tempFolder(), 'tree'),
-) {
-  const file = parse(good) as { submission: SceneSubmission };
-  change(file.submission);
-  writeFileSync(scene.config, stringify(file));
-  const more = selfCheck === undefined ? {} : { selfCheck };
-  const made = await buildSubmission({
-    config: scene.config,
-    tree,
-    isDryRun,
-    mayReplace,
-    ...more,
-  });
-  return { ...made, tree };
-}
-
-/** What a build refuses, as lines without the folder. */
-async function refusal(change: (submission: SceneSubmission) => void, options: Options = {}) {
-  const folder = tempFolder();
-  const error = await build(change, options, join(folder, 'tree')).then(
-    () => undefined,
-    (thrown: unknown) => thrown as Error,
-  );
-  expect(readdirSync(folder)).toEqual([]);
-  return (error?.message ?? 'nothing').replaceAll(`${scene.folder}/`, '');
-}
 
 /** The division with the fewest files. */
 function openOnly({ results }: SceneSubmission): void {
   for (const result of results) result.divisions = ['open'];
 }
-
-function filesOf(folder: string, root: string = folder): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    expect(entry.isSymbolicLink()).toBe(false);
-    return entry.isDirectory() ? filesOf(path, root) : [relative(root, path)];
-  });
-}
-
-const jsonOf = (tree: string, path: string) => JSON.parse(readFileSync(join(tree, path), 'utf8'));
-const textOf = (tree: string, path: string) => readFileSync(join(tree, path), 'utf8');
 
 it('builds network, closed and open of v4.1 with the files that the official tools want', () => {
   const { warnings, fileCount } = built;
@@ -237,35 +191,57 @@ it('documents wire, QDL, network, bandwidth, software and evidence', () => {
   ).toBe('Server');
 });
 
-it('tells a link that is too slow', async () => {
-  const { warnings, tree } = await build((submission) => {
-    openOnly(submission);
-    const { systems } = submission;
-    systems['acme-2n'].network.links[1].rate = '10M';
+it('takes the evidence of a test from the folder that is named, and misses it where there is none', async () => {
+  const from = join(scene.folder, 'runs/Server/compliance');
+  cpSync(join(from, 'TEST04'), join(scene.folder, 'moved/TEST04'), { recursive: true });
+  const change =
+    (runs: object | undefined) =>
+    ({ results }: SceneSubmission): void => {
+      for (const result of results) result.divisions = ['network'];
+      const { TEST01, TEST05 } = { TEST01: `${from}/TEST01`, TEST05: `${from}/TEST05` };
+      results[0].compliance = { TEST01, TEST04: 'moved/TEST04', TEST05 };
+      results[0].compliance_runs = runs;
+    };
+  const { warnings } = await trial.build(change(undefined));
+  expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    'the run of TEST04 has no network_audit.json: name its folder in "compliance_runs"',
+  ]);
+  const named = await trial.build(change({ TEST04: `${from}/TEST04-run` }));
+  expect(named.warnings).toEqual([]);
+});
+
+it('refuses tests that were not passed, and TEST01 that needs its fallback without it', async () => {
+  const failed = join(scene.folder, 'failed');
+  cpSync(join(scene.folder, 'runs/Server/compliance'), failed, { recursive: true });
+  writeFileSync(join(failed, 'TEST04/verify_performance.txt'), 'TEST FAIL\n');
+  writeFileSync(join(failed, 'TEST01/verify_accuracy.txt'), 'TEST FAIL\n');
+  const text = await trial.refusal(({ results }) => {
+    results[0].compliance = 'failed';
   });
-  expect(warnings).toContain(
-    'bandwidth of acme-2n: resnet50 Offline: sut-a needs 44 Mbit/s into the SUT and has 10 Mbit/s',
+  expect(text).toMatch(/TEST04 was not passed, says failed\/TEST04\/verify_performance\.txt/);
+  expect(text).toMatch(/baseline_accuracy\.txt is missing or empty/);
+  for (const name of ['baseline_accuracy.txt', 'compliance_accuracy.txt']) {
+    writeFileSync(join(failed, 'TEST01/accuracy', name), 'accuracy=76.500%\n');
+  }
+  const { tree } = await trial.build(
+    ({ results }) => {
+      for (const result of results) result.divisions = ['closed'];
+      results[0].compliance = 'failed';
+    },
+    { isDryRun: true },
   );
-  expect(textOf(tree, 'open/ACME/documentation/acme-2n/bandwidth.md')).toContain('**too little**');
+  const accuracy = 'closed/ACME/compliance/acme-2n/resnet50/Server/TEST01/accuracy';
+  expect(readdirSync(join(tree, accuracy))).toHaveLength(4);
 });
 
 it('takes runs of another LoadGen, and says what the network division misses', async () => {
   for (const scenario of ['Server', 'Offline']) {
     for (const kind of ['performance', 'accuracy']) {
-      const from = join(scene.folder, 'runs', scenario, kind);
-      const to = join(scene.folder, 'foreign', scenario, kind);
-      mkdirSync(to, { recursive: true });
-      for (const name of [
-        'mlperf_log_summary.txt',
-        'mlperf_log_detail.txt',
-        'mlperf_log_accuracy.json',
-        'accuracy.txt',
-      ]) {
-        if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
-      }
+      const run = join(scenario, kind);
+      copyAsForeignRun(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run));
     }
   }
-  const { tree, warnings } = await build(({ results }) => {
+  const { tree, warnings } = await trial.build(({ results }) => {
     for (const result of results) {
       result.divisions = ['network'];
       result.performance = `foreign/${result.scenario}/performance`;
@@ -295,16 +271,15 @@ it('keeps the user.conf that the submitter names, and copies code without what c
   writeFileSync(join(code, '.hidden'), 'x');
   writeFileSync(join(code, 'main.ts'), 'code\n');
   symlinkSync(join(code, 'main.ts'), join(code, 'link.ts'));
-  writeFileSync(join(scene.folder, 'user.conf'), '*.Server.target_qps = 20\n');
-  const { tree, warnings } = await build((submission) => {
+  const conf = '*.Server.target_qps = 20\n*.Server.target_latency = 15 # a = b\n';
+  writeFileSync(join(scene.folder, 'user.conf'), conf);
+  const { tree, warnings } = await trial.build((submission) => {
     openOnly(submission);
     const { results, implementations } = submission;
     results[0].user_conf = 'user.conf';
     implementations.longhaul.code = ['code'];
   });
-  expect(textOf(tree, 'open/ACME/measurements/acme-2n/resnet50/Server/user.conf')).toBe(
-    '*.Server.target_qps = 20\n',
-  );
+  expect(textOf(tree, 'open/ACME/measurements/acme-2n/resnet50/Server/user.conf')).toBe(conf);
   const files = filesOf(join(tree, 'open/ACME/code/resnet50/longhaul')).sort();
   expect(files).toEqual([
     'README.md',
@@ -314,7 +289,10 @@ it('keeps the user.conf that the submitter names, and copies code without what c
     'setup.sh',
     'weights/resnet50_v1.onnx',
   ]);
-  expect(warnings).toHaveLength(1);
+  expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    '2 entries are left out (names with a leading dot, node_modules, __pycache__)',
+    'user.conf: "*.Server.target_latency = 15 # a = b" is not read by the official checker, which wants model.scenario.key = value and nothing behind it',
+  ]);
 });
 
 it('writes the text of the self-check into the results of each division', () => {
@@ -325,21 +303,21 @@ it('writes the text of the self-check into the results of each division', () => 
 });
 
 it('leaves what is there alone; --force replaces a tree that it built', async () => {
-  const { tree } = await build(openOnly);
-  await expect(build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
+  const { tree } = await trial.build(openOnly);
+  await expect(trial.build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
   writeFileSync(join(tree, 'open', 'stray'), 'x');
-  await build(openOnly, { mayReplace: true }, tree);
+  await trial.build(openOnly, { mayReplace: true }, tree);
   expect(existsSync(join(tree, 'open', 'stray'))).toBe(false);
   const other = tempFolder();
   writeFileSync(join(other, 'precious'), 'x');
-  await expect(build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
+  await expect(trial.build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
     /no tree that longhaul built/,
   );
   expect(readdirSync(other)).toEqual(['precious']);
 });
 
 it.each(WRONG_SUBMISSIONS)('refuses %s', async (_case, change, message) => {
-  expect(await refusal(change)).toMatch(message);
+  expect(await trial.refusal(change)).toMatch(message);
 });
 
 it.each(WRONG_DESCRIPTIONS)(
@@ -347,7 +325,7 @@ it.each(WRONG_DESCRIPTIONS)(
   async (_case, fields, message) => {
     const path = join(scene.folder, 'systems', 'other.json');
     writeFileSync(path, JSON.stringify({ ...sceneSystem('datacenter'), ...fields }));
-    const text = await refusal(({ systems }) => {
+    const text = await trial.refusal(({ systems }) => {
       systems['acme-2n'].file = 'systems/other.json';
     });
     expect(text).toMatch(message);
@@ -355,7 +333,7 @@ it.each(WRONG_DESCRIPTIONS)(
 );
 
 it('lists the problems of everything at once', async () => {
-  const text = await refusal(({ results, implementations }) => {
+  const text = await trial.refusal(({ results, implementations }) => {
     results[0].performance = 'runs/none';
     results[1].accuracy = 'runs/none';
     implementations.longhaul.code = ['none'];
@@ -380,23 +358,23 @@ it('refuses runs that are cut, INVALID, too short or have errors; --dry-run-leng
     results[0].performance = 'weak';
     results[0].compliance = 'runs/Server/compliance';
   };
-  expect(await refusal(change)).toMatch(
+  expect(await trial.refusal(change)).toMatch(
     /ended with INVALID; a result has to be VALID .*--dry-run-lengths[\s\S]*effective_min_duration_ms is 60000; the rules want 600000 or more/,
   );
-  const { tree, warnings } = await build(change, { isDryRun: true });
+  const { tree, warnings } = await trial.build(change, { isDryRun: true });
   expect(warnings).toHaveLength(2);
   expect(textOf(tree, 'NOT_SUBMITTABLE.md')).toContain('Not to be handed in');
   expect(textOf(tree, 'closed/ACME/measurements/acme-2n/resnet50/Server/README.md')).toContain(
     '> **Not to be handed in',
   );
   writeFileSync(log, whole.slice(0, whole.length - 90));
-  expect(await refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
   writeFileSync(log, whole);
   appendFileSync(
     log,
     ':::MLLOG {"key": "error_runtime", "value": "x", "metadata": {"is_error": true}}\n',
   );
-  expect(await refusal(change, { isDryRun: true })).toMatch(
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(
     /LoadGen recorded 1 errors, the first "error_runtime"/,
   );
 });
