@@ -24,6 +24,7 @@ const TOGETHER = [
   'security',
   'settings-commands',
   'standin',
+  'submission-upload',
   'sut-node',
   'sut-node-life',
   'worker-process',

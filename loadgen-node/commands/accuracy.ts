@@ -13,6 +13,7 @@ import { accuracyInWords, isMet, qualityOfRun, targetInWords } from '../benchmar
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { type AccuracyLogScore, scoreAccuracyLog } from '../benchmarks/score-accuracy-log.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { isCutLog } from '../submission/truncate/cut-log.ts';
 import { accuracyText, writeAccuracyText } from './accuracy-file.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
@@ -76,7 +77,7 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
-  const path = logOf(log);
+  const path = await logOf(log);
   terminal.status(`scoring ${path}`);
   const score = await scoreAccuracyLog(dataSet, path);
   terminal.clear();
@@ -129,7 +130,14 @@ function entriesInWords({ report, entryCount }: AccuracyLogScore, dataSet: DataS
     : `${samples}; ${repeated} more entries for the same samples: the first of each counts`;
 }
 
-function logOf(path: string): string {
+/** @throws MlperfError `ERR_OUTPUT` for a log of which the middle is gone. */
+async function logOf(path: string): Promise<string> {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isFolder ? join(path, RUN_FILES.accuracy) : path;
+  const log = isFolder ? join(path, RUN_FILES.accuracy) : path;
+  const size = statSync(log, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && (await isCutLog(log, size))) {
+    const text = `${log} was truncated for a submission: score the original`;
+    throw new MlperfError('ERR_OUTPUT', text);
+  }
+  return log;
 }

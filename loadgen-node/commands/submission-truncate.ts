@@ -76,9 +76,9 @@ async function truncate(truncation: Truncation): Promise<Lines> {
     logs.length === 0
       ? `${truncation.tree} has no accuracy log: nothing to truncate`
       : changed === 0
-        ? `All ${logs.length} accuracy logs were truncated before: nothing was changed`
-        : `${countOf('cut')} accuracy logs cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
-          `originals in ${truncation.backup}: keep them in house`;
+        ? `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`
+        : `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
+          `the originals are in ${truncation.backup}: keep them in house`;
   return { done: [...logs.map(lineOf), summary], problems };
 }
 
@@ -97,6 +97,6 @@ async function restore(truncation: Truncation): Promise<Lines> {
   const summary =
     logs.length === 0
       ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
-      : `${logs.length} accuracy logs are whole again`;
+      : `Accuracy logs: ${logs.length} are whole again`;
   return { done: [...logs.map((log) => `${log}: the original is back`), summary], problems };
 }

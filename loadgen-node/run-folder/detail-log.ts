@@ -1,7 +1,7 @@
 import { LINE_BYTES_MAX, type LogLine, readLogLines } from './log-lines.ts';
 
 /** Mark at the beginning of each record of LoadGen's detail log. */
-export const DETAIL_MARK = ':::MLLOG';
+const DETAIL_MARK = ':::MLLOG';
 
 /** Errors and damages that are kept with their text; more are only counted. */
 const KEPT_MAX = 20;

@@ -27,7 +27,7 @@ export async function sha256OfFile(path: string): Promise<string> {
 /** Puts a text in a file's place by one rename: a reader, or the next run, finds the old one or the new one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await orFail('write', path, async () => {
-    await writeFile(path + UNFINISHED, text, { flush: true });
+    await writeFile(path + UNFINISHED, text);
     await rename(path + UNFINISHED, path);
   });
 }
@@ -49,6 +49,7 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
           yield chunk;
         }
       },
+      // What it is a copy of may be cut next: it has to be on the disk.
       createWriteStream(to + UNFINISHED, { flush: true }),
     );
   });

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
@@ -45,11 +45,17 @@ export interface SceneOptions {
   readonly change?: (submission: SceneSubmission) => void;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: tests write what the schema has to refuse.
+type Anything = any;
+
 /** The configuration as a plain value, to be changed. */
-export type SceneSubmission = {
-  // biome-ignore lint/suspicious/noExplicitAny: tests write what the schema has to refuse.
-  [key: string]: any;
-};
+export interface SceneSubmission {
+  submitter: Anything;
+  round: Anything;
+  systems: Anything;
+  implementations: Anything;
+  results: Anything[];
+}
 
 /** Files of a scene. */
 export interface Scene {
@@ -61,9 +67,17 @@ export interface Scene {
 
 const FLAGS: Readonly<Record<SceneScenario, Readonly<Record<string, string>>>> = {
   Server: { targetQps: '20' },
-  Offline: { targetQps: '200' },
+  Offline: { targetQps: '50' },
   SingleStream: {},
   MultiStream: { samplesPerQuery: '8' },
+};
+
+/** Times of a sample with which runs take 600 s and little more, in few queries. */
+const SERVICE_NS: Readonly<Record<SceneScenario, number>> = {
+  Server: 5e6,
+  Offline: 20e6,
+  SingleStream: 50e6,
+  MultiStream: 10e6,
 };
 
 const TOTAL_SAMPLES = 50_000;
@@ -101,8 +115,18 @@ export async function buildScene(
   const scene = await prepareScene(options);
   const { config, tree } = scene;
   const isDryRun = options.isDryRun === true;
-  const built = await buildSubmission({ config, tree, isDryRun, mayReplace: false });
+  const built = await buildSubmission({ config, tree, isDryRun, mayReplace: true });
   return { ...scene, built };
+}
+
+/** Copies of a run what another LoadGen would have left: its logs, and the accuracy script's text. */
+export function copyAsForeignRun(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of ['summary.txt', 'detail.txt', 'accuracy.json']) {
+    copyFileSync(join(from, `mlperf_log_${name}`), join(to, `mlperf_log_${name}`));
+  }
+  const text = join(from, 'accuracy.txt');
+  if (existsSync(text)) copyFileSync(text, join(to, 'accuracy.txt'));
 }
 
 async function sceneRun(
@@ -123,6 +147,7 @@ async function sceneRun(
     folder,
     flags,
     totalSamples: TOTAL_SAMPLES,
+    serviceNs: () => SERVICE_NS[scenario],
     ...(auditConfig !== undefined && { auditConfig }),
     facts: () => null,
   });

@@ -80,7 +80,7 @@ function openssl(...args: readonly string[]): void {
   execFileSync('openssl', args, { stdio: 'pipe' });
 }
 
-function canRun(program: string, args: readonly string[]): boolean {
+export function canRun(program: string, args: readonly string[]): boolean {
   try {
     execFileSync(program, args, { stdio: 'ignore' });
     return true;

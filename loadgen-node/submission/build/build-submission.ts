@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission } from './plan/plan-submission.ts';
@@ -12,11 +15,8 @@ export interface BuildOptions {
   readonly isDryRun: boolean;
   /** Replaces a tree that longhaul built. */
   readonly mayReplace: boolean;
-  /**
-   * Adds to the tree when all else is written and before it is in its place.
-   * @param folder Where the tree lies until then.
-   */
-  readonly finish?: (folder: string, plan: SubmissionPlan) => Promise<void>;
+  /** Text of our own self-check of a tree, for compliance_checker_log.txt; absent: that file is not written. */
+  readonly selfCheck?: (tree: string, round: SubmissionRound) => Promise<string>;
 }
 
 /** A tree that was built. */
@@ -32,11 +32,24 @@ export interface BuiltTree {
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` (everything that is wrong, one per line), `ERR_OUTPUT`
  */
 export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
-  const { tree, isDryRun, mayReplace, finish } = options;
+  const { tree, isDryRun, mayReplace, selfCheck } = options;
   const config = readSubmissionConfig(options.config);
   checkTarget(tree, mayReplace);
   const { plan, warnings } = await planSubmission(config, isDryRun);
   const { files, notices } = assembleTree(plan);
-  await writeTree(tree, files, async (folder) => finish?.(folder, plan));
+  await writeTree(tree, files, async (folder) => {
+    if (selfCheck !== undefined) writeChecks(folder, plan, await selfCheck(folder, plan.round));
+  });
   return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
+}
+
+/** Name of the self-check's text. Source: submission_rules, "Directory structure". */
+const CHECK_FILE = 'compliance_checker_log.txt';
+
+/** The folder in which the tree was checked is not the one where it will be. */
+function writeChecks(folder: string, { divisions, submitter }: SubmissionPlan, text: string): void {
+  for (const division of divisions) {
+    const path = join(folder, division, submitter, 'results', CHECK_FILE);
+    writeFileSync(path, text.replaceAll(folder, '.'));
+  }
 }

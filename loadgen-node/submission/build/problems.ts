@@ -18,10 +18,6 @@ export class Problems {
     return this.#warnings;
   }
 
-  get count(): number {
-    return this.#errors.length;
-  }
-
   error(path: YamlPath, text: string): void {
     push(this.#errors, `${this.#placeOf(path)}: ${text}`);
   }

@@ -16,10 +16,6 @@ export class TreeFiles {
     return [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  has(path: string): boolean {
-    return this.#files.has(path);
-  }
-
   text(path: string, text: string): void {
     this.#add(path, { text });
   }

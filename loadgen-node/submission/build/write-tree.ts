@@ -1,5 +1,4 @@
 import {
-  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -50,11 +49,14 @@ export async function writeTree(
   const made = join(dirname(target), `${basename(target)}.building-${process.pid}`);
   try {
     mkdirSync(made, { recursive: true });
+    const folders = new Set<string>();
     for (const [path, content] of files.entries) {
       const file = join(made, path);
-      mkdirSync(dirname(file), { recursive: true });
+      const folder = dirname(file);
+      if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
+      folders.add(folder);
       if ('text' in content) writeFileSync(file, content.text);
-      else copyFileSync(content.copyOf, file, constants.COPYFILE_FICLONE);
+      else copyFileSync(content.copyOf, file);
     }
     await finish(made);
     replace(target, made);

@@ -2,6 +2,7 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { Encrypter } from 'age-encryption';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 
 /** Turns the bytes of a tarball into those of the encrypted file, streamed. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;
@@ -9,14 +10,26 @@ export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Ar
 /**
  * The age format (age-encryption.org/v1): authenticated, a new key for each file, read by `age --decrypt`.
  * @param recipients Public keys; who has the identity to any of them can read the file.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when one is no public key.
  */
 export function ageEncryption(recipients: readonly string[]): Encryption {
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) addRecipient(encrypter, recipient);
   return async function* encrypt(plain) {
-    const encrypter = new Encrypter();
-    for (const recipient of recipients) encrypter.addRecipient(recipient);
     const input = Readable.toWeb(Readable.from(plain)) as ReadableStream<Uint8Array>;
     yield* (await encrypter.encrypt(input as never)) as unknown as AsyncIterable<Uint8Array>;
   };
+}
+
+function addRecipient(encrypter: Encrypter, recipient: string): void {
+  try {
+    encrypter.addRecipient(recipient);
+  } catch (cause) {
+    // What is no public key may be a secret one: it is not shown.
+    const shown = /^age1[0-9a-z]+$/.test(recipient) ? `${recipient} ` : 'this ';
+    const text = `${shown}is no public key of age ("age1...", as age-keygen -y prints it)`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text, { cause });
+  }
 }
 
 const KEY_BYTES = 32;

@@ -4,12 +4,7 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { ageEncryption, type Encryption, opensslEncryption } from './encryption.ts';
-
-/** Forms of an encrypted tarball. */
-export const ENCRYPTIONS = ['age', 'openssl'] as const;
-
-/** One of {@link ENCRYPTIONS}. */
-export type EncryptionName = (typeof ENCRYPTIONS)[number];
+import type { EncryptionName } from './encryption-names.ts';
 
 /** Rights of others to a key file. */
 const OTHERS = 0o077;

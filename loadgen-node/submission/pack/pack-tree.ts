@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { formatChecksumList } from '../../data-set/checksum-list.ts';
-import { isWithin } from '../truncate/originals.ts';
+import { isWithin } from '../is-within.ts';
 import type { Encryption } from './encryption.ts';
 import { tarStream } from './tar-stream.ts';
 import { treeContents } from './tree-contents.ts';
@@ -18,8 +18,8 @@ export interface Packing {
   readonly tree: string;
   /** The tarball; may not be there yet. */
   readonly output: string;
-  /** Absent: the tarball is not encrypted. */
-  readonly encryption?: Encryption | undefined;
+  /** Asked for once nothing else is wrong: it may make a key file. Answers undefined: no encryption. */
+  readonly encryption: () => Promise<Encryption | undefined>;
   /** Key file, if any: it may not lie in the tree. */
   readonly keyFile?: string | undefined;
 }
@@ -72,6 +72,9 @@ export async function packTree({
   }
   const side = sideFiles(output);
   for (const path of [output, ...Object.values(side)]) {
+    if (keyFile !== undefined && resolve(keyFile) === resolve(path)) {
+      throw new MlperfError('ERR_CONFIG_INVALID', `${path} cannot be the key file and be written`);
+    }
     if (!existsSync(path)) continue;
     throw new MlperfError(
       'ERR_OUTPUT',
@@ -79,11 +82,12 @@ export async function packTree({
     );
   }
   const files = treeContents(tree);
+  const encrypt = await encryption();
   const checksums = new Map<string, string>();
   const unfinished = `${output}.unfinished`;
   try {
     const tar = Readable.from(tarStream(tree, files, checksums), { objectMode: false });
-    const digests = await write(tar, encryption, unfinished);
+    const digests = await write(tar, encrypt, unfinished);
     await writeFile(side.contents, formatChecksumList(checksums));
     await writeFile(side.sha256, `${digests.sha256}  ${basename(output)}\n`);
     await writeFile(side.sha1, `${digests.sha1}  ${basename(output)}\n`);
@@ -104,8 +108,8 @@ async function write(
 ): Promise<Omit<PackedTree, 'fileCount'>> {
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1');
-  let bytes = 0;
   const encrypt = encryption ?? ((plain: AsyncIterable<Buffer>) => plain);
+  let bytes = 0;
   const watch = async function* (chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
       sha256.update(chunk);

@@ -1,6 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, posix, resolve, sep } from 'node:path';
+import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/process/make-folder.ts';
@@ -10,6 +10,7 @@ import {
   formatChecksumList,
   readChecksumList,
 } from '../../data-set/checksum-list.ts';
+import { isWithin } from '../is-within.ts';
 import { copyChecked, replaceFile, sha256OfFile } from '../tree-files.ts';
 import type { LogPlace } from './log-places.ts';
 
@@ -82,7 +83,6 @@ export class Originals {
       if (!existsSync(path)) await copyChecked(join(tree, file), path, checksum);
       this.#checksums.set(kept, checksum);
     }
-    await this.#writeList();
   }
 
   /** The first number whose folder has none of the files, or has the same: an interrupted run left them. */
@@ -97,7 +97,8 @@ export class Originals {
     }
   }
 
-  async #writeList(): Promise<void> {
+  /** Writes the list, once all are kept. @throws MlperfError `ERR_OUTPUT` */
+  async writeList(): Promise<void> {
     try {
       makeFolder(this.folder);
     } catch (error) {
@@ -106,22 +107,6 @@ export class Originals {
     }
     await replaceFile(join(this.folder, CHECKSUM_FILE), formatChecksumList(this.#checksums));
   }
-}
-
-/** True where a path is a folder or in it, links followed as far as the path exists. */
-export function isWithin(path: string, folder: string): boolean {
-  const real = realPath(resolve(path));
-  const parent = realPath(resolve(folder));
-  return real === parent || real.startsWith(parent.endsWith(sep) ? parent : parent + sep);
-}
-
-function realPath(path: string): string {
-  const parts = path.split(sep);
-  for (let count = parts.length; count > 0; count -= 1) {
-    const above = parts.slice(0, count).join(sep) || sep;
-    if (existsSync(above)) return join(realpathSync(above), ...parts.slice(count));
-  }
-  return path;
 }
 
 /** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */

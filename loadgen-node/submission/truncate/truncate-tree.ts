@@ -56,20 +56,32 @@ export async function truncateTree(truncation: Truncation): Promise<TruncatedTre
   }
   const problems = states.flatMap((state) => (state.step === 'wrong' ? [state.problem] : []));
   if (problems.length > 0) return { logs: [], problems };
-  for (const [i, state] of states.entries()) {
-    if (state.step === 'done') continue;
-    onProgress?.(i / states.length, 'keeping the originals');
-    // After an interruption the original is there already, with accuracy.txt as it was before the hash.
-    if (state.step === 'untouched' || originals.find(state.place, state.sha256) === undefined) {
-      await originals.keep(tree, state.place, state.sha256);
-    }
-  }
+  await keepOriginals(truncation, states, originals);
   const logs: TruncatedLog[] = [];
   for (const state of states) {
     onProgress?.(logs.length / states.length, 'truncating the accuracy logs');
     logs.push(await truncateLog(tree, state, round));
   }
   return { logs, problems };
+}
+
+async function keepOriginals(
+  { tree, onProgress }: Truncation,
+  states: readonly LogState[],
+  originals: Originals,
+): Promise<void> {
+  const left = states.filter(
+    ({ step, place, sha256 }) =>
+      // After an interruption the original is there already, with accuracy.txt as it was before the hash.
+      step === 'untouched' ||
+      (step === 'hash-written' && originals.find(place, sha256) === undefined),
+  );
+  if (left.length === 0) return;
+  for (const [i, { place, sha256 }] of left.entries()) {
+    onProgress?.(i / left.length, 'keeping the originals');
+    await originals.keep(tree, place, sha256);
+  }
+  await originals.writeList();
 }
 
 async function truncateLog(

@@ -129,6 +129,7 @@ const result = object({
   compliance: z
     .union([text, tests], 'must be a folder, or a map such as { TEST01: folder, TEST04: folder }')
     .optional(),
+  compliance_runs: tests.optional(),
   inferred_from: scenario.optional(),
   user_conf: text.optional(),
   batching: text.optional(),

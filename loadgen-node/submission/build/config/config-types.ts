@@ -109,6 +109,8 @@ export interface ResultEntry {
   readonly accuracy?: string | undefined;
   /** Folder that holds TESTnn folders, or one folder per test. */
   readonly compliance?: string | Readonly<Partial<Record<TestId, string>>> | undefined;
+  /** Folders of the tests' raw logs, where they are not beside the tests as TESTnn-run. */
+  readonly compliance_runs?: Readonly<Partial<Record<TestId, string>>> | undefined;
   /** Scenario of the measured result that this one is inferred from. */
   readonly inferred_from?: SubmissionScenario | undefined;
   readonly user_conf?: string | undefined;

@@ -52,10 +52,16 @@ function linesOf(issue: z.core.$ZodIssue, yaml: PlacedYaml): string[] {
     const why = issue.issues[0]?.message ?? 'is wrong';
     return [`${yaml.placeOf(path)}: the name "${String(path.at(-1))}" ${why}`];
   }
-  return [`${yaml.placeOf(path)}: ${where} ${wordsOf(issue)}`];
+  const isMissing = path.length > 0 && valueAt(yaml.value, path) === undefined;
+  return [`${yaml.placeOf(path)}: ${where} ${isMissing ? 'is missing: it ' : ''}${issue.message}`];
 }
 
-function wordsOf(issue: z.core.$ZodIssue): string {
-  const isMissing = issue.code !== 'custom' && issue.input === undefined && 'input' in issue;
-  return isMissing ? `is missing: it ${issue.message}` : issue.message;
+function valueAt(root: unknown, path: YamlPath): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null
+        ? (value as Record<string | number, unknown>)[key]
+        : undefined,
+    root,
+  );
 }

@@ -41,8 +41,8 @@ const PADDING = 14;
 const MARGIN = 28;
 const ROW_GAP = 34;
 const LABEL_GAP = 36;
-/** Where along a wire its label stands: off the middle, where wires cross. */
-const LABEL_AT = 1 / 3;
+/** Where along a wire its label stands: off the middle, where wires cross, and off the end with most wires. */
+const LABEL_AT = 2 / 3;
 const LINE_CHARACTERS_MAX = 30;
 
 /** Describes the machines: texts below the titles of the boxes. */
@@ -59,13 +59,12 @@ export function layOut(network: NetworkEntry, texts: DiagramTexts): DiagramLayou
   const groups = groupNodes(network);
   const columns = columnsOf(network, groups, texts);
   const wires = wiresBetween(network, groups);
-  const labelWidth = Math.max(...wires.map(({ label }) => widthOf(label)));
-  const gap = labelWidth * 1.5 + 2 * LABEL_GAP;
   const rowGap = Math.max(ROW_GAP, ...columns.map((column) => neededGap(column, wires)));
   const heights = columns.map((column) => heightOf(column, rowGap));
   const height = Math.max(...heights) + 2 * MARGIN;
   const boxes: Box[] = [];
   let x = MARGIN;
+  let gap = 0;
   for (const [i, column] of columns.entries()) {
     const width = Math.max(...column.map((box) => box.width));
     let y = (height - (heights[i] as number)) / 2;
@@ -73,9 +72,15 @@ export function layOut(network: NetworkEntry, texts: DiagramTexts): DiagramLayou
       boxes.push({ ...box, x, y, width });
       y += box.height + rowGap;
     }
+    gap = gapBehind(columns, i, wires);
     x += width + gap;
   }
-  return { width: x - gap + MARGIN, height, boxes, wires: wires.map((wire) => drawn(wire, boxes)) };
+  return {
+    width: x - gap + MARGIN,
+    height,
+    boxes,
+    wires: wires.map((wire) => drawn(wire, boxes, wires)),
+  };
 }
 
 type Sized = Omit<Box, 'x' | 'y'>;
@@ -175,18 +180,32 @@ function wiresBetween(network: NetworkEntry, groups: Groups): Link[] {
     });
 }
 
+/** Room for the widest label of the wires that lead from a column to later ones. */
+function gapBehind(columns: readonly Sized[][], at: number, wires: readonly Link[]): number {
+  const columnOf = (end: string): number =>
+    columns.findIndex((column) => column.some(({ id }) => id === end));
+  const own = wires.filter(({ from, to }) => {
+    const ends = [columnOf(from), columnOf(to)];
+    return Math.min(...ends) === at && Math.max(...ends) > at;
+  });
+  return Math.max(0, ...own.map(({ label }) => widthOf(label))) * 1.5 + 2 * LABEL_GAP;
+}
+
 /** Labels of wires to neighbouring boxes stand a third of the boxes' distance apart. */
 function neededGap(column: readonly Sized[], wires: readonly Link[]): number {
   if (column.length < 2) return 0;
   const label = Math.max(...wires.map((wire) => wire.label.length)) * LINE_PX;
-  return (label + 8) / LABEL_AT - Math.min(...column.map(({ height }) => height));
+  return (label + 8) / (1 - LABEL_AT) - Math.min(...column.map(({ height }) => height));
 }
 
-function drawn({ from, to, label }: Link, boxes: readonly Box[]): Wire {
+function drawn({ from, to, label }: Link, boxes: readonly Box[], all: readonly Link[]): Wire {
   const a = boxes.find(({ id }) => id === from) as Box;
   const b = boxes.find(({ id }) => id === to) as Box;
   const [left, right] = a.x <= b.x ? [a, b] : [b, a];
   const isBeside = left.x < right.x;
+  const wiresAt = (id: string): number =>
+    all.filter((wire) => wire.from === id || wire.to === id).length;
+  const at = isBeside ? (wiresAt(left.id) >= wiresAt(right.id) ? LABEL_AT : 1 - LABEL_AT) : 0.5;
   const x1 = left.x + (isBeside ? left.width : left.width / 2);
   const x2 = isBeside ? right.x : right.x + right.width / 2;
   const y1 = left.y + left.height / 2;
@@ -197,8 +216,8 @@ function drawn({ from, to, label }: Link, boxes: readonly Box[]): Wire {
     x2,
     y2,
     label,
-    labelX: x1 + (x2 - x1) * (isBeside ? LABEL_AT : 0.5),
-    labelY: y1 + (y2 - y1) * (isBeside ? LABEL_AT : 0.5),
+    labelX: x1 + (x2 - x1) * at,
+    labelY: y1 + (y2 - y1) * at,
     labelWidth: widthOf(label) + 10,
   };
 }

@@ -116,11 +116,14 @@ function nodesText({ audit }: RunFacts): string {
   if (nodes.length === 0) return '';
   return document(
     '### SUT nodes',
-    'Settings of each node, as the node itself told them at the start of the performance run.',
+    'Settings of each node, as the node itself told them at the start of the performance run; what is not there is not set.',
     ...nodes.map(({ address, description }) =>
       document(
         `#### ${description?.name} (${address}), ${description?.software} ${description?.softwareVersion}`,
-        table(['setting', 'value'], Object.entries(description?.settings ?? {})),
+        table(
+          ['setting', 'value'],
+          Object.entries(description?.settings ?? {}).filter(([, value]) => value !== ''),
+        ),
       ),
     ),
   );

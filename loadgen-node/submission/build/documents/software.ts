@@ -98,8 +98,10 @@ function componentsOf(
     );
     if (same !== undefined) {
       components.set(keyOf(same), { ...same, version, from: `stated, ${from}` });
-    } else if (!components.has(keyOf({ name, version }))) {
-      components.set(keyOf({ name, version }), { name, version, method: 'binary', from });
+    } else {
+      const key = keyOf({ name, version });
+      const ends = [...new Set([...(components.get(key)?.from.split(', ') ?? []), from])];
+      components.set(key, { name, version, method: 'binary', from: ends.join(', ') });
     }
   }
   return [...components.values()];

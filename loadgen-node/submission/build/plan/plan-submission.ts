@@ -4,6 +4,7 @@ import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { batchingOf } from '../documents/batching.ts';
 import { softwareBreach } from '../documents/software.ts';
 import { Problems } from '../problems.ts';
+import { warnOfNodes, warnOfWeights } from './compare-evidence.ts';
 import { checkCompleteness, checkInferred } from './completeness.ts';
 import { checkOpenModels } from './open-models.ts';
 import type {
@@ -44,6 +45,8 @@ export async function planSubmission(
   if (results.length === entries.length) {
     checkCompleteness(results, systems, problems);
     checkBatching(results, implementations, problems);
+    for (const system of systems.values()) warnOfNodes(system, results, problems);
+    warnOfWeights(results, implementations, problems);
   }
   problems.throwIfAny();
   const divisions = [...new Set(entries.flatMap((entry) => entry.divisions))];

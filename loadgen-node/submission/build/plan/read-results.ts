@@ -4,7 +4,7 @@ import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
-import { userConfOf } from '../documents/user-conf.ts';
+import { brokenConfLines, userConfOf } from '../documents/user-conf.ts';
 import type { Problems } from '../problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import type { MeasuredRuns, PlannedResult } from './plan-types.ts';
@@ -60,10 +60,19 @@ async function readUserConf(
   path: YamlPath,
   problems: Problems,
 ): Promise<string> {
-  if (user_conf === undefined) return userConfOf(performance);
   const place = [...path, 'user_conf'];
-  const text = await problems.attempt(place, () => readTextFile(resolve(user_conf)));
-  if (text?.trim() === '') problems.error(place, `${resolve(user_conf)} is empty`);
+  const text =
+    user_conf === undefined
+      ? userConfOf(performance)
+      : await problems.attempt(place, () => readTextFile(resolve(user_conf)));
+  if (text?.trim() === '')
+    problems.error(place, 'user.conf is empty: the official checkers refuse that');
+  for (const line of brokenConfLines(text ?? '')) {
+    problems.warn(
+      place,
+      `user.conf: "${line}" is not read by the official checker, which wants model.scenario.key = value and nothing behind it`,
+    );
+  }
   return text ?? '';
 }
 
@@ -113,6 +122,7 @@ async function readRuns(
           expected,
           needed: model?.tests ?? [],
           performanceFolder,
+          isAudited: performance.audit !== undefined,
           resolve: config.resolve,
         },
         problems,

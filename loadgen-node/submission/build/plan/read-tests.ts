@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { TestId } from '../../../compliance/test-ids.ts';
+import { TEST_IDS, type TestId } from '../../../compliance/test-ids.ts';
 import { RUN_FILES } from '../../../run-folder/run-folder.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { Problems } from '../problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
+import { collectFiles } from './collect-files.ts';
 import type { PlannedTest } from './plan-types.ts';
 import { readRun } from './read-run.ts';
 
@@ -19,6 +20,8 @@ export interface TestsOfResult {
   readonly needed: readonly TestId[];
   /** Folder of the performance run: `longhaul compliance` writes below it. */
   readonly performanceFolder: string;
+  /** True where the performance run left a network_audit.json. */
+  readonly isAudited: boolean;
   resolve(path: string): string;
 }
 
@@ -78,45 +81,17 @@ async function readTest(
     problems.error(path, `${folder} is no folder: longhaul compliance ${test} makes it`);
     return undefined;
   }
-  const files = new Map<string, string>();
-  const need = (name: string): boolean => {
-    const file = join(folder, name);
-    if (existsSync(file) && statSync(file).size > 0) files.set(name, file);
-    else problems.error(path, `${file} is missing or empty: longhaul compliance ${test} writes it`);
-    return files.has(name);
-  };
-  if (!WITHOUT_PERFORMANCE.includes(test)) {
-    if (need('verify_performance.txt'))
-      checkPass(test, files, 'verify_performance.txt', path, problems);
-    if (PERFORMANCE_FILES.map((name) => need(`performance/run_1/${name}`)).every(Boolean)) {
-      const run = await problems.attempt(path, () => readRun(join(folder, 'performance', 'run_1')));
-      const isTest05 = test === 'TEST05';
-      if (run !== undefined) {
-        checkRun(run, { ...of.expected, kind: 'compliance', path, isTest05 }, problems);
-      }
-    }
+  const evidence = evidenceOf(test, folder, of);
+  const isNetwork = of.expected.divisions.includes('network');
+  if (isNetwork && of.isAudited && !evidence.has(RUN_FILES.audit)) {
+    problems.warn(
+      path,
+      `the run of ${test} has no ${RUN_FILES.audit}: name its folder in "compliance_runs"`,
+    );
   }
-  if (WITH_ANSWERS.includes(test)) addAnswers(test, folder, files, need, path, problems);
-  return { test, files, evidence: evidenceOf(test, folder) };
-}
-
-function addAnswers(
-  test: TestId,
-  folder: string,
-  files: Map<string, string>,
-  need: (name: string) => boolean,
-  path: YamlPath,
-  problems: Problems,
-): void {
-  need(`accuracy/${RUN_FILES.accuracy}`);
-  if (!need('verify_accuracy.txt')) return;
-  const isPassed = checkPass(test, files, 'verify_accuracy.txt', path, problems);
-  if (test !== 'TEST01') return;
-  const text = join(folder, 'accuracy', RUN_FILES.accuracyText);
-  if (existsSync(text)) files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
-  // The official checkers refuse these two beside a test that passed without them.
-  if (isPassed) return;
-  for (const name of FALLBACK_FILES) need(`accuracy/${name}`);
+  const reading = new TestReading(test, folder, path, problems);
+  await reading.read(of.expected);
+  return { test, files: reading.files, evidence };
 }
 
 /** Lines by which the official checkers know that TEST06 was passed. */
@@ -126,27 +101,100 @@ const TEST06_LINES = [
   /^Sample length check pass: True/m,
 ];
 
-function checkPass(
-  test: TestId,
-  files: ReadonlyMap<string, string>,
-  name: string,
-  path: YamlPath,
-  problems: Problems,
-): boolean {
-  const file = files.get(name) as string;
-  const text = readFileSync(file, 'utf8');
-  const isPassed =
-    test === 'TEST06' ? TEST06_LINES.every((line) => line.test(text)) : /TEST PASS/.test(text);
-  const hasFallback = test === 'TEST01' && name === 'verify_accuracy.txt';
-  if (!isPassed && !hasFallback) {
-    problems.unfinished(path, `${test} was not passed, says ${file}`);
+/** Finds the files of one test's folder, and what is wrong with them. */
+class TestReading {
+  readonly files = new Map<string, string>();
+  readonly #test: TestId;
+  readonly #folder: string;
+  readonly #path: YamlPath;
+  readonly #problems: Problems;
+
+  constructor(test: TestId, folder: string, path: YamlPath, problems: Problems) {
+    this.#test = test;
+    this.#folder = folder;
+    this.#path = path;
+    this.#problems = problems;
   }
-  return isPassed;
+
+  async read(expected: TestsOfResult['expected']): Promise<void> {
+    if (!TEST_IDS.some((known) => known === this.#test)) {
+      this.#takeAll();
+      return;
+    }
+    if (!WITHOUT_PERFORMANCE.includes(this.#test)) await this.#readPerformance(expected);
+    if (WITH_ANSWERS.includes(this.#test)) this.#readAnswers();
+  }
+
+  /** A test that longhaul does not run: what its official script left, whatever that is. */
+  #takeAll(): void {
+    const { files, problems } = collectFiles([this.#folder]);
+    for (const text of problems) this.#problems.error(this.#path, text);
+    for (const [name, file] of files) this.files.set(name.replace(/^[^/]*\//, ''), file);
+    const verdicts = [...this.files.keys()].filter((name) => name.startsWith('verify_'));
+    if (verdicts.length === 0) {
+      this.#problems.error(this.#path, `${this.#folder} has no verify_*.txt`);
+    }
+    for (const name of verdicts) this.#checkPass(name);
+  }
+
+  async #readPerformance(expected: TestsOfResult['expected']): Promise<void> {
+    if (this.#need('verify_performance.txt')) this.#checkPass('verify_performance.txt');
+    const logs = PERFORMANCE_FILES.map((name) => this.#need(`performance/run_1/${name}`));
+    if (!logs.every(Boolean)) return;
+    const folder = join(this.#folder, 'performance', 'run_1');
+    const run = await this.#problems.attempt(this.#path, () => readRun(folder));
+    if (run === undefined) return;
+    const isTest05 = this.#test === 'TEST05';
+    const what = { ...expected, kind: 'compliance', path: this.#path, isTest05 } as const;
+    checkRun(run, what, this.#problems);
+  }
+
+  #readAnswers(): void {
+    this.#need(`accuracy/${RUN_FILES.accuracy}`);
+    if (!this.#need('verify_accuracy.txt')) return;
+    const isPassed = this.#checkPass('verify_accuracy.txt');
+    if (this.#test !== 'TEST01') return;
+    const text = join(this.#folder, 'accuracy', RUN_FILES.accuracyText);
+    if (existsSync(text)) this.files.set(`accuracy/${RUN_FILES.accuracyText}`, text);
+    // The official checkers refuse these two beside a test that passed without them.
+    if (isPassed) return;
+    for (const name of FALLBACK_FILES) this.#need(`accuracy/${name}`);
+  }
+
+  #need(name: string): boolean {
+    const file = join(this.#folder, name);
+    if (existsSync(file) && statSync(file).size > 0) {
+      this.files.set(name, file);
+      return true;
+    }
+    const text = `${file} is missing or empty: longhaul compliance ${this.#test} writes it`;
+    this.#problems.error(this.#path, text);
+    return false;
+  }
+
+  #checkPass(name: string): boolean {
+    const file = this.files.get(name) as string;
+    const text = readFileSync(file, 'utf8');
+    const isPassed =
+      this.#test === 'TEST06'
+        ? TEST06_LINES.every((line) => line.test(text))
+        : text.includes('TEST PASS');
+    const hasFallback = this.#test === 'TEST01' && name === 'verify_accuracy.txt';
+    if (!isPassed && !hasFallback) {
+      this.#problems.unfinished(this.#path, `${this.#test} was not passed, says ${file}`);
+    }
+    return isPassed;
+  }
 }
 
 /** `longhaul compliance` keeps the raw logs of the test's run beside its folder, as TESTnn-run. */
-function evidenceOf(test: TestId, folder: string): Map<string, string> {
-  const runFolder = join(dirname(folder), `${test}-run`);
+function evidenceOf(
+  test: TestId,
+  folder: string,
+  { entry, resolve }: TestsOfResult,
+): Map<string, string> {
+  const named = entry.compliance_runs?.[test];
+  const runFolder = named === undefined ? join(dirname(folder), `${test}-run`) : resolve(named);
   const candidates: [string, string][] = [
     [RUN_FILES.audit, join(runFolder, RUN_FILES.audit)],
     [RUN_FILES.record, join(runFolder, RUN_FILES.record)],

@@ -18,9 +18,9 @@ export function seedsOfTest05(round: SubmissionRound): RoundSeeds {
   return seedsWith(round, 'test05_');
 }
 
-/** The round whose seed this is. */
-export function roundOfSeeds(key: keyof RoundSeeds, seed: string): SubmissionRound | undefined {
-  return SUBMISSION_ROUNDS.find((round) => seedsOf(round)[key] === seed);
+/** The round that has these seeds, in the order of {@link RoundSeeds}. */
+export function roundOfSeeds(seeds: readonly string[]): SubmissionRound | undefined {
+  return SUBMISSION_ROUNDS.find((round) => Object.values(seedsOf(round)).join() === seeds.join());
 }
 
 function seedsWith(round: SubmissionRound, prefix: string): RoundSeeds {

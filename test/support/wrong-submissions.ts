@@ -1,0 +1,265 @@
+import type { SceneSubmission } from './submission-scene.ts';
+
+type Change = (submission: SceneSubmission) => void;
+
+/** Changes the first result. */
+function first(change: (result: SceneSubmission['results'][number]) => void): Change {
+  return ({ results }) => change(results[0]);
+}
+
+/** What submission build refuses in a scene's configuration: case, change, the problem. */
+export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] = [
+  [
+    'a folder that is not there',
+    first((r) => {
+      r.performance = 'runs/none';
+    }),
+    /submission\.yaml:\d+:7: runs\/none is no folder with the logs of a run/,
+  ],
+  [
+    'a run of another scenario',
+    first((r) => {
+      r.performance = 'runs/Offline/performance';
+    }),
+    /the run is of Offline, not of Server/,
+  ],
+  [
+    'an accuracy run as performance',
+    first((r) => {
+      r.performance = 'runs/Server/accuracy';
+    }),
+    /mode is AccuracyOnly; a run for performance has PerformanceOnly/,
+  ],
+  [
+    'a performance run as accuracy',
+    first((r) => {
+      r.accuracy = 'runs/Server/performance';
+    }),
+    /mode is PerformanceOnly; a run for accuracy has AccuracyOnly[\s\S]*accuracy\.txt is missing/,
+  ],
+  [
+    'runs of another round',
+    (s) => {
+      s.round = 'v5.0';
+    },
+    /runs\/Server\/performance: the seeds are those of v4\.1; v5\.0 has its own: run with --round v5\.0/,
+  ],
+  [
+    'a result twice',
+    (s) => {
+      s.results.push(s.results[0]);
+    },
+    /network\/acme-2n\/resnet50\/Server is there twice: result 1/,
+  ],
+  [
+    'a run as the result of two systems',
+    (s) => {
+      s.systems.b = s.systems['acme-2n'];
+      s.results.push({ ...s.results[0], system: 'b' });
+    },
+    /the run is already the result of acme-2n\/resnet50\/Server/,
+  ],
+  [
+    'an unknown system',
+    first((r) => {
+      r.system = 'other';
+    }),
+    /:\d+:7: unknown system "other"; there is: acme-2n/,
+  ],
+  [
+    'an unknown implementation',
+    first((r) => {
+      r.implementation = 'other';
+    }),
+    /unknown implementation "other"/,
+  ],
+  [
+    'a model that the round does not have',
+    first((r) => {
+      r.model = 'resnet51';
+    }),
+    /v4\.1 has no model "resnet51" in the network division/,
+  ],
+  [
+    'a model by the wrong folder',
+    first((r) => {
+      r.model = 'resnet';
+    }),
+    /the folder of resnet is called "resnet50"/,
+  ],
+  [
+    'a missing scenario',
+    (s) => {
+      s.results.pop();
+    },
+    /network\/acme-2n\/resnet50 lacks Offline, which the datacenter suite asks for/,
+  ],
+  [
+    'missing compliance tests',
+    first((r) => {
+      r.compliance = { TEST04: 'runs/Server/compliance/TEST04' };
+    }),
+    /resnet50 Server lacks TEST01, TEST05, which v4\.1 wants/,
+  ],
+  [
+    'a test of another scenario',
+    first((r) => {
+      r.compliance = 'runs/Offline/compliance';
+    }),
+    /the run is of Offline, not of Server/,
+  ],
+  [
+    'the seeds of TEST05 in TEST04',
+    first((r) => {
+      r.compliance = {
+        TEST01: 'runs/Server/compliance/TEST01',
+        TEST04: 'runs/Server/compliance/TEST05',
+        TEST05: 'runs/Server/compliance/TEST05',
+      };
+    }),
+    /qsl_rng_seed is 16799458546791641818; v4\.1 needs 3066443479025735752/,
+  ],
+  [
+    'a test without its files',
+    first((r) => {
+      r.compliance = { TEST01: 'runs/Server/compliance/TEST04', TEST04: 'x', TEST05: 'x' };
+    }),
+    /TEST04\/accuracy\/mlperf_log_accuracy\.json is missing or empty[\s\S]*x is no folder/,
+  ],
+  [
+    'an inferred result in network',
+    (s) => {
+      s.results.push({
+        ...s.results[0],
+        scenario: 'MultiStream',
+        performance: undefined,
+        accuracy: undefined,
+        inferred_from: 'SingleStream',
+      });
+    },
+    /the network division has the datacenter suite only/,
+  ],
+  [
+    'an inferred result of a datacenter system',
+    (s) => {
+      s.results.push({
+        ...s.results[0],
+        divisions: ['closed'],
+        scenario: 'MultiStream',
+        performance: undefined,
+        accuracy: undefined,
+        inferred_from: 'Server',
+      });
+    },
+    /only edge systems may infer results[\s\S]*MultiStream cannot be inferred from Server/,
+  ],
+  [
+    'a reference model outside open',
+    first((r) => {
+      r.reference_model = 'resnet';
+    }),
+    /only results of the open division alone/,
+  ],
+  [
+    'a private component of an available system',
+    (s) => {
+      s.implementations.longhaul.software = [
+        { name: 'driver', version: '1', method: 'private-binary' },
+      ];
+    },
+    /driver is private binary, which no system of the category available may use/,
+  ],
+  [
+    'a component that nothing identifies',
+    (s) => {
+      s.implementations.longhaul.software = [{ name: 'driver', method: 'github' }];
+    },
+    /driver has neither "version" nor "identifier"/,
+  ],
+  [
+    'weights with another hash',
+    (s) => {
+      s.implementations.longhaul.weights[0].sha256 = 'ab'.repeat(32);
+    },
+    /has the SHA-256 43520951/,
+  ],
+  [
+    'weights that are not there',
+    (s) => {
+      s.implementations.longhaul.weights[0].file = 'none';
+    },
+    /none is no file with weights/,
+  ],
+  [
+    'code that is not there',
+    (s) => {
+      s.implementations.longhaul.code = ['none'];
+    },
+    /none is not there/,
+  ],
+  [
+    'a link to nowhere',
+    (s) => {
+      s.systems['acme-2n'].network.links[1].to = 'sut-b';
+    },
+    /:\d+:\d+: "sut-b" is no end of a link; there is: loadgen, sut, sw1, sut-a/,
+  ],
+  [
+    'a node without a link',
+    (s) => {
+      s.systems['acme-2n'].network.sut_nodes.push('sut-b');
+      s.systems['acme-2n'].network.links[1].to = 'sut-a';
+    },
+    /no link leads from loadgen to sut-b/,
+  ],
+  [
+    'no network',
+    (s) => {
+      s.systems['acme-2n'].network = undefined;
+    },
+    /"network" is missing/,
+  ],
+  [
+    'no way of the data',
+    (s) => {
+      s.systems['acme-2n'].data_path = undefined;
+    },
+    /"data_path" is missing/,
+  ],
+];
+
+/** What it refuses in a system description: case, fields, the problem. */
+export const WRONG_DESCRIPTIONS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+  ['a JSON number', { number_of_nodes: 1 }, /number_of_nodes is 1: it has to be a text in quotes/],
+  [
+    'N/A as a number',
+    { accelerators_per_node: 'N/A' },
+    /accelerators_per_node is "N\/A": it has to be a whole number/,
+  ],
+  ['an empty text', { cooling: '' }, /cooling is empty/],
+  [
+    'something to fill in',
+    { cooling: 'TODO: air or liquid' },
+    /fill in cooling: there still stands TODO/,
+  ],
+  [
+    'a status of its own',
+    { status: 'soon' },
+    /status is "soon": it has to be available or preview or rdi/,
+  ],
+  [
+    'an edge system in network',
+    { system_type: 'edge' },
+    /system_type is "edge": it has to be datacenter in the network division/,
+  ],
+  [
+    'another submitter',
+    { submitter: 'Other' },
+    /submitter is "Other"; the configuration says "ACME"/,
+  ],
+  [
+    'missing fields',
+    { framework: undefined, nic_sut: undefined },
+    /the description lacks framework, nic_sut/,
+  ],
+];
