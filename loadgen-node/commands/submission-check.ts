@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
@@ -12,6 +13,7 @@ const EXAMPLE = `
 Examples:
   longhaul submission check tree
   longhaul submission check tree --round v5.0 --json report.json
+  longhaul submission check tree --log                     (after truncation, before pack)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
 
 Exit code: 0 no error, 3 errors, 2 no tree or wrong usage. Every finding: docs/submission-check.md.`;
@@ -19,11 +21,15 @@ Exit code: 0 no error, 3 errors, 2 no tree or wrong usage. Every finding: docs/s
 /** Exit code of a tree with errors, as of a run that is INVALID. */
 const ERRORS_EXIT_CODE = 3;
 
+/** Name of the text in a tree. Source: submission_rules, "Directory structure". */
+const CHECK_LOG = 'compliance_checker_log.txt';
+
 interface CheckFlags {
   readonly round?: SubmissionRound;
   readonly json?: string;
   readonly originals?: string;
   readonly strict?: boolean;
+  readonly log?: boolean;
 }
 
 /** `longhaul submission check`. */
@@ -44,20 +50,32 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
       '--originals <folder>',
       'accuracy logs before truncation, laid out as the tree is: compute their hashes',
     )
+    .option('--log', `write the text into the tree as well: results/${CHECK_LOG} of each submitter`)
     .option('--strict', 'marks (a stand-in, a LoadGen that is not the approved one) are errors')
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string, flags: CheckFlags) => {
       const report = await checkTree(tree, { round: flags.round, originals: flags.originals });
       if (flags.json !== undefined) writeReport(flags.json, report);
-      process.stdout.write(reportText(report));
+      const text = reportText(report);
+      if (flags.log === true) writeLogs(tree, report, text);
+      process.stdout.write(text);
       const { error, mark } = report.counts;
       if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(ERRORS_EXIT_CODE);
     });
 }
 
+/** @throws MlperfError `ERR_OUTPUT` */
+function writeLogs(tree: string, { results }: CheckReport, text: string): void {
+  const folders = results.map(({ division, submitter }) => join(tree, division, submitter));
+  for (const folder of new Set(folders)) writeText(join(folder, 'results', CHECK_LOG), text);
+}
+
 /** What is written has the form that is documented. @throws MlperfError `ERR_OUTPUT` */
 function writeReport(path: string, report: CheckReport): void {
-  const text = `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`;
+  writeText(path, `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`);
+}
+
+function writeText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {

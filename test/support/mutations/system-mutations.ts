@@ -35,6 +35,6 @@ export const SYSTEM_MUTATIONS: readonly Mutation[] = [
   ),
   describe('ECC off', ['host_memory_configuration', '8 x 32 GB, ECC disabled'], 'ecc-off'),
   describe('non-ECC memory', ['host_memory_configuration', '8 x 32 GB non-ECC'], 'ecc-off'),
-  describe('a rate too small', ['network_rate', '100M'], 'bandwidth-too-small'),
+  describe('a rate too small', ['network_rate', '1M'], 'bandwidth-too-small'),
   describe('a rate that is none', ['network_rate', 'fast'], 'bandwidth-unknown'),
 ];

@@ -78,6 +78,14 @@ it('writes the report for machines in its documented form', async () => {
   );
 });
 
+it('writes the text into the tree where it is asked for, and finds nothing wrong with that', async () => {
+  const tree = goodTree();
+  const { text } = await check(tree, '--log');
+  const log = join(tree, 'closed/ACME/results/compliance_checker_log.txt');
+  expect(readFileSync(log, 'utf8')).toBe(text);
+  expect((await check(tree)).text).toBe(text);
+});
+
 it('refuses a round that it does not know, and a report that cannot be written', async () => {
   const tree = goodTree();
   const silent = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
