@@ -23,7 +23,7 @@ longhaul=${LONGHAUL:-npx longhaul}
 rounds=${ROUNDS:-v4.1 v5.0}
 model=${MODEL:-standin}
 data_dir=${DATA_DIR:-standin}
-server_qps=${SERVER_QPS:-10}
+server_qps=${SERVER_QPS:-5}
 offline_qps=${OFFLINE_QPS:-40}
 accuracy_qps=${ACCURACY_QPS:-30}
 # The rules' lengths, bounds and counts come from the round's mlperf.conf: 600 s and more. A dry run says others.
@@ -34,7 +34,7 @@ build_flags=()
 if [ "$is_dry" = yes ]; then
   data_count=${DATA_COUNT:-1024}
   short=(--min-duration 10s --min-query-count 100)
-  server_flags=("${short[@]}" --target-latency 500ms --target-latency-percentile 90 --generator-lag-max 50)
+  server_flags=("${short[@]}" --target-latency 1s --target-latency-percentile 90 --generator-lag-max 50)
   offline_flags=("${short[@]}")
   build_flags=(--dry-run-lengths)
 fi
@@ -58,7 +58,7 @@ if [ -z "${SUT:-}" ]; then
   done
 fi
 
-# --- runs. An INVALID run (exit code 3) is kept and told by the check; any other failure ends the script
+# --- runs. One that is INVALID ends the script: nothing can be compared with it, nor submitted
 make_run() { # folder, then the command
   local folder=$1 code=0
   shift
@@ -67,8 +67,9 @@ make_run() { # folder, then the command
   mkdir -p "$folder"
   "$@" >"$folder/report.txt" 2>"$folder/errors.txt" || code=$?
   grep -E '^(Result|Accuracy|TEST|PASSED|FAILED)' "$folder/report.txt" || true
-  if [ "$code" -ne 0 ] && [ "$code" -ne 3 ]; then
-    cat "$folder/errors.txt" >&2
+  if [ "$code" -ne 0 ]; then
+    cat "$folder/report.txt" "$folder/errors.txt" >&2
+    echo "$0: ${folder#"$out"/} ended with exit code $code; start the script again to make it again" >&2
     exit "$code"
   fi
   touch "$folder/done"

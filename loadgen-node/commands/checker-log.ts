@@ -1,17 +1,15 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import type { CheckReport } from '../submission/check/check-report.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { reportText } from '../submission/check/report-text.ts';
 import { resultsFolder } from '../submission/check/result-site.ts';
-import {
-  SUBMISSION_DIVISIONS,
-  type SubmissionRound,
-} from '../submission/rules/submission-rounds.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 
 /** Name of the self-check's text in a tree. Source: submission_rules, "Directory structure". */
-const CHECKER_LOG = 'compliance_checker_log.txt';
+export const CHECKER_LOG = 'compliance_checker_log.txt';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
@@ -19,14 +17,28 @@ export async function checkerLogText(tree: string, round: SubmissionRound): Prom
 }
 
 /**
- * Writes the self-check's text anew where a tree has it: what it said before the tree was changed holds no more.
+ * Checks a tree that was changed, where it has the text of an earlier check: what that said holds no more.
  * @throws MlperfError `ERR_OUTPUT`, and what {@link checkTree} throws
  */
 export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {
-  const logs = checkerLogs(tree);
-  if (logs.length === 0) return;
-  const text = await checkerLogText(tree, round);
-  for (const path of logs) {
+  const report = await checkTree(tree, { round });
+  writeTo(checkerLogs(tree, report).filter(existsSync), reportText(report));
+}
+
+/** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */
+export function writeCheckerLogs(tree: string, report: CheckReport, text: string): void {
+  writeTo(checkerLogs(tree, report), text);
+}
+
+function checkerLogs(tree: string, { results }: CheckReport): string[] {
+  const paths = results.map(({ division, submitter }) =>
+    join(tree, resultsFolder(division, submitter), CHECKER_LOG),
+  );
+  return [...new Set(paths)];
+}
+
+function writeTo(paths: readonly string[], text: string): void {
+  for (const path of paths) {
     try {
       writeFileSync(path, text);
     } catch (error) {
@@ -34,14 +46,4 @@ export async function renewCheckerLogs(tree: string, round: SubmissionRound): Pr
       throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
     }
   }
-}
-
-function checkerLogs(tree: string): string[] {
-  return SUBMISSION_DIVISIONS.filter((division) => existsSync(join(tree, division)))
-    .flatMap((division) =>
-      readdirSync(join(tree, division)).map((submitter) =>
-        join(tree, resultsFolder(division, submitter), CHECKER_LOG),
-      ),
-    )
-    .filter((path) => existsSync(path));
 }

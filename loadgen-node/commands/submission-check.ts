@@ -1,28 +1,23 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
 import { type CheckReport, checkReportSchema } from '../submission/check/check-report.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { reportText } from '../submission/check/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { CHECKER_LOG, writeCheckerLogs } from './checker-log.ts';
 
 const EXAMPLE = `
 Examples:
   longhaul submission check tree
   longhaul submission check tree --round v5.0 --json report.json
-  longhaul submission check tree --log                     (after truncation, before pack)
+  longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
 
 Exit code: 0 no error, 3 errors, 2 no tree or wrong usage. Every finding: docs/submission-check.md.`;
-
-/** Exit code of a tree with errors, as of a run that is INVALID. */
-const ERRORS_EXIT_CODE = 3;
-
-/** Name of the text in a tree. Source: submission_rules, "Directory structure". */
-const CHECK_LOG = 'compliance_checker_log.txt';
 
 interface CheckFlags {
   readonly round?: SubmissionRound;
@@ -50,24 +45,21 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
       '--originals <folder>',
       'accuracy logs before truncation, laid out as the tree is: compute their hashes',
     )
-    .option('--log', `write the text into the tree as well: results/${CHECK_LOG} of each submitter`)
+    .option(
+      '--log',
+      `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
+    )
     .option('--strict', 'marks (a stand-in, a LoadGen that is not the approved one) are errors')
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string, flags: CheckFlags) => {
       const report = await checkTree(tree, { round: flags.round, originals: flags.originals });
       if (flags.json !== undefined) writeReport(flags.json, report);
       const text = reportText(report);
-      if (flags.log === true) writeLogs(tree, report, text);
+      if (flags.log === true) writeCheckerLogs(tree, report, text);
       process.stdout.write(text);
       const { error, mark } = report.counts;
-      if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(ERRORS_EXIT_CODE);
+      if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(EXIT.invalid);
     });
-}
-
-/** @throws MlperfError `ERR_OUTPUT` */
-function writeLogs(tree: string, { results }: CheckReport, text: string): void {
-  const folders = results.map(({ division, submitter }) => join(tree, division, submitter));
-  for (const folder of new Set(folders)) writeText(join(folder, 'results', CHECK_LOG), text);
 }
 
 /** What is written has the form that is documented. @throws MlperfError `ERR_OUTPUT` */
