@@ -45,7 +45,7 @@ export class RunJudge {
   readonly quality: NamedQuality;
   /** Set by {@link judge}. */
   notes: readonly string[] = [];
-  /** Those of {@link notes} that tell that the models or the data are not the benchmark's own. */
+  /** Those of {@link notes} that tell that the benchmark is none of MLPerf's, or models or data not its own. */
   standInMarks: readonly string[] = [];
 
   constructor(parts: JudgeParts) {
@@ -59,7 +59,7 @@ export class RunJudge {
     const audit = await this.#compose(test);
     this.#audit = audit;
     const ofModels = modelMarks(audit.nodes, plan.rules.key);
-    this.standInMarks = [...ofModels, ...(dataSet.marks ?? [])];
+    this.standInMarks = [...exampleMarks(plan), ...ofModels, ...(dataSet.marks ?? [])];
     this.notes = [
       ...marksOf(plan),
       ...ofModels,
@@ -102,15 +102,16 @@ export class RunJudge {
   }
 }
 
+function exampleMarks({ rules }: RunPlan): string[] {
+  if (rules.isOfficial) return [];
+  return [`benchmark ${rules.key} is an example of this project, not an MLPerf benchmark`];
+}
+
 function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
   ];
-  if (!plan.rules.isOfficial) {
-    marks.push(
-      `benchmark ${plan.rules.key} is an example of this project, not an MLPerf benchmark`,
-    );
-  }
+  marks.push(...exampleMarks(plan));
   const { key, rounds } = plan.rules;
   if (rounds !== undefined && !rounds.includes(plan.round)) {
     marks.push(

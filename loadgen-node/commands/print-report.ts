@@ -74,7 +74,7 @@ function nodeNameLine({ address, name }: NodeNameCall, calls: readonly NameCall[
 }
 
 function accuracyLines(report: RunReport): string[] {
-  const { outcome, quality } = report;
+  const { outcome, quality, plan } = report;
   const { report: scored, problem } = report.accuracy;
   if (outcome.accuracy === null) return [];
   if (problem !== undefined) return [row('Accuracy', 'none: the result tells why')];
@@ -83,7 +83,9 @@ function accuracyLines(report: RunReport): string[] {
   const lines = [
     row('Accuracy', `${accuracyInWords(scored)}, target ${targetInWords(quality)}: ${verdict}`),
   ];
-  if (scored.scriptLine !== undefined) lines.push(row('', scored.scriptLine));
+  if (scored.scriptLine !== undefined && plan.rules.isOfficial) {
+    lines.push(row('', scored.scriptLine));
+  }
   return lines;
 }
 

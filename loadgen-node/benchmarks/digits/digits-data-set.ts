@@ -8,6 +8,7 @@ import { describeSystemError, messageOf } from '../../../shared/errors/to-mlperf
 import { decodeJpeg } from '../../../shared/image/jpeg.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
 import { scoreEach } from '../score-each.ts';
+import { formatScriptLine } from '../script-line.ts';
 import {
   IMAGE_FOLDER,
   imagePath,
@@ -73,7 +74,9 @@ export class DigitsDataSet implements DataSet {
       this.totalSampleCount,
       (entry) => this.#readResponse(entry) === this.#imageAt(entry.sampleIndex).label,
     );
-    return { metric: this.#metric, ...score };
+    // Its own script there is none: it is image classification, so its line is that of ImageNet's.
+    const scriptLine = formatScriptLine(score.correctCount, score.sampleCount);
+    return { metric: this.#metric, ...score, scriptLine };
   }
 
   #readResponse({ sampleIndex, response }: AccuracyEntry): number {

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { formatFixed } from '../../results/number-format.ts';
 import type { AccuracyEntry, AccuracyReport } from '../loadgen-benchmark.ts';
 import { scoreEach } from '../score-each.ts';
+import { formatScriptLine } from '../script-line.ts';
 
 /** How the one number of a response is written; the official script is told by its option `--dtype`. */
 type ResponseType = 'float32' | 'int32' | 'int64';
@@ -70,12 +70,6 @@ export function scoreResponses(
 function commonType(a: ReadLabel['type'], b: ReadLabel['type']): ReadLabel['type'] | undefined {
   if (a === b || (b === ZERO_IN_4_BYTES && a !== 'int64')) return a;
   return a === ZERO_IN_4_BYTES && b !== 'int64' ? b : undefined;
-}
-
-/** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
-export function formatScriptLine(correctCount: number, sampleCount: number): string {
-  const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;
-  return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
 }
 
 function noLabel(sampleIndex: number, response: Uint8Array): MlperfError {

@@ -163,6 +163,7 @@ describe('scoreAccuracy of digits', () => {
       value: 2 / 3,
       correctCount: 2,
       sampleCount: 3,
+      scriptLine: 'accuracy=66.667%, good=2, total=3',
     });
   });
 

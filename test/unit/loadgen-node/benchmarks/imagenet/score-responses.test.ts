@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formatScriptLine,
-  scoreResponses,
-} from '../../../../../loadgen-node/benchmarks/imagenet/score-responses.ts';
+import { scoreResponses } from '../../../../../loadgen-node/benchmarks/imagenet/score-responses.ts';
+import { formatScriptLine } from '../../../../../loadgen-node/benchmarks/script-line.ts';
 
 // Goal: the accuracy is that of MLCommons' accuracy-imagenet.py, to the letter of its line. Method: logs whose
 // result can be told by hand, in each type that the script reads.
