@@ -79,7 +79,7 @@ measure() { # round, scenario, target rate, then further flags
   local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests="TEST01 TEST04"
   shift 3
   if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
-  local common=($longhaul run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" "${data[@]}")
+  local common=($longhaul run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" --digest 10 "${data[@]}")
   make_run "$runs/accuracy" "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy"
   make_run "$runs/performance" "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance"
   for test in $tests; do
