@@ -8,8 +8,8 @@ import {
   numberOf,
   readComplianceRun,
   recordOf,
+  roundOfRun,
 } from '../compliance/compliance-run.ts';
-import { roundOfRun } from '../compliance/round-seeds.ts';
 import { requireRound, requireSameSystem } from '../compliance/same-system.ts';
 import type { RunnableTestId } from '../compliance/test-ids.ts';
 import { testReadme, verdictInWords } from '../compliance/test-readme.ts';
