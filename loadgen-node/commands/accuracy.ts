@@ -100,7 +100,7 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
   const isWhole = report.sampleCount === dataSet.totalSampleCount;
   if (!isWhole && !values.partial) {
     terminal.line(
-      'There is no accuracy: an accuracy run answers the whole data set (--partial scores a part, for TEST01)',
+      'There is no accuracy: an accuracy run answers the whole data set. Was the run over another one (--data-dir, --data-seed, --data-count)? --partial scores a part, for TEST01',
     );
     return false;
   }

@@ -134,6 +134,7 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   bert: 'float32',
   dlrm: 'float32',
   'dlrm-v2': 'float32',
+  digits: 'int32',
 };
 
 function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<TestVerdict> {
