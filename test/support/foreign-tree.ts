@@ -169,6 +169,7 @@ function foreignLog({ tree, place, model }: ResultOf, mode: string, test?: strin
     loadgen_build_date_local: '"2026-07-01T10:00:00.000000"',
     loadgen_git_commit_date: '"2024-07-01T00:00:00+00:00"',
     loadgen_git_status_message: '""',
+    loadgen_file_sha1: '{"loadgen.cc": "0b2d"}',
     test_datetime: '"2026-07-02T10:00:00Z"',
     sut_name: '"Network SUT: node"',
     get_sut_name_duration_ns: '812345',

@@ -7,8 +7,8 @@ import { markText, notSubmittableText } from './documents/root-texts.ts';
 import { checksumsOf, longhaulSources } from './longhaul-sources.ts';
 import { modelMappingOf } from './plan/open-models.ts';
 import type { PlannedImplementation, PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
+import { PlannedFiles } from './planned-files.ts';
 import { systemFields } from './system-file.ts';
-import { TreeFiles } from './tree-files.ts';
 import { MARK_FILE } from './write-tree.ts';
 
 /** Where a tree says that it is not to be handed in. */
@@ -19,14 +19,14 @@ const SOURCES = 'longhaul';
 
 /** A tree before it is written. */
 export interface AssembledTree {
-  readonly files: TreeFiles;
+  readonly files: PlannedFiles;
   /** What reviewers will ask about; whole sentences. */
   readonly notices: readonly string[];
 }
 
 /** Puts every file of a tree in its place; nothing is written yet. */
 export function assembleTree(plan: SubmissionPlan): AssembledTree {
-  const files = new TreeFiles();
+  const files = new PlannedFiles();
   const notices: string[] = [];
   const layout = new TreeLayout(plan.round);
   files.text(MARK_FILE, markText(plan));

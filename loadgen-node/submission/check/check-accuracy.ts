@@ -63,7 +63,7 @@ async function checkLog(
   if (mode !== undefined && mode !== 'AccuracyOnly' && mode !== 'SubmissionRun') {
     log.tellOf('mode-differs', 'effective_test_mode', `It is ${String(mode)}.`);
   }
-  const scenario = site.scenario === 'Interactive' ? 'Server' : site.scenario;
+  const scenario = site.measured === 'Interactive' ? 'Server' : site.measured;
   const seen = log.text('effective_scenario');
   if (seen !== undefined && seen !== scenario) {
     log.tellOf('scenario-differs', 'effective_scenario', `It is ${seen}, not ${scenario}.`);

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { parseConf } from '../../settings/conf-grammar.ts';
+import { brokenConfLines } from '../rules/conf-lines.ts';
 import { TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkPresent } from './check-folders.ts';
@@ -113,17 +114,22 @@ function checkCode(context: CheckContext, site: ResultSite): void {
 /** Looks for sample_concatenate_permutation as the checker of v4.1 does. */
 function checkEqualIssue(context: CheckContext, site: ResultSite, folder: string): void {
   const model = (site.model?.name ?? '').replace(/-99(?:\.9)?$/, '');
-  const isOn = ['mlperf.conf', 'user.conf'].some((name) => {
+  const areOn = ['mlperf.conf', 'user.conf'].map((name) => {
     const path = posix.join(folder, name);
     if (!context.listing.hasFile(path)) return false;
-    const { entries } = parseConf(readDocument(context, path) ?? '');
+    const text = readDocument(context, path) ?? '';
+    for (const line of brokenConfLines(text)) {
+      const seen = `"${line.slice(0, 90)}" has more than one "=", or a key of other than three parts.`;
+      context.findings.add('conf-unreadable', path, seen);
+    }
+    const { entries } = parseConf(text);
     return [model, '*'].some((of) =>
       [site.scenario, '*'].some(
         (scenario) => entries.get(`${of}.${scenario}.sample_concatenate_permutation`)?.text === '1',
       ),
     );
   });
-  if (isOn) return;
+  if (areOn.includes(true)) return;
   const text = `Neither mlperf.conf nor user.conf sets ${model}.*.sample_concatenate_permutation = 1.`;
   context.findings.add('equal-issue-off', folder, text);
 }

@@ -135,7 +135,7 @@ function siteOf(
     model: folder,
     scenario: name as SubmissionScenario,
   };
-  return { ...system, modelFolder: folder, model, scenario, place };
+  return { ...system, modelFolder: folder, model, scenario, measured: scenario, place };
 }
 
 function checkScenario(

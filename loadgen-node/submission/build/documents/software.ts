@@ -1,5 +1,5 @@
 import type { SoftwareEntry, SoftwareMethod } from '../config/config-types.ts';
-import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
 import { document, table } from './markdown.ts';
 
 /** How a method identifies a component. Source: submission_rules, "Possible methods to provide Software". */
@@ -150,7 +150,7 @@ function weightsText(
     `\`${sha256}\``,
     file === undefined ? (source ?? '') : 'in this tree',
   ]);
-  const sum = weights.reduce((total, { bytes }) => total + (bytes ?? 0), 0);
+  const sum = bytesOf(weights);
   return [
     '## Weights',
     table(['file', 'bytes', 'SHA-256', 'where'], rows),
@@ -160,9 +160,19 @@ function weightsText(
   ];
 }
 
-/** What the submitter has to do about large weights; undefined: nothing. */
-export function weightsNotice(implementation: PlannedImplementation): string | undefined {
-  const sum = implementation.weights.reduce((total, { bytes }) => total + (bytes ?? 0), 0);
+/** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
+export function weightsNotice(
+  implementations: Iterable<PlannedImplementation>,
+): string | undefined {
+  const all = [...new Set(implementations)];
+  const sum = bytesOf(all.flatMap(({ weights }) => weights));
   if (sum <= NOTIFY_BYTES) return undefined;
-  return `the weights of ${implementation.id} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
+  const names = all.map(({ id }) => id).join(', ');
+  return `the weights of ${names} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
+}
+
+/** Size of some weights together; a file that several implementations use counts once. */
+function bytesOf(weights: readonly PlannedWeights[]): number {
+  const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
+  return [...files.values()].reduce((total, bytes) => total + bytes, 0);
 }

@@ -7,6 +7,7 @@ export type NetworkRuleId =
   | 'stand-in-model'
   | 'not-approved-loadgen'
   | 'loadgen-not-known'
+  | 'own-records-removed'
   | 'audit-missing'
   | 'network-rules-unproved'
   | 'audit-broken'
@@ -35,9 +36,15 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
   },
   'loadgen-not-known': {
     severity: 'warning',
-    rule: 'loadgen_version names an approved revision with its git hash, built from files without changes.',
+    rule: 'The log names an approved revision of LoadGen with its git hash, its build and its files, without changes.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
+  },
+  'own-records-removed': {
+    severity: 'error',
+    rule: 'The logs of longhaul have the records in which it says what it is and what it found.',
+    source: 'longhaul, detail log; what a log says may not be changed',
+    advice: 'Take the log as longhaul wrote it.',
   },
   'audit-missing': {
     severity: 'error',
