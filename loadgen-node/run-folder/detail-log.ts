@@ -40,6 +40,8 @@ export interface DetailLog {
   readonly beginsWithRecord: boolean;
   /** First record of every key. */
   readonly records: ReadonlyMap<string, DetailRecord>;
+  /** Characters of the lines of the records that are kept. */
+  readonly recordCharacters: number;
   /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
   readonly ownRecords: readonly DetailRecord[];
   /** Records that LoadGen marked as errors; the first 20. */
@@ -114,6 +116,7 @@ class DetailReading {
       lineCount: this.#lineCount,
       beginsWithRecord: this.#beginsWithRecord,
       records: this.#records,
+      recordCharacters: this.#recordCharacters,
       ownRecords: this.#ownRecords,
       errors: this.#errors,
       errorCount: this.#errorCount,

@@ -112,12 +112,17 @@ const RATES: Readonly<Record<string, string>> = {
   Offline: 'Samples per second: 50',
 };
 
+/** A closed system has no network. */
+function sutName({ division }: ForeignTree): string {
+  return division === 'closed' ? 'PySUT' : 'Network SUT: node';
+}
+
 function writeRun(write: Write, folder: string, log: ForeignLog): void {
   const scenario = String(JSON.parse(log['effective_scenario'] as string));
   write(posix.join(folder, 'mlperf_log_detail.txt'), foreignText(log));
   write(
     posix.join(folder, 'mlperf_log_summary.txt'),
-    `SUT name : Network SUT: node\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\n`,
+    `SUT name : ${JSON.parse(log['sut_name'] as string)}\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\n`,
   );
 }
 
@@ -171,7 +176,7 @@ function foreignLog({ tree, place, model }: ResultOf, mode: string, test?: strin
     loadgen_git_status_message: '""',
     loadgen_file_sha1: '{"loadgen.cc": "0b2d"}',
     test_datetime: '"2026-07-02T10:00:00Z"',
-    sut_name: '"Network SUT: node"',
+    sut_name: JSON.stringify(sutName(tree)),
     get_sut_name_duration_ns: '812345',
     qsl_name: '"PySUT"',
     qsl_reported_total_count: String(model.accuracySamples ?? model.dataSetSamples),

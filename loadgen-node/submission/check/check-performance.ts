@@ -108,10 +108,15 @@ function checkSamplingSeed(log: RunLog): void {
 }
 
 function checkSutName(log: RunLog, { division, description }: ResultSite): void {
-  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
-  if (!isNetwork || division === 'closed') return;
   const name = log.text('sut_name');
-  if (name === undefined || name.includes(NETWORK_SUT)) return;
+  if (name === undefined) return;
+  if (division === 'closed') {
+    if (name.includes(NETWORK_SUT))
+      log.tellOf('closed-over-network', 'sut_name', `It is "${name}".`);
+    return;
+  }
+  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
+  if (!isNetwork || name.includes(NETWORK_SUT)) return;
   log.tellOf('sut-name', 'sut_name', `The name is "${name}", without "${NETWORK_SUT}".`);
 }
 

@@ -4,10 +4,10 @@ import type { TreeListing } from './tree-listing.ts';
 /** Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */
 export type DetailLogReader = (path: string) => Promise<DetailLog>;
 
-/** Logs above this size, in bytes, are not kept: those of whole runs are smaller. */
-const KEPT_BYTES_MAX = 2 ** 20;
+/** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
+const KEPT_CHARACTERS_MAX = 2 ** 20;
 
-/** Detail logs of a tree. What several checks ask for is read once, unless it is so large that memory would tell. */
+/** Detail logs of a tree. What several checks ask for is read once, unless keeping it would take much memory. */
 export class DetailLogs {
   readonly #listing: TreeListing;
   readonly #readLog: DetailLogReader;
@@ -23,7 +23,14 @@ export class DetailLogs {
     const known = this.#kept.get(file);
     if (known !== undefined) return known;
     const log = this.#readLog(this.#listing.pathOf(file));
-    if ((this.#listing.bytesOf(file) ?? 0) <= KEPT_BYTES_MAX) this.#kept.set(file, log);
+    this.#kept.set(file, log);
+    // Whoever awaits the log is told of an error; the next one is told the same.
+    log.then(
+      ({ recordCharacters }) => {
+        if (recordCharacters > KEPT_CHARACTERS_MAX) this.#kept.delete(file);
+      },
+      () => {},
+    );
     return log;
   }
 }

@@ -26,6 +26,7 @@ export type RunRuleId =
   | 'mode-differs'
   | 'audit-in-result'
   | 'sut-name'
+  | 'closed-over-network'
   | 'performance-samples-few'
   | 'duration-short'
   | 'queries-few'
@@ -146,6 +147,12 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     rule: 'The name of the SUT contains "Network SUT".',
     source: `${ALL_CHECKERS}; inference_rules v4.1, QDL constraints`,
     advice: 'Give the SUT such a name and make the run again.',
+  },
+  'closed-over-network': {
+    severity: 'warning',
+    rule: 'A closed result is of a system without a network between LoadGen and SUT: the name of its SUT has no "Network SUT".',
+    source: `${ALL_CHECKERS} ask it of the description (is_network), and nobody of the log`,
+    advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
   },
   'performance-samples-few': {
     severity: 'error',

@@ -114,6 +114,11 @@ it('does not hold open against bounds, and tells that the official tools will', 
   ]);
 });
 
+it('asks about a closed result that was measured over a network', async () => {
+  const records = { sut_name: '"Network SUT: sut-a"' };
+  expect((await check({ ...RESNET, records })).ids).toEqual(['closed-over-network']);
+});
+
 it.each<[string, 'v4.1' | 'v5.0', unknown, string[]]>([
   ['"False" in v4.1', 'v4.1', 'False', []],
   ['"True"', 'v4.1', 'True', ['is-network-in-closed']],

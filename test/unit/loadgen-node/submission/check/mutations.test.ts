@@ -103,6 +103,7 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
     'accuracy-above-limit',
     'accuracy-file-missing',
     'calibration-missing',
+    'closed-over-network',
     'equal-issue-off',
     'is-network-in-closed',
     'loadgen-not-known',
