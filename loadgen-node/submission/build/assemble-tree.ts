@@ -1,3 +1,4 @@
+import { DRY_RUN_FILE } from '../dry-run-mark.ts';
 import { TreeLayout } from '../tree-layout.ts';
 import { assembleDocuments } from './assemble-documents.ts';
 import { assembleResult } from './assemble-result.ts';
@@ -10,9 +11,6 @@ import type { PlannedImplementation, PlannedResult, SubmissionPlan } from './pla
 import { PlannedFiles } from './planned-files.ts';
 import { systemFields } from './system-file.ts';
 import { MARK_FILE } from './write-tree.ts';
-
-/** Where a tree says that it is not to be handed in. */
-const NOT_SUBMITTABLE_FILE = 'NOT_SUBMITTABLE.md';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
@@ -30,7 +28,7 @@ export function assembleTree(plan: SubmissionPlan): AssembledTree {
   const notices: string[] = [];
   const layout = new TreeLayout(plan.round);
   files.text(MARK_FILE, markText(plan));
-  if (plan.isDryRun) files.text(NOT_SUBMITTABLE_FILE, notSubmittableText());
+  if (plan.isDryRun) files.text(DRY_RUN_FILE, notSubmittableText());
   for (const division of plan.divisions) {
     const results = plan.results.filter(({ entry }) => entry.divisions.includes(division));
     const scope = { plan, layout, division, results, files, notices };

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { parseConf } from '../../settings/conf-grammar.ts';
+import { DRY_RUN_WORDS } from '../dry-run-mark.ts';
 import { brokenConfLines } from '../rules/conf-lines.ts';
 import { TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';
@@ -28,7 +29,10 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
     return;
   }
   const readme = posix.join(folder, 'README.md');
-  if (checkPresent(context, readme)) checkTodo(context, readme);
+  if (checkPresent(context, readme)) {
+    checkTodo(context, readme);
+    checkDryRun(context, readme);
+  }
   const confs = round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf'];
   for (const name of confs) {
     const path = posix.join(folder, name);
@@ -39,6 +43,14 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
   if (EQUAL_ISSUE_IN_CONF.includes(site.model?.name ?? '') && round === 'v4.1' && isStrict(site)) {
     checkEqualIssue(context, site, folder);
   }
+}
+
+/** The mark of a tree of shortened runs stands in each README as well as in its root. */
+function checkDryRun(context: CheckContext, path: string): void {
+  documentLines(context, path).forEach((text, i) => {
+    if (!text.startsWith(`> **${DRY_RUN_WORDS}`)) return;
+    context.findings.add('dry-run-lengths', path, 'It is of a tree of shortened runs.', i + 1);
+  });
 }
 
 /** Lines of a text for people that still say TODO. */

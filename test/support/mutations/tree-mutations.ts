@@ -44,6 +44,16 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'NOT_SUBMITTABLE.md',
   },
   {
+    what: 'a README of shortened runs in a tree without that mark',
+    change: (tree) =>
+      tree.edit(
+        `${MEASUREMENTS}/Server/README.md`,
+        (text) => `${text}\n> **Not to be handed in: built to try things out.**\n`,
+      ),
+    finding: 'dry-run-lengths',
+    file: `${MEASUREMENTS}/Server/README.md`,
+  },
+  {
     what: 'a file above 50 MiB',
     change: (tree) => {
       tree.write(`${ACME}/code/resnet50/large.bin`, 'bytes');

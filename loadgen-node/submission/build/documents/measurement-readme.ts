@@ -1,4 +1,5 @@
 import { packageVersion } from '../../../../shared/process/package-files.ts';
+import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { fiveFiguresIn } from '../five-figures.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
@@ -72,7 +73,7 @@ function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   const run = runs.performance;
   const marks: string[] = [];
   if (isDryRun)
-    marks.push('Not to be handed in: built to try things out, run lengths are not checked.');
+    marks.push(`${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.`);
   const engine = String(recordOf(run, 'loadgen_version') ?? '');
   if (engine.startsWith('longhaul')) {
     marks.push(
