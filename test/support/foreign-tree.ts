@@ -49,7 +49,9 @@ export function writeForeignTree(tree: ForeignTree): void {
   write(layout.system(division, 'ACME', 'acme'), JSON.stringify(system));
   write(posix.join(layout.code(division, 'ACME'), tree.model, 'README.md'), 'code\n');
   write(posix.join(division, 'ACME', 'calibration.md'), 'none\n');
-  write(posix.join(layout.documentation(division, 'ACME'), 'system_diagram.md'), 'diagram\n');
+  for (const name of ['system_diagram', 'wire_protocol', 'bandwidth']) {
+    write(posix.join(layout.documentation(division, 'ACME'), `${name}.md`), `${name}\n`);
+  }
   for (const scenario of scenarios) {
     const place = { division, submitter: 'ACME', system: 'acme', model: tree.model, scenario };
     writeResult(write, layout, { tree, place, model: modelInScenario(model, scenario) });

@@ -39,7 +39,7 @@ export async function checkPerformanceRun(
   checkScenarioAndMode(log, site);
   checkVerdict(log);
   checkSettings(log, test);
-  checkSutName(log, site);
+  checkSutName(log, site, test);
   if (site.model !== undefined) {
     checkAmounts(log, site, modelInScenario(site.model, site.scenario));
     checkLatencies(log, site, modelInScenario(site.model, site.scenario));
@@ -107,11 +107,16 @@ function checkSamplingSeed(log: RunLog): void {
   log.tellOf('test-settings-wrong', 'effective_accuracy_log_rng_seed', text);
 }
 
-function checkSutName(log: RunLog, { division, description }: ResultSite): void {
+function checkSutName(
+  log: RunLog,
+  { division, description }: ResultSite,
+  test: TestId | undefined,
+): void {
   const name = log.text('sut_name');
   if (name === undefined) return;
   if (division === 'closed') {
-    if (name.includes(NETWORK_SUT))
+    // Once for a result with all of its tests.
+    if (test === undefined && name.includes(NETWORK_SUT))
       log.tellOf('closed-over-network', 'sut_name', `It is "${name}".`);
     return;
   }

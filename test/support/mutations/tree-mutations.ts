@@ -241,6 +241,18 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: `${ACME}/documentation`,
   },
   {
+    what: 'no document of the wire protocol',
+    change: (tree) => tree.remove(`${ACME}/documentation/network.md`),
+    finding: 'document-missing',
+    file: `${ACME}/documentation`,
+  },
+  {
+    what: 'no statement of the bandwidth',
+    change: (tree) => tree.remove(`${ACME}/documentation/acme-2n/bandwidth.md`),
+    finding: 'document-missing',
+    file: `${ACME}/documentation`,
+  },
+  {
     what: 'a TODO in a document',
     change: (tree) =>
       tree.edit(`${ACME}/documentation/network.md`, (text) => `${text}\nTODO: the switch\n`),

@@ -18,6 +18,7 @@ export type NetworkRuleId =
   | 'node-names-alike'
   | 'name-without-round-trip'
   | 'compression-not-allowed'
+  | 'document-missing'
   | 'diagram-missing';
 
 /** Rules of the Network division that no official tool checks, and the two marks. */
@@ -106,6 +107,13 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     rule: 'Samples travel in a form that the table of compression options has for the model.',
     source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
+  },
+  'document-missing': {
+    severity: 'warning',
+    rule: 'Documents tell what the QDL sends for each query (network), and that the way of the data has the bandwidth that is needed (closed and network, datacenter).',
+    source: `${NETWORK_RULES}, QDL implementation; inference_rules v4.1, LoadGen Operation; no tool looks`,
+    advice:
+      'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
   },
   'diagram-missing': {
     severity: 'error',
