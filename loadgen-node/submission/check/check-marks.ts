@@ -27,6 +27,8 @@ const BUILD_RECORDS = ['loadgen_build_date_local', 'loadgen_file_sha1'] as const
 export interface MarkEvidence {
   /** Logs by `performance`, `accuracy` or the name of a compliance test. */
   readonly logs: ReadonlyMap<string, RunLog>;
+  /** Audits that were read already, by run. */
+  readonly audits: ReadonlyMap<string, NetworkAudit>;
   /** Notes that longhaul writes into accuracy.txt. */
   readonly notes: readonly string[];
 }
@@ -38,7 +40,7 @@ export interface MarkEvidence {
 export function checkMarks(context: CheckContext, site: ResultSite, evidence: MarkEvidence): void {
   const { findings, layout } = context;
   const folder = layout.result(site.place);
-  const traces = tracesOf(context, site);
+  const traces = tracesOf(context, site, evidence.audits);
   const standIn = standInText(context, evidence, traces.audits);
   if (standIn !== undefined) findings.add('stand-in-model', folder, standIn);
   const ours = [...evidence.logs.values()].find(isOfLonghaul);
@@ -88,7 +90,11 @@ interface Traces {
   readonly audits: readonly NetworkAudit[];
 }
 
-function tracesOf({ layout, listing }: CheckContext, { place }: ResultSite): Traces {
+function tracesOf(
+  { layout, listing }: CheckContext,
+  { place }: ResultSite,
+  known: ReadonlyMap<string, NetworkAudit>,
+): Traces {
   const folder = posix.dirname(layout.evidence(place, 'any'));
   const files = new Map<string, string>();
   const audits: NetworkAudit[] = [];
@@ -98,7 +104,10 @@ function tracesOf({ layout, listing }: CheckContext, { place }: ResultSite): Tra
     const file = [record, audit].find((path) => listing.hasFile(path));
     if (file !== undefined) files.set(run, file);
     const bytes = listing.bytesOf(audit) ?? Infinity;
-    if (bytes <= DOCUMENT_BYTES_MAX) audits.push(...auditIn(posix.dirname(listing.pathOf(audit))));
+    const read = known.get(run);
+    if (read !== undefined) audits.push(read);
+    else if (bytes <= DOCUMENT_BYTES_MAX)
+      audits.push(...auditIn(posix.dirname(listing.pathOf(audit))));
   }
   return { files, audits };
 }

@@ -33,9 +33,12 @@ export async function checkResult(
     ['accuracy', accuracy.log],
     ...tests,
   ];
-  if (site.division === 'network') checkNetwork(context, site, runs);
+  const audits =
+    site.division === 'network'
+      ? checkNetwork(context, site, runs)
+      : new Map<string, NetworkAudit>();
   const logs = new Map(runs.flatMap(([run, one]) => (one === undefined ? [] : [[run, one]])));
-  checkMarks(context, site, { logs, notes: accuracy.text?.notes ?? [] });
+  checkMarks(context, site, { logs, audits, notes: accuracy.text?.notes ?? [] });
   return checkedResult(site, log, accuracy.text?.line);
 }
 
@@ -66,7 +69,7 @@ function checkNetwork(
   context: CheckContext,
   site: ResultSite,
   runs: readonly (readonly [string, RunLog | undefined])[],
-): void {
+): Map<string, NetworkAudit> {
   const audits = new Map<string, NetworkAudit>();
   for (const [run, log] of runs) {
     if (log === undefined) continue;
@@ -77,6 +80,7 @@ function checkNetwork(
   if (log !== undefined) {
     checkBandwidth(context, site, { log, wire: wireBytesOf(audits.get('performance')) });
   }
+  return audits;
 }
 
 function checkedResult(
