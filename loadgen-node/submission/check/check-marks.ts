@@ -17,6 +17,11 @@ const STAND_IN = /\bstand-?in\b/i;
 /** Notes in a summary log of longhaul are a list below LoadGen's lines. */
 const SUMMARY_NOTE = /^ \* /;
 
+/** How the README of a result, as longhaul writes it, says what must not be missed. */
+const README_MARK = /^> \*\*(.*?)\*\*$/;
+const OWN_ENGINE = /^Measured by longhaul\b/;
+const OWN_STAND_IN = /^(?:Measured with a stand-in|Note of the run:.*\bstand-?in)\b/i;
+
 /** Records that every log of longhaul has, one of its head and one of its end. */
 const ALWAYS_THERE = ['longhaul_rng_library', 'longhaul_validity'] as const;
 
@@ -41,14 +46,16 @@ export function checkMarks(context: CheckContext, site: ResultSite, evidence: Ma
   const { findings, layout } = context;
   const folder = layout.result(site.place);
   const traces = tracesOf(context, site, evidence.audits);
-  const standIn = standInText(context, evidence, traces.audits);
+  const standIn =
+    standInText(context, evidence, traces.audits) ??
+    readmeMarks(context, site).find((mark) => OWN_STAND_IN.test(mark));
   if (standIn !== undefined) findings.add('stand-in-model', folder, standIn);
   const ours = [...evidence.logs.values()].find(isOfLonghaul);
   if (ours !== undefined) {
     const version = String(ours.record('loadgen_version')?.value ?? 'records of longhaul');
     findings.add('not-approved-loadgen', folder, `The engine is ${version}.`);
   } else {
-    const [file] = traces.files.values();
+    const file = [...traces.files.values()][0] ?? ownReadme(context, site);
     const text = `${file} is of a run of longhaul, whatever the logs say.`;
     if (file !== undefined) findings.add('not-approved-loadgen', folder, text);
   }
@@ -140,6 +147,22 @@ function standInText(
   }
   const note = notes.find((text) => STAND_IN.test(text));
   return note === undefined ? undefined : `accuracy.txt says: ${note.slice(0, 200)}.`;
+}
+
+/** README.md of a result where it tells that longhaul measured it. */
+function ownReadme(context: CheckContext, site: ResultSite): string | undefined {
+  const isOwn = readmeMarks(context, site).some((mark) => OWN_ENGINE.test(mark));
+  return isOwn ? readmeOf(context, site) : undefined;
+}
+
+function readmeOf({ layout }: CheckContext, { place }: ResultSite): string {
+  return posix.join(layout.measurements(place), 'README.md');
+}
+
+function readmeMarks(context: CheckContext, site: ResultSite): string[] {
+  const path = readmeOf(context, site);
+  if ((context.listing.bytesOf(path) ?? Infinity) > DOCUMENT_BYTES_MAX) return [];
+  return documentLines(context, path).flatMap((line) => README_MARK.exec(line)?.[1] ?? []);
 }
 
 function standInOf(log: RunLog): string | undefined {

@@ -91,6 +91,18 @@ it('knows its own run by what lies in the documentation, and that its records we
   expect(ids).toEqual(['not-approved-loadgen', 'own-records-removed']);
 });
 
+it('knows both marks by the README of the result', async () => {
+  const readme = 'closed/ACME/measurements/acme/resnet50/Server/README.md';
+  const ids = await idsOf({}, (tree) =>
+    tree.write(
+      readme,
+      '# resnet50\n\n> **Measured by longhaul 0.1.0, which is not the approved C++ LoadGen.**\n>\n' +
+        '> **Measured with a stand-in model: its weights are not those of the benchmark.**\n',
+    ),
+  );
+  expect(ids).toEqual(['not-approved-loadgen', 'stand-in-model']);
+});
+
 it.each(['longhaul_rng_library', 'longhaul_validity'])(
   'tells that %s was taken out of a log of longhaul',
   async (key) => {
