@@ -89,8 +89,11 @@ function unfinishedOf(output: string): string {
   return `${output}.unfinished`;
 }
 
-/** Nothing is written over, into the tree, or in place of the key. */
-function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'>): void {
+/**
+ * Nothing is written over, into the tree, or in place of the key.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`
+ */
+export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'>): void {
   for (const [what, path] of [
     ['tarball', output],
     ['key file', keyFile],
