@@ -114,6 +114,22 @@ it('does not hold open against bounds, and tells that the official tools will', 
   ]);
 });
 
+it.each([
+  ['mIoU=71.300%', []],
+  ['', ['accuracy-metric-missing']],
+  ['no accuracy was measured', ['accuracy-metric-missing']],
+])(
+  'takes an accuracy of any metric in open, and misses one that is not told: "%s"',
+  async (line, expected) => {
+    const open = { ...RESNET, division: 'open', scenarios: ['Offline'] } as const;
+    const change = (tree: MutableTree): void =>
+      tree.edit('open/ACME/results/acme/resnet50/Offline/accuracy/accuracy.txt', (text) =>
+        text.replace(/^accuracy=.*/, line),
+      );
+    expect((await check(open, change)).ids).toEqual(expected);
+  },
+);
+
 it('asks about a closed result that was measured over a network', async () => {
   const records = { sut_name: '"Network SUT: sut-a"' };
   expect((await check({ ...RESNET, records })).ids).toEqual(['closed-over-network']);
