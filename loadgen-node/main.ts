@@ -1,29 +1,10 @@
 #!/usr/bin/env node
-import type { Command } from 'commander';
 import { commanderOutcome, createCommand } from '../shared/config/command-line.ts';
-import type { SettingTable } from '../shared/config/setting.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
-import { compiledModule, packageVersion } from '../shared/process/package-files.ts';
+import { packageVersion } from '../shared/process/package-files.ts';
 import { reportError } from '../shared/process/report-error.ts';
-import { accuracyCommand } from './commands/accuracy.ts';
-import { auditCommand } from './commands/audit.ts';
-import { complianceCommand } from './commands/compliance.ts';
-import { compressionCommand } from './commands/compression.ts';
-import { confCommand } from './commands/conf.ts';
-import { configCommand } from './commands/config.ts';
-import { dataCommand } from './commands/data.ts';
-import { demoCommand } from './commands/demo.ts';
-import { earlyStoppingCommand } from './commands/early-stopping.ts';
 import { InterruptedError } from './commands/interruption.ts';
-import { nameCommand } from './commands/name.ts';
-import { prepareCommand } from './commands/prepare.ts';
-import { resultsCommand } from './commands/results.ts';
-import { runCommand } from './commands/run.ts';
-import { selfCheckCommand } from './commands/self-check.ts';
-import { settingsCommand } from './commands/settings.ts';
-import { submissionCommand } from './commands/submission.ts';
-import { systemCommand } from './commands/system.ts';
-import { traceCommand } from './commands/trace.ts';
+import { verbCommands } from './commands/verbs.ts';
 
 const EXAMPLES = `
 Examples:
@@ -34,23 +15,6 @@ Examples:
   longhaul audit network results/first                what a run shows of the division's rules
 
 "longhaul VERB --help" shows the flags of a verb.`;
-
-/** What the SUT half exports to the one bin (sut-node/command.ts). */
-interface SutHalf {
-  sutCommand(setExitCode: (code: number) => void): Command;
-  readonly SUT_OPTIONS: SettingTable;
-}
-
-/** Loads the other half by path: `run` must work where it, or ONNX Runtime, is not installed. */
-async function loadSutHalf(): Promise<SutHalf> {
-  return (await import(compiledModule('sut-node/command.js').href)) as SutHalf;
-}
-
-/** Takes the verb's place until it is asked for, so that the other verbs never load the SUT half. */
-async function sutVerb(isAsked: boolean, setExitCode: (code: number) => void): Promise<Command> {
-  if (isAsked) return (await loadSutHalf()).sutCommand(setExitCode);
-  return createCommand('sut', 'serve a benchmark as a SUT node');
-}
 
 async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.valid;
@@ -63,26 +27,8 @@ async function main(args: readonly string[]): Promise<number> {
   )
     .version(packageVersion())
     .enablePositionalOptions()
-    .addHelpText('after', EXAMPLES)
-    .addCommand(demoCommand(setExitCode))
-    .addCommand(await sutVerb(args.includes('sut'), setExitCode))
-    .addCommand(runCommand(setExitCode))
-    .addCommand(nameCommand())
-    .addCommand(prepareCommand())
-    .addCommand(accuracyCommand(setExitCode))
-    .addCommand(auditCommand(setExitCode))
-    .addCommand(complianceCommand(setExitCode))
-    .addCommand(systemCommand())
-    .addCommand(submissionCommand(setExitCode))
-    .addCommand(dataCommand())
-    .addCommand(compressionCommand())
-    .addCommand(settingsCommand())
-    .addCommand(confCommand())
-    .addCommand(traceCommand())
-    .addCommand(resultsCommand())
-    .addCommand(earlyStoppingCommand())
-    .addCommand(selfCheckCommand(setExitCode))
-    .addCommand(configCommand(async () => (await loadSutHalf()).SUT_OPTIONS));
+    .addHelpText('after', EXAMPLES);
+  for (const verb of await verbCommands(args, setExitCode)) program.addCommand(verb);
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.usage;

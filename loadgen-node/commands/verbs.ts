@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { createCommand } from '../../shared/config/command-line.ts';
+import type { SettingTable } from '../../shared/config/setting.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
+
+/** Takes the exit code of a verb that came to its end. */
+type SetExitCode = (code: number) => void;
+
+/** A verb of the command line, loaded when it is asked for. */
+export interface Verb {
+  /** One line in `longhaul --help`; the command's own description is the same text. */
+  readonly about: string;
+  readonly load: (setExitCode: SetExitCode) => Promise<Command>;
+}
+
+/** What the SUT half exports to the one bin (sut-node/command.ts). */
+interface SutHalf {
+  sutCommand(setExitCode: SetExitCode): Command;
+  readonly SUT_OPTIONS: SettingTable;
+}
+
+/** Loads the other half by path: `run` must work where it, or ONNX Runtime, is not installed. */
+async function loadSutHalf(): Promise<SutHalf> {
+  return (await import(compiledModule('sut-node/command.js').href)) as SutHalf;
+}
+
+/** Every verb, in the order of the help. Modules are imported by the verb that needs them: starting stays quick. */
+export const VERBS: Readonly<Record<string, Verb>> = {
+  demo: {
+    about: 'measure the embedded benchmark on this machine, end to end',
+    load: async (code) => (await import('./demo.ts')).demoCommand(code),
+  },
+  sut: {
+    about: 'serve a benchmark as a SUT node',
+    load: async (code) => (await loadSutHalf()).sutCommand(code),
+  },
+  run: {
+    about: 'measure SUT nodes: performance, accuracy, or both',
+    load: async (code) => (await import('./run.ts')).runCommand(code),
+  },
+  name: {
+    about: 'ask SUT nodes for their names: one round trip to each',
+    load: async () => (await import('./name.ts')).nameCommand(),
+  },
+  prepare: {
+    about: 'make a stand-in for a model and its data set',
+    load: async () => (await import('./prepare.ts')).prepareCommand(),
+  },
+  accuracy: {
+    about:
+      "score an accuracy log, ours or another LoadGen's, as the benchmark's official script does",
+    load: async (code) => (await import('./accuracy.ts')).accuracyCommand(code),
+  },
+  audit: {
+    about: 'check a run against the rules of its division',
+    load: async (code) => (await import('./audit.ts')).auditCommand(code),
+  },
+  compliance: {
+    about: 'run and verify a compliance test',
+    load: async (code) => (await import('./compliance.ts')).complianceCommand(code),
+  },
+  system: {
+    about: 'describe the machines of a run for a submission',
+    load: async () => (await import('./system.ts')).systemCommand(),
+  },
+  submission: {
+    about: 'build, truncate, check and pack a submission tree',
+    load: async (code) => (await import('./submission.ts')).submissionCommand(code),
+  },
+  data: {
+    about: 'write and check lists of the checksums of a data set',
+    load: async () => (await import('./data.ts')).dataCommand(),
+  },
+  compression: {
+    about: 'show what the rules allow to compress',
+    load: async () => (await import('./compression.ts')).compressionCommand(),
+  },
+  settings: {
+    about: "show what LoadGen's configuration files set",
+    load: async () => (await import('./settings.ts')).settingsCommand(),
+  },
+  conf: {
+    about: "write a round's mlperf.conf to stdout",
+    load: async () => (await import('./conf.ts')).confCommand(),
+  },
+  trace: {
+    about: 'print what a test would issue, without a SUT, as JSON',
+    load: async () => (await import('./trace.ts')).traceCommand(),
+  },
+  results: {
+    about: 'print what LoadGen makes of measurements, as JSON',
+    load: async () => (await import('./results.ts')).resultsCommand(),
+  },
+  'early-stopping': {
+    about: 'how many queries early stopping asks for',
+    load: async () => (await import('./early-stopping.ts')).earlyStoppingCommand(),
+  },
+  'self-check': {
+    about: 'hold the files of this program against its manifest',
+    load: async (code) => (await import('./self-check.ts')).selfCheckCommand(code),
+  },
+  config: {
+    about: 'show effective settings and where each came from',
+    load: async () => {
+      const { configCommand } = await import('./config.ts');
+      return configCommand(async () => (await loadSutHalf()).SUT_OPTIONS);
+    },
+  },
+};
+
+/**
+ * The commands of all verbs: those that are named among the arguments are loaded, a line of the help takes the place
+ * of each of the others.
+ */
+export async function verbCommands(
+  args: readonly string[],
+  setExitCode: SetExitCode,
+): Promise<Command[]> {
+  const commands = Object.entries(VERBS).map(async ([name, { about, load }]) =>
+    args.includes(name) ? await load(setExitCode) : createCommand(name, about),
+  );
+  return Promise.all(commands);
+}
