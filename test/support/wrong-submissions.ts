@@ -161,6 +161,28 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
     /only results of the open division alone/,
   ],
   [
+    'a model of its own that stands for none',
+    first((r) => {
+      r.divisions = ['open'];
+      r.model = 'digits';
+    }),
+    /v4\.1 has no model "digits": name the one that it stands for as "reference_model" \(resnet, /,
+  ],
+  [
+    'a reference model that the round does not know',
+    first((r) => {
+      Object.assign(r, { divisions: ['open'], model: 'digits', reference_model: 'foo' });
+    }),
+    /v4\.1 has no model "foo"; there is: resnet, /,
+  ],
+  [
+    'a model of the round that stands for another',
+    first((r) => {
+      Object.assign(r, { divisions: ['open'], reference_model: 'retinanet' });
+    }),
+    /resnet50 is a model of v4\.1 itself and can stand for no other/,
+  ],
+  [
     'a private component of an available system',
     (s) => {
       s.implementations.longhaul.software = [

@@ -118,10 +118,10 @@ async function checkModel(
   const { listing, findings, round } = context;
   const { division, submitter } = system;
   const path = posix.join(resultsFolder(division, submitter), system.system, folder);
-  const model = modelOfResult(round, folder, mapping);
+  const model = modelOfResult(round, division, folder, mapping);
   const need = model === undefined ? undefined : scenarioNeed(model, suitesOf(system.description));
-  // Open may have models of its own.
-  if (need === undefined && isStrict(system)) {
+  // Open may have models of its own, but every official tool asks for the round's model that they stand for.
+  if (need === undefined) {
     const of = model === undefined ? `round ${round}` : 'the suite of the system';
     findings.add('model-unknown', path, `"${folder}" is no model of ${of}.`);
   }

@@ -40,7 +40,7 @@ export async function planSubmission(
   const implementations = await readImplementations(config, problems);
   checkSoftware(config, systems, problems);
   const results = await readResults(config, problems);
-  checkOpenModels(config, results, problems);
+  checkOpenModels(config, problems);
   // A result that could not be read is missing for a reason that was told already.
   if (results.length === entries.length) {
     checkCompleteness(results, systems, problems);

@@ -42,7 +42,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
     round: 'v6.0',
     change: ({ results, implementations }) => {
       results[0].model = 'my-resnet';
-      results[0].reference_model = 'resnet';
+      results[0].reference_model = 'resnet50';
       const source = 'https://example.org/weights.onnx';
       implementations.longhaul.weights = [{ source, sha256: 'ab'.repeat(32), bytes: 3e9 }];
     },
