@@ -8,7 +8,6 @@ import {
 } from '../rules/submission-model.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
 import type { CheckContext } from './check-context.ts';
-import { checkTodo } from './check-measurements.ts';
 import type { CheckedResult } from './check-report.ts';
 import { checkResult } from './check-result.ts';
 import { checkSystems, suitesOf } from './check-systems.ts';
@@ -99,9 +98,6 @@ function checkDocuments(context: CheckContext, place: DocumentPlace): void {
   const documents = [...listing.filePaths()].filter(
     (path) => path.startsWith(`${folder}/`) && !path.startsWith(evidence),
   );
-  for (const path of documents) {
-    if (path.endsWith('.md')) checkTodo(context, path);
-  }
   for (const { what, name, isAsked } of TOPICS) {
     if (!isAsked(place) || documents.some((path) => name.test(posix.basename(path)))) continue;
     findings.add('document-missing', folder, `By its name no file in it tells ${what}.`);

@@ -11,6 +11,7 @@ import {
   orderFindings,
 } from './check-report.ts';
 import { checkSubmitter } from './check-submitter.ts';
+import { checkTodo } from './check-todo.ts';
 import { type DetailLogReader, DetailLogs } from './detail-logs.ts';
 import { detectRound } from './detect-round.ts';
 import { Findings } from './findings.ts';
@@ -53,6 +54,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     comparedOriginals: new Set(),
   };
   checkFiles(listing, findings);
+  checkTodo(context);
   const results: CheckedResult[] = [];
   const submitters = submittersOf(listing);
   if (submitters.length === 0) {

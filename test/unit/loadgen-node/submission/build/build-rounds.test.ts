@@ -126,6 +126,6 @@ it('takes a loose latency bound in open, and tells it', async () => {
   );
   const { warnings } = await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
   expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
-    'the latency bound is 90 ms; resnet has 15 ms',
+    'the latency bound is 90 ms; resnet50 has 15 ms',
   ]);
 }, 30_000);

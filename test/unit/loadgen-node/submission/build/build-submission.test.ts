@@ -392,6 +392,6 @@ it('refuses runs that are cut, INVALID, too short or have errors; --dry-run-leng
     ':::MLLOG {"key": "error_runtime", "value": "x", "metadata": {"is_error": true}}\n',
   );
   expect(await trial.refusal(change, { isDryRun: true })).toMatch(
-    /LoadGen recorded 1 errors, the first "error_runtime"/,
+    /LoadGen recorded 1 error, the first "error_runtime"/,
   );
 });

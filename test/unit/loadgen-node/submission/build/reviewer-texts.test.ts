@@ -31,7 +31,8 @@ beforeAll(async () => {
       const name = `${description.name} (stand-in: resnet50-standin-fp32)`;
       return { ...facts, nodes: [{ ...node, description: { ...description, name, host } }] };
     },
-    change: ({ systems }) => {
+    change: ({ systems, implementations }) => {
+      delete implementations.longhaul.run_commands;
       const { network } = systems['acme-2n'];
       network.components[0].id = 'switch';
       network.links[0].to = 'switch';
@@ -56,6 +57,14 @@ beforeAll(async () => {
   });
   warnings = built.warnings;
 }, 60_000);
+
+it('warns of what is TODO in open, and of commands that are missing', () => {
+  const texts = warnings.map((text) => text.replace(/^\S+ /, ''));
+  expect(texts).toContain('fill in nic_sut, number_nic_sut: there still stands TODO');
+  expect(texts).toContain(
+    'no "run_commands": no README of the tree tells how the SUT nodes are started',
+  );
+});
 
 it('knows a node whose name says that it runs a stand-in', () => {
   expect(warnings.join('\n')).not.toContain('was a run of');
