@@ -171,7 +171,7 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   'model-mapping-wrong': {
     severity: 'error',
     rule: 'model_mapping.json of open names models of the round, as the official tools call them.',
-    source: `${ALL_CHECKERS}, which break off at any other name`,
+    source: `${ALL_CHECKERS}: they refuse any other name, or break off at it`,
     advice: 'Write the name: {"my-net": "resnet"}, not "resnet50".',
   },
   'scenario-unknown': {

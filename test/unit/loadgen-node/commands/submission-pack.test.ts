@@ -57,7 +57,7 @@ describe('longhaul submission pack', () => {
     writeFileSync(taken, '');
     const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
     const command = submissionPackCommand(() => {}, asked);
-    const parsing = command.parseAsync([tree, '--output', taken], { from: 'user' });
+    const parsing = command.parseAsync([tree, '--output', taken, ...PLAIN], { from: 'user' });
     await expect(parsing).rejects.toThrow('is there already');
     expect(asked).not.toHaveBeenCalled();
   });
