@@ -163,7 +163,9 @@ function checkIdentity(
 ): void {
   const said = (key: string): string | undefined => {
     const value = description[key];
-    return typeof value === 'string' && value !== '' ? value : undefined;
+    // What is to be filled in is told once.
+    const isSaid = typeof value === 'string' && value !== '' && !value.startsWith(TODO_MARK);
+    return isSaid ? value : undefined;
   };
   const saidDivision = said('division');
   if (saidDivision !== undefined && saidDivision !== division) {

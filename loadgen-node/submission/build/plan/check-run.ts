@@ -187,6 +187,6 @@ function checkDataSet(
   if (seen === needed) return;
   problems.unfinished(
     path,
-    `the accuracy run has ${seen ?? 'no count of'} samples; that of ${model.name} has ${needed}`,
+    `the accuracy run has ${seen ?? 'no count of'} samples; that of ${model.folder} has ${needed}`,
   );
 }

@@ -1,4 +1,6 @@
 /** A TODO is found in every text of a tree that is the submitter's own, and told in whole words. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { shortened } from '../../../../../loadgen-node/submission/check/shortened.ts';
@@ -41,4 +43,16 @@ it.each([
   ['x'.repeat(10), 8, 'xxxxx...'],
 ])('shortens %j to %d characters', (text, max, expected) => {
   expect(shortened(text, max)).toBe(expected);
+});
+
+it('tells a value that is to be filled in once, not also as a wrong one', async () => {
+  const root = tempFolder();
+  const scenarios = ['Offline'] as const;
+  writeForeignTree({ root, round: 'v4.1', division: 'open', model: 'resnet50', scenarios });
+  const path = 'open/ACME/systems/acme.json';
+  const system = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const todo = { status: 'TODO: available, preview or rdi', submitter: 'TODO: who' };
+  writeTree(root, { [path]: JSON.stringify({ ...system, ...todo }) });
+  const { findings } = await checkTree(root);
+  expect(findings.map(({ id }) => id)).toEqual(['todo-left', 'todo-left']);
 });
