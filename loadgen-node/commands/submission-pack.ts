@@ -147,6 +147,9 @@ function wrongKeyFlags(values: PackValues): string | undefined {
   const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);
   if (keys.length > 1)
     return 'only one of --key-file, --new-key-file and --recipient can be the key';
+  if (encryption !== 'age' && values.output.endsWith('.age')) {
+    return `${values.output} would not be in the form of age, which its name says: name it otherwise`;
+  }
   if (encryption === NONE) {
     return keys.length === 0 ? undefined : '--encryption none takes no key';
   }

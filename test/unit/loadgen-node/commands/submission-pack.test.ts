@@ -83,6 +83,7 @@ describe('longhaul submission pack', () => {
       'name --new-key-file, --key-file or --recipient, or say --encryption none',
     ],
     [['--encryption', 'openssl'], 'name --new-key-file or --key-file, or say --encryption none'],
+    [['--encryption', 'none', '--output', 'a.tar.gz.age'], 'not be in the form of age'],
     [['--new-key-file', 'b', '--encryption', 'none'], '--encryption none takes no key'],
   ])('refuses flags that cannot be together: %s', async (flags, message) => {
     await expect(pack('notice', ...flags)).rejects.toThrow(message);
