@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { ownCommand } from '../../shared/process/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/build/build-submission.ts';
 import { checkerLogText } from './checker-log.ts';
 
@@ -47,6 +48,7 @@ async function build(options: Options): Promise<void> {
 
 function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
   const { round, submitter, results, divisions } = plan;
+  const longhaul = ownCommand();
   const lines = divisions.map((division) => {
     const own = results.filter(({ entry }) => entry.divisions.includes(division));
     const names = own.map(({ entry }) => `${entry.system}/${entry.model}/${entry.scenario}`);
@@ -56,8 +58,8 @@ function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
     `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
     (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
     'Next:\n' +
-    `  longhaul submission truncate ${tree} --round ${round} --backup originals\n` +
-    `  longhaul submission check ${tree} --round ${round}\n` +
-    `  longhaul submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
+    `  ${longhaul} submission truncate ${tree} --round ${round} --backup originals\n` +
+    `  ${longhaul} submission check ${tree} --round ${round} --originals originals\n` +
+    `  ${longhaul} submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
   );
 }

@@ -12,9 +12,14 @@ import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/sub
 /** Findings that are printed; of more the number. */
 const TOLD_MAX = 20;
 
+/** Says that the tarball is to be readable for everybody. */
+const NONE = 'none';
+
+type EncryptionChoice = EncryptionName | typeof NONE;
+
 const PACK_SETTINGS: {
   readonly output: Setting<string>;
-  readonly encryption: Setting<EncryptionName>;
+  readonly encryption: Setting<EncryptionChoice>;
   readonly keyFile: Setting<string | undefined>;
   readonly newKeyFile: Setting<string | undefined>;
   readonly recipient: Setting<string | undefined>;
@@ -29,8 +34,8 @@ const PACK_SETTINGS: {
     },
   ),
   encryption: choice(
-    ENCRYPTIONS,
-    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks",
+    [...ENCRYPTIONS, NONE],
+    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
     { fallback: 'age' },
   ),
   keyFile: optional(
@@ -70,7 +75,7 @@ be handed in, 6 the tarball cannot be written or is there already.`;
 
 interface PackValues {
   readonly output: string;
-  readonly encryption: EncryptionName;
+  readonly encryption: EncryptionChoice;
   readonly keyFile: string | undefined;
   readonly newKeyFile: string | undefined;
   readonly recipient: string | undefined;
@@ -131,22 +136,36 @@ export function submissionPackCommand(
     });
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together. */
-function checkKeyFlags({ keyFile, newKeyFile, recipient, encryption }: PackValues): void {
-  const keys = Object.entries({ keyFile, newKeyFile, recipient }).filter(([, value]) => value);
-  const wrong =
-    keys.length > 1
-      ? 'only one of --key-file, --new-key-file and --recipient can be the key'
-      : recipient !== undefined && encryption !== 'age'
-        ? '--recipient goes with --encryption age alone: openssl knows no public keys'
-        : undefined;
+/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, and where nobody named a key. */
+function checkKeyFlags(values: PackValues): void {
+  const wrong = wrongKeyFlags(values);
   if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
+}
+
+function wrongKeyFlags(values: PackValues): string | undefined {
+  const { keyFile, newKeyFile, recipient, encryption } = values;
+  const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);
+  if (keys.length > 1)
+    return 'only one of --key-file, --new-key-file and --recipient can be the key';
+  if (encryption !== 'age' && values.output.endsWith('.age')) {
+    return `${values.output} would not be in the form of age, which its name says: name it otherwise`;
+  }
+  if (encryption === NONE) {
+    return keys.length === 0 ? undefined : '--encryption none takes no key';
+  }
+  if (keys.length === 0) {
+    const flags = encryption === 'age' ? ', --key-file or --recipient' : ' or --key-file';
+    return `the tarball has no key: name --new-key-file${flags}, or say --encryption none`;
+  }
+  if (recipient === undefined || encryption === 'age') return undefined;
+  return '--recipient goes with --encryption age alone: openssl knows no public keys';
 }
 
 async function encryptionOf(
   { keyFile, newKeyFile, recipient, encryption }: PackValues,
   terminal: Terminal,
 ): Promise<Encryption | undefined> {
+  if (encryption === NONE) return undefined;
   if (recipient !== undefined) {
     const { ageEncryption } = await import('../submission/pack/encryption.ts');
     return ageEncryption(recipient.split(',').map((one) => one.trim()));
@@ -155,8 +174,7 @@ async function encryptionOf(
     '../submission/pack/key-file.ts'
   );
   if (newKeyFile !== undefined) await makeKeyFile(newKeyFile, encryption);
-  const path = newKeyFile ?? keyFile;
-  if (path === undefined) return undefined;
+  const path = (newKeyFile ?? keyFile) as string;
   const made = await encryptionOfKeyFile(path, encryption);
   if (isReadByOthers(path)) {
     terminal.line(`${path}: others than its owner may read the key (chmod 600 ${path})`);
@@ -187,11 +205,11 @@ async function isAccepted(
 
 function packedText(
   { fileCount, bytes, sha256, sha1 }: PackedTree,
-  { output, encryption, keyFile, newKeyFile, recipient }: PackValues,
+  { output, encryption, keyFile, newKeyFile }: PackValues,
   { isChecked, contents }: { readonly isChecked: boolean; readonly contents: string },
 ): string {
   const key = keyFile ?? newKeyFile;
-  const isEncrypted = key !== undefined || recipient !== undefined;
+  const isEncrypted = encryption !== NONE;
   const unpack = !isEncrypted
     ? `tar -xzf ${output}`
     : encryption === 'age'

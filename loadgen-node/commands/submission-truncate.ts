@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { choice, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import { roundOfTree } from '../submission/check/detect-round.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { restoreTree } from '../submission/truncate/restore-tree.ts';
 import {
@@ -13,13 +14,16 @@ import {
 import { renewCheckerLogs } from './checker-log.ts';
 
 const TRUNCATE_SETTINGS: {
-  readonly round: Setting<SubmissionRound>;
+  readonly round: Setting<SubmissionRound | undefined>;
   readonly backup: Setting<string>;
   readonly restore: Setting<boolean>;
 } = {
-  round: choice(SUBMISSION_ROUNDS, 'round of the tree: where its logs lie', {
-    fallback: 'v4.1',
-  }),
+  round: optional(
+    choice(
+      SUBMISSION_ROUNDS,
+      'round of the tree: where its logs lie (default: the one whose seeds the logs have)',
+    ),
+  ),
   backup: text('folder', 'folder for the originals, outside of the tree; keep it in house', {
     required: true,
   }),
@@ -48,7 +52,8 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
     .action(async (tree: string) => {
       const { values } = settingsOf(command, undefined, TRUNCATE_SETTINGS);
       const terminal = new Terminal();
-      const { round, backup } = values;
+      const { backup } = values;
+      const round = await roundOfTree(tree, values.round);
       const truncation: Truncation = {
         ...{ tree, round, backup },
         onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),

@@ -10,3 +10,8 @@ export function isStandInName(model: string): boolean {
 export function sutNodeName(node: string, model: string): string {
   return isStandInName(model) ? `${node} (stand-in: ${model})` : node;
 }
+
+/** {@link sutNodeName} without what it says of a stand-in: the name that the node's operator gave it. */
+export function nodeOf(name: string): string {
+  return name.replace(/ \(stand-in: .*\)$/, '');
+}

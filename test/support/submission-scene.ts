@@ -82,7 +82,7 @@ const SERVICE_NS: Readonly<Record<SceneScenario, number>> = {
 
 const TOTAL_SAMPLES = 50_000;
 /** Bytes of a JPEG of the data set, and of a response. */
-const PAYLOAD_BYTES = 110_000;
+const PAYLOAD_BYTES = 110_003;
 
 /** Makes runs of full length under simulated time, a system description and submission.yaml; no tree yet. */
 export async function prepareScene(options: SceneOptions): Promise<Scene> {
@@ -309,6 +309,7 @@ function sceneSubmission(options: SceneOptions): SceneSubmission {
     implementations: {
       longhaul: {
         scripts: ['setup.sh'],
+        run_commands: './setup.sh',
         weights: [{ file: 'resnet50_v1.onnx' }],
         software: [{ name: 'Debian', version: '12', method: 'binary', release: 'production' }],
         calibration: { text: 'The weights are used as they are: no calibration, no quantization.' },

@@ -161,6 +161,46 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
     /only results of the open division alone/,
   ],
   [
+    'a mistyped implementation whose files are missing as well',
+    (s) => {
+      s.results[0].implementation = 'longhual';
+      s.results[1].implementation = 'longhual';
+      s.implementations.longhaul.code = ['none'];
+      s.implementations.longhaul.weights = [{ file: 'none.onnx' }];
+    },
+    /unknown implementation "longhual"[\s\S]*none is not there[\s\S]*there is no file \S*none\.onnx with weights/,
+  ],
+  [
+    'a mistyped system whose description is missing as well',
+    (s) => {
+      for (const result of s.results) result.system = 'acme';
+      s.systems['acme-2n'].file = 'none.json';
+    },
+    /unknown system "acme"[\s\S]*none\.json/,
+  ],
+  [
+    'a model of its own that stands for none',
+    first((r) => {
+      r.divisions = ['open'];
+      r.model = 'digits';
+    }),
+    /v4\.1 has no model "digits": name the one that it stands for as "reference_model" \(resnet, /,
+  ],
+  [
+    'a reference model that the round does not know',
+    first((r) => {
+      Object.assign(r, { divisions: ['open'], model: 'digits', reference_model: 'foo' });
+    }),
+    /v4\.1 has no model "foo"; there is: resnet, /,
+  ],
+  [
+    'a model of the round that stands for another',
+    first((r) => {
+      Object.assign(r, { divisions: ['open'], reference_model: 'retinanet' });
+    }),
+    /resnet50 is a model of v4\.1 itself and can stand for no other/,
+  ],
+  [
     'a private component of an available system',
     (s) => {
       s.implementations.longhaul.software = [
@@ -188,7 +228,7 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
     (s) => {
       s.implementations.longhaul.weights[0].file = 'none';
     },
-    /none is no file with weights/,
+    /there is no file none with weights/,
   ],
   [
     'code that is not there',

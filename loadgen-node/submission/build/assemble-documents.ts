@@ -1,3 +1,4 @@
+import { TODO_MARK } from '../system-fields.ts';
 import { bandwidthStatement } from './bandwidth/bandwidth-statement.ts';
 import { layOut } from './diagram/diagram-layout.ts';
 import { diagramSvg } from './diagram/diagram-svg.ts';
@@ -8,12 +9,15 @@ import { softwareText, weightsNotice } from './documents/software.ts';
 import { systemDiagramText } from './documents/system-diagram-text.ts';
 import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan/plan-types.ts';
 
-/** Writes the texts for reviewers: per division the wire and the calibration, per system the rest. */
+/** Writes the texts for reviewers: per division the wire (not in closed) and the calibration, per system the rest. */
 export function assembleDocuments(scope: DivisionScope): void {
   const { plan, layout, division, results, files, notices } = scope;
   const folder = layout.documentation(division, plan.submitter);
   const codeName = layout.isFlat ? 'src' : 'code';
-  files.text(`${folder}/network.md`, networkText(`../${codeName}/longhaul`));
+  // Nothing of a closed system is sent over a network.
+  if (division !== 'closed') {
+    files.text(`${folder}/network.md`, networkText(`../${codeName}/longhaul`));
+  }
   files.text(`${folder}/calibration.md`, calibrationText(plan.implementations, results));
   for (const [id, system] of plan.systems) {
     const own = results.filter(({ entry }) => entry.system === id);
@@ -53,16 +57,33 @@ function assembleSystem(
 
 /** What stands in a machine's box besides its name. */
 function machineTexts({ fields }: PlannedSystem, end: 'loadgen' | 'sut'): string[] {
-  const text = (key: string): string => String(fields[key] ?? '').trim();
-  const nic = text(`nic_${end}`);
-  const number = text(`number_nic_${end}`);
-  const nics = nic === '' ? [] : [`${number === '' ? '' : `${number} x `}${nic}`];
+  const nics = countedText(fields, `number_nic_${end}`, `nic_${end}`, 'NIC');
   if (end === 'loadgen') return ['LoadGen, QSL, QDL', ...nics];
-  const count = text('accelerators_per_node');
-  const model = text('accelerator_model_name');
+  const accelerators = fields['accelerators_per_node'];
   const compute =
-    count === '' || count === '0' ? text('host_processor_model_name') : `${count} x ${model}`;
-  return [...nics, ...(compute === '' ? [] : [compute])];
+    accelerators === undefined || /^(0*|none|n\/a)$/i.test(String(accelerators).trim())
+      ? shortText(fields, 'host_processor_model_name', 'processor')
+      : countedText(fields, 'accelerators_per_node', 'accelerator_model_name', 'accelerator');
+  return [...nics, ...compute];
+}
+
+/** `2 x a card`; where nobody filled in the number, or there is none, the text alone. */
+function countedText(
+  fields: PlannedSystem['fields'],
+  countKey: string,
+  key: string,
+  what: string,
+): string[] {
+  const count = String(fields[countKey] ?? '').trim();
+  const texts = shortText(fields, key, what);
+  return /^[1-9]\d*$/.test(count) ? texts.map((text) => `${count} x ${text}`) : texts;
+}
+
+/** A box has room for a name: what a TODO asks for stands in the description. */
+function shortText(fields: PlannedSystem['fields'], key: string, what: string): string[] {
+  const text = String(fields[key] ?? '').trim();
+  if (text === '' || /^(none|n\/a)$/i.test(text)) return [];
+  return [text.startsWith(TODO_MARK) ? `${TODO_MARK}: ${what}` : text];
 }
 
 function calibrationText(

@@ -65,7 +65,7 @@ function assembleCode({ plan, layout, division, results, files }: DivisionScope)
     const code = `${folder}/${model}/${implementation.id}`;
     files.copyAll(code, implementation.files);
     files.text(`${code}/README.md`, codeReadme(implementation, own, `../../${SOURCES}`));
-    files.text(`${code}/run.sh`, runScript(implementation, own));
+    files.script(`${code}/run.sh`, runScript(implementation, own));
     for (const { name, file } of implementation.weights) {
       if (file !== undefined) files.copy(`${code}/weights/${name}`, file);
     }

@@ -21,7 +21,6 @@ export function longhaulSources(): ReadonlyMap<string, string> {
     addFiles(folder, part, ending, files);
   }
   addFiles(join(protoFolder(), 'mlperf'), 'proto/mlperf', '.proto', files);
-  files.set('proto/README.md', join(protoFolder(), 'README.md'));
   return files;
 }
 

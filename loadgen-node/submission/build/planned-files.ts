@@ -2,7 +2,9 @@ import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 
 /** What a file of the tree holds: a text, or the bytes of another file. */
-export type FileContent = { readonly text: string } | { readonly copyOf: string };
+export type FileContent =
+  | { readonly text: string; readonly isScript?: boolean }
+  | { readonly copyOf: string };
 
 /**
  * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before all of
@@ -18,6 +20,11 @@ export class PlannedFiles {
 
   text(path: string, text: string): void {
     this.#add(path, { text });
+  }
+
+  /** A text that is executable. */
+  script(path: string, text: string): void {
+    this.#add(path, { text, isScript: true });
   }
 
   /** A value as JSON. */

@@ -55,7 +55,8 @@ export async function writeTree(
       const folder = dirname(file);
       if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
       folders.add(folder);
-      if ('text' in content) writeFileSync(file, content.text);
+      if ('text' in content)
+        writeFileSync(file, content.text, { mode: content.isScript === true ? 0o755 : 0o644 });
       else copyFileSync(content.copyOf, file);
     }
     await finish(made);

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { sha256OfFile } from '../file-work.ts';
 import type { CheckContext } from './check-context.ts';
 import { readDocument } from './read-document.ts';
@@ -35,23 +33,19 @@ export async function checkAccuracyLog(
   const damage = isWhole ? undefined : truncatedDamage(text);
   if (damage !== undefined) findings.add('accuracy-log-damaged', path, damage);
   if (hash === undefined || damage !== undefined) return;
-  const kept = originals === undefined ? [] : originalsOf(originals, path);
-  const known = isWhole ? [listing.pathOf(path)] : kept;
-  if (known.length === 0) return;
+  const known = isWhole ? [listing.pathOf(path)] : originals?.of(path);
+  if (known === undefined) return;
+  if (known.length === 0) {
+    const seen = `${originals?.folder} has no file for it, so its hash was not compared.`;
+    findings.add('original-missing', path, seen);
+    return;
+  }
+  if (!isWhole) context.comparedOriginals.add(path);
   const digests = await Promise.all(known.map(digestOf));
   if (digests.includes(hash)) return;
   const of = isWhole ? 'the log, which is whole,' : 'the original';
   const seen = `The SHA-256 of ${of} is ${digests.join(' or ')}, accuracy.txt has ${hash}.`;
   findings.add('hash-wrong', path, seen);
-}
-
-/** Originals of a log: laid out as the tree is, or in the numbered folders of `longhaul submission truncate`. */
-function originalsOf(folder: string, path: string): string[] {
-  const numbers = existsSync(folder)
-    ? readdirSync(folder).filter((name) => /^\d+$/.test(name))
-    : [];
-  const all = ['', ...numbers].map((number) => join(folder, number, path));
-  return all.filter((file) => existsSync(file));
 }
 
 /** Words for an original that cannot be read take the place of its digest. */

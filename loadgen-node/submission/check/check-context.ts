@@ -2,6 +2,7 @@ import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import type { TreeLayout } from '../tree-layout.ts';
 import type { DetailLogs } from './detail-logs.ts';
 import type { Findings } from './findings.ts';
+import type { OriginalLogs } from './original-logs.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** What every check of a tree works with. */
@@ -11,6 +12,8 @@ export interface CheckContext {
   readonly round: SubmissionRound;
   readonly layout: TreeLayout;
   readonly logs: DetailLogs;
-  /** Folder with the accuracy logs before they were truncated, laid out as the tree is; undefined: none is known. */
-  readonly originals: string | undefined;
+  /** Accuracy logs before they were truncated; undefined: none are known. */
+  readonly originals: OriginalLogs | undefined;
+  /** Truncated logs that were held against their originals, by path. */
+  readonly comparedOriginals: Set<string>;
 }

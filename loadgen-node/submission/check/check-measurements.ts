@@ -7,6 +7,7 @@ import type { CheckContext } from './check-context.ts';
 import { checkPresent } from './check-folders.ts';
 import { documentLines, readDocument, readJsonObject } from './read-document.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
+import { shortened } from './shortened.ts';
 
 /** Keys of the measurements file; all of them need a value. */
 const KEYS = [
@@ -29,10 +30,7 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
     return;
   }
   const readme = posix.join(folder, 'README.md');
-  if (checkPresent(context, readme)) {
-    checkTodo(context, readme);
-    checkDryRun(context, readme);
-  }
+  if (checkPresent(context, readme)) checkDryRun(context, readme);
   const confs = round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf'];
   for (const name of confs) {
     const path = posix.join(folder, name);
@@ -50,14 +48,6 @@ function checkDryRun(context: CheckContext, path: string): void {
   documentLines(context, path).forEach((text, i) => {
     if (!text.startsWith(`> **${DRY_RUN_WORDS}`)) return;
     context.findings.add('dry-run-lengths', path, 'It is of a tree of shortened runs.', i + 1);
-  });
-}
-
-/** Lines of a text for people that still say TODO. */
-export function checkTodo(context: CheckContext, path: string): void {
-  documentLines(context, path).forEach((text, i) => {
-    if (!new RegExp(`\\b${TODO_MARK}\\b`).test(text)) return;
-    context.findings.add('todo-left', path, `The line says "${text.trim().slice(0, 90)}".`, i + 1);
   });
 }
 
@@ -82,7 +72,7 @@ function checkWeights(context: CheckContext, site: ResultSite, folder: string): 
       const text = value === undefined ? `${key} is missing.` : `${key} is empty.`;
       findings.add('measurements-field-missing', path, text);
     } else if (typeof value === 'string' && value.startsWith(TODO_MARK)) {
-      findings.add('todo-left', path, `${key} is "${value.slice(0, 90)}".`);
+      findings.add('todo-left', path, `${key} is "${shortened(value, 160)}".`);
     }
   }
 }

@@ -40,10 +40,9 @@ export async function checkPerformanceRun(
   checkVerdict(log);
   checkSettings(log, test);
   checkSutName(log, site, test);
-  if (site.model !== undefined) {
-    checkAmounts(log, site, modelInScenario(site.model, site.scenario));
-    checkLatencies(log, site, modelInScenario(site.model, site.scenario));
-  }
+  const model = site.model === undefined ? undefined : modelInScenario(site.model, site.scenario);
+  checkAmounts(log, site, model);
+  if (model !== undefined) checkLatencies(log, site, model);
   await checkSummary(context, folder, log);
   return log;
 }
@@ -125,16 +124,20 @@ function checkSutName(
   log.tellOf('sut-name', 'sut_name', `The name is "${name}", without "${NETWORK_SUT}".`);
 }
 
-/** Counts and lengths, and the number that is the result. */
-function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel): void {
+/** Counts and lengths, and the number that is the result; those of any run where the model is not known. */
+function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel | undefined): void {
   const { scenario, measured } = site;
   const least: [key: string, count: number, id: Parameters<RunLog['tell']>[0]][] = [
-    ['effective_performance_sample_count', model.performanceSamples, 'performance-samples-few'],
+    [
+      'effective_performance_sample_count',
+      model?.performanceSamples ?? 0,
+      'performance-samples-few',
+    ],
     ['effective_min_duration_ms', MIN_DURATION_MS, 'duration-short'],
     ['effective_min_query_count', measured === 'Offline' ? 1 : 0, 'queries-few'],
     [
       'effective_samples_per_query',
-      measured === 'Offline' ? model.offlineSamples : 1,
+      measured === 'Offline' ? (model?.offlineSamples ?? 1) : 1,
       'offline-samples-few',
     ],
   ];
@@ -150,7 +153,7 @@ function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel): vo
     log.tellOf('metric-missing', metric, `${metric} is ${value ?? 'missing'}.`);
   }
   const isIssuedEqually = log.boolean('effective_sample_concatenate_permutation') === true;
-  if (model.isEqualIssue === true && isStrict(site) && !isIssuedEqually) {
+  if (model?.isEqualIssue === true && isStrict(site) && !isIssuedEqually) {
     const key = 'effective_sample_concatenate_permutation';
     log.tellOf('equal-issue-off', key, `${key} is not true.`);
   }

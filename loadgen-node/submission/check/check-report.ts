@@ -38,6 +38,8 @@ export interface CheckReport {
   /** Where the round came from. */
   readonly roundFrom: 'said' | 'seeds of the logs' | 'default';
   readonly counts: Readonly<Record<Severity, number>>;
+  /** Truncated accuracy logs that were held against their originals; absent: no originals were named. */
+  readonly comparedOriginals?: number | undefined;
   readonly results: readonly CheckedResult[];
   /** Marks first, then by severity; within one by file. */
   readonly findings: readonly CheckFinding[];
@@ -56,6 +58,7 @@ export const checkReportSchema: z.ZodType<CheckReport> = z.object({
   round: z.enum(SUBMISSION_ROUNDS),
   roundFrom: z.enum(['said', 'seeds of the logs', 'default']),
   counts: z.record(z.enum(SEVERITIES), z.int().min(0)),
+  comparedOriginals: z.int().min(0).optional(),
   results: z.array(
     z.object({
       division: z.enum(SUBMISSION_DIVISIONS),

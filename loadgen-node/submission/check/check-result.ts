@@ -88,7 +88,7 @@ function checkedResult(
   log: RunLog | undefined,
   accuracy: string | undefined,
 ): CheckedResult {
-  const metric = model === undefined ? null : metricOf(model, scenario, measured);
+  const metric = metricOf(model, scenario, measured);
   const figure = (key: string): number | null => log?.optionalNumber(key) ?? null;
   return {
     division,
@@ -97,7 +97,7 @@ function checkedResult(
     model: modelFolder,
     scenario,
     metric,
-    value: metric === null ? null : figure(metric),
+    value: figure(metric),
     p99Ns: figure('result_99.00_percentile_latency_ns'),
     boundNs: scenario === 'Offline' ? null : figure('effective_target_latency_ns'),
     accuracy: accuracy ?? null,

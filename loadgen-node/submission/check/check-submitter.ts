@@ -8,7 +8,6 @@ import {
 } from '../rules/submission-model.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
 import type { CheckContext } from './check-context.ts';
-import { checkTodo } from './check-measurements.ts';
 import type { CheckedResult } from './check-report.ts';
 import { checkResult } from './check-result.ts';
 import { checkSystems, suitesOf } from './check-systems.ts';
@@ -99,9 +98,6 @@ function checkDocuments(context: CheckContext, place: DocumentPlace): void {
   const documents = [...listing.filePaths()].filter(
     (path) => path.startsWith(`${folder}/`) && !path.startsWith(evidence),
   );
-  for (const path of documents) {
-    if (path.endsWith('.md')) checkTodo(context, path);
-  }
   for (const { what, name, isAsked } of TOPICS) {
     if (!isAsked(place) || documents.some((path) => name.test(posix.basename(path)))) continue;
     findings.add('document-missing', folder, `By its name no file in it tells ${what}.`);
@@ -118,10 +114,10 @@ async function checkModel(
   const { listing, findings, round } = context;
   const { division, submitter } = system;
   const path = posix.join(resultsFolder(division, submitter), system.system, folder);
-  const model = modelOfResult(round, folder, mapping);
+  const model = modelOfResult(round, division, folder, mapping);
   const need = model === undefined ? undefined : scenarioNeed(model, suitesOf(system.description));
-  // Open may have models of its own.
-  if (need === undefined && isStrict(system)) {
+  // Open may have models of its own, but every official tool asks for the round's model that they stand for.
+  if (need === undefined) {
     const of = model === undefined ? `round ${round}` : 'the suite of the system';
     findings.add('model-unknown', path, `"${folder}" is no model of ${of}.`);
   }

@@ -12,6 +12,7 @@ import { checkFabric } from './check-fabric.ts';
 import { countOf, isTrue, textOf } from './description-values.ts';
 import { type JsonObject, readJsonObject } from './read-document.ts';
 import { resultsFolder } from './result-site.ts';
+import { shortened } from './shortened.ts';
 
 const STATUSES: readonly string[] = ['available', 'preview', 'rdi'];
 
@@ -101,7 +102,7 @@ function checkDescription(
   if (isNetwork && division !== 'closed') checkNetworkFields(context, path, description);
   for (const [key, value] of Object.entries(description)) {
     if (typeof value === 'string' && value.startsWith(TODO_MARK)) {
-      findings.add('todo-left', path, `${key} is "${value.slice(0, 90)}".`);
+      findings.add('todo-left', path, `${key} is "${shortened(value, 160)}".`);
     }
     if (isKnown(key)) continue;
     findings.add('field-unknown', path, `No official tool knows ${key}.`);
@@ -162,7 +163,9 @@ function checkIdentity(
 ): void {
   const said = (key: string): string | undefined => {
     const value = description[key];
-    return typeof value === 'string' && value !== '' ? value : undefined;
+    // What is to be filled in is told once.
+    const isSaid = typeof value === 'string' && value !== '' && !value.startsWith(TODO_MARK);
+    return isSaid ? value : undefined;
   };
   const saidDivision = said('division');
   if (saidDivision !== undefined && saidDivision !== division) {

@@ -1,5 +1,6 @@
 import { packageVersion } from '../../../shared/process/package-files.ts';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { noTree } from '../no-tree.ts';
+import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { TreeLayout } from '../tree-layout.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkFiles } from './check-files.ts';
@@ -10,9 +11,11 @@ import {
   orderFindings,
 } from './check-report.ts';
 import { checkSubmitter } from './check-submitter.ts';
+import { checkTodo } from './check-todo.ts';
 import { type DetailLogReader, DetailLogs } from './detail-logs.ts';
 import { detectRound } from './detect-round.ts';
 import { Findings } from './findings.ts';
+import { OriginalLogs } from './original-logs.ts';
 import { submittersOf } from './result-site.ts';
 import { TreeListing } from './tree-listing.ts';
 
@@ -20,7 +23,7 @@ import { TreeListing } from './tree-listing.ts';
 export interface CheckOptions {
   /** Absent: the round whose seeds the logs have; where there are none, the default one. */
   readonly round?: SubmissionRound | undefined;
-  /** Folder with the accuracy logs as they were before truncation, laid out as the tree is: hashes are computed. */
+  /** Folder with the accuracy logs as they were before truncation ({@link OriginalLogs}): hashes are computed. */
   readonly originals?: string | undefined;
   /** Reads a detail log; default: from the file, each time. */
   readonly readLog?: DetailLogReader | undefined;
@@ -28,10 +31,11 @@ export interface CheckOptions {
 
 /**
  * Checks a submission tree by all rules that are known. Logs are streamed; nothing is written.
- * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, `ERR_CONFIG_INVALID` when it is of several rounds.
+ * @throws MlperfError `ERR_CONFIG_FILE` when there is no tree, or no folder of originals, `ERR_CONFIG_INVALID` when it is of several rounds.
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
   const listing = TreeListing.of(root);
+  checkIsTree(listing);
   const logs = new DetailLogs(listing, options.readLog);
   const said = options.round;
   const { round, roundFrom } =
@@ -46,9 +50,11 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     round,
     layout,
     logs,
-    originals: options.originals,
+    originals: options.originals === undefined ? undefined : new OriginalLogs(options.originals),
+    comparedOriginals: new Set(),
   };
   checkFiles(listing, findings);
+  checkTodo(context);
   const results: CheckedResult[] = [];
   const submitters = submittersOf(listing);
   if (submitters.length === 0) {
@@ -62,7 +68,14 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     checker: `longhaul ${packageVersion()}`,
     round,
     roundFrom,
+    ...(context.originals !== undefined && { comparedOriginals: context.comparedOriginals.size }),
     results,
     ...orderFindings(findings.all()),
   };
+}
+
+/** What has no division is no tree, and nobody is helped by a report on it. @throws MlperfError `ERR_CONFIG_FILE` */
+function checkIsTree(listing: TreeListing): void {
+  if (SUBMISSION_DIVISIONS.some((division) => listing.hasFolder(division))) return;
+  throw noTree(listing.root);
 }

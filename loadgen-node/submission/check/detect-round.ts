@@ -6,8 +6,8 @@ import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { CheckReport } from './check-report.ts';
-import type { DetailLogs } from './detail-logs.ts';
-import type { TreeListing } from './tree-listing.ts';
+import { DetailLogs } from './detail-logs.ts';
+import { TreeListing } from './tree-listing.ts';
 
 /** Detail log of a result's performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
@@ -20,6 +20,44 @@ export async function detectRound(
   listing: TreeListing,
   logs: DetailLogs,
 ): Promise<Pick<CheckReport, 'round' | 'roundFrom'>> {
+  const found = await roundsOfLogs(listing, logs);
+  const [only, ...others] = found.keys();
+  if (only === undefined) {
+    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' };
+  }
+  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the tree has results of several rounds: ${wordsOf(found)}; a submission is of one round, say which with --round`,
+  );
+}
+
+/**
+ * The round of a tree that is about to be changed: nothing may be changed by the rules of another one.
+ * @param said Undefined: the round is that of the logs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when no log is of the round that was said, or they are of several rounds;
+ *   `ERR_CONFIG_FILE` when there is no such folder.
+ */
+export async function roundOfTree(
+  tree: string,
+  said: SubmissionRound | undefined,
+): Promise<SubmissionRound> {
+  const listing = TreeListing.of(tree);
+  const logs = new DetailLogs(listing);
+  if (said === undefined) return (await detectRound(listing, logs)).round;
+  const found = await roundsOfLogs(listing, logs);
+  if (found.size === 0 || found.has(said)) return said;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the seeds of the logs are those of ${wordsOf(found)}, and --round says ${said}: leave it out`,
+  );
+}
+
+/** Rounds of the performance logs, the oldest first, each with the first log that has its seeds. */
+async function roundsOfLogs(
+  listing: TreeListing,
+  logs: DetailLogs,
+): Promise<ReadonlyMap<SubmissionRound, string>> {
   const found = new Map<SubmissionRound, string>();
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
@@ -29,17 +67,16 @@ export async function detectRound(
     const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
-  const rounds = SUBMISSION_ROUNDS.filter((round) => found.has(round));
-  const [only, ...others] = rounds;
-  if (only === undefined) {
-    return { round: DEFAULT_ROUND as SubmissionRound, roundFrom: 'default' };
-  }
-  if (others.length === 0) return { round: only, roundFrom: 'seeds of the logs' };
-  const where = rounds.map((round) => `${round} (${found.get(round)})`).join(', ');
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `the tree has results of several rounds: ${where}; a submission is of one round, say which with --round`,
+  return new Map(
+    SUBMISSION_ROUNDS.flatMap((round) => {
+      const file = found.get(round);
+      return file === undefined ? [] : [[round, file] as const];
+    }),
   );
+}
+
+function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
+  return [...found].map(([round, file]) => `${round} (${file})`).join(', ');
 }
 
 /** The round two of whose seeds a log has: one may be wrong, and then it is told. */

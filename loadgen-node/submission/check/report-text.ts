@@ -3,7 +3,7 @@ import type { CheckFinding, Severity } from './check-finding.ts';
 import type { CheckedResult, CheckReport } from './check-report.ts';
 
 const TITLES: Readonly<Record<Severity, string>> = {
-  mark: 'Marks: the form is accepted, the submission is not a valid one',
+  mark: 'Marks: not a valid closed or network submission, whatever its form',
   error: 'Errors: the tree is refused, or breaks a rule',
   warning: 'Warnings: a reviewer will ask',
   notice: 'Notices',
@@ -14,11 +14,14 @@ const FILES_MAX = 8;
 
 /** A report in plain words, ending with a newline; its last line is the verdict. */
 export function reportText(report: CheckReport): string {
-  const { round, roundFrom, results, findings, checker } = report;
+  const { round, roundFrom, results, findings, checker, comparedOriginals } = report;
   const lines = [
     `Submission check by ${checker}, round ${round} (${roundFrom === 'said' ? 'as said' : roundFrom})`,
     '',
     ...(results.length === 0 ? ['No results were found.'] : results.map(resultLine)),
+    ...(comparedOriginals === undefined
+      ? []
+      : [`Originals: ${comparedOriginals} compared with the hash in accuracy.txt.`]),
     '',
   ];
   for (const severity of ['mark', 'error', 'warning', 'notice'] as const) {

@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import {
   modelOfFolder,
+  modelOfName,
+  modelOfOpenFolder,
   SUBMISSION_SCENARIOS,
   type SubmissionModel,
   type SubmissionScenario,
@@ -63,14 +65,15 @@ export function scenarioOfFolder(name: string): SubmissionScenario | undefined {
 /** The model of a result's folder; in open the submitter's model_mapping.json may say which. */
 export function modelOfResult(
   round: SubmissionRound,
+  division: SubmissionDivision,
   folder: string,
   mapping: JsonObject | undefined,
 ): SubmissionModel | undefined {
-  const mapped = mapping?.[folder];
-  return modelOfFolder(round, typeof mapped === 'string' ? mapped : folder);
+  if (division !== 'open') return modelOfFolder(round, folder);
+  return modelOfOpenFolder(round, folder, mapping?.[folder]);
 }
 
-/** What an open submission calls its models; undefined where it has no such file. */
+/** What an open submission calls its models; undefined where it has no such file. Unknown names are told. */
 export function readModelMapping(
   context: CheckContext,
   division: SubmissionDivision,
@@ -78,7 +81,16 @@ export function readModelMapping(
 ): JsonObject | undefined {
   const path = posix.join(division, submitter, 'model_mapping.json');
   if (division !== 'open' || !context.listing.hasFile(path)) return undefined;
-  return readJsonObject(context, path);
+  const mapping = readJsonObject(context, path);
+  for (const [folder, name] of Object.entries(mapping ?? {})) {
+    const { round, findings } = context;
+    if (typeof name === 'string' && modelOfName(round, name) !== undefined) continue;
+    const right = typeof name === 'string' ? modelOfFolder(round, name)?.name : undefined;
+    const hint = right === undefined ? '' : `: the official tools call it "${right}"`;
+    const text = `"${folder}" stands for ${JSON.stringify(name)}, which is no name of a model of ${round}${hint}.`;
+    findings.add('model-mapping-wrong', path, text);
+  }
+  return mapping;
 }
 
 /** Folder of a run of a result: of the result itself, or of a compliance test. */

@@ -22,16 +22,22 @@ const TOKENS = {
  * Key of the detail log whose value is the result. The rules' text calls the scheduled rate the metric of Server; every
  * checker since v4.1 reports the completed one.
  */
-export function resultMetric(model: SubmissionModel, scenario: SubmissionScenario): string {
-  if (model.tokenMetric === undefined) return SAMPLES[scenario];
+export function resultMetric(
+  model: SubmissionModel | undefined,
+  scenario: SubmissionScenario,
+): string {
+  if (model?.tokenMetric === undefined) return SAMPLES[scenario];
   if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
   const keys = TOKENS[model.tokenMetric];
   return scenario === 'Offline' ? keys.Offline : keys.Server;
 }
 
-/** {@link resultMetric}, or what an inferred result is computed from. @param measured Scenario of the log. */
+/**
+ * {@link resultMetric}, or what an inferred result is computed from. @param model Undefined: not known, counted in samples.
+ * @param measured Scenario of the log.
+ */
 export function metricOf(
-  model: SubmissionModel,
+  model: SubmissionModel | undefined,
   scenario: SubmissionScenario,
   measured: SubmissionScenario,
 ): string {

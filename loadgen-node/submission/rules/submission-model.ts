@@ -86,6 +86,35 @@ export function modelOfFolder(round: SubmissionRound, folder: string): Submissio
   return modelsOfRound(round).find((model) => model.folder === folder || model.name === folder);
 }
 
+/** The model that the official tools call by exactly this name, as model_mapping.json has to. */
+export function modelOfName(round: SubmissionRound, name: string): SubmissionModel | undefined {
+  return modelsOfRound(round).find((model) => model.name === name);
+}
+
+/** What the official tools take a folder of open for, where neither its name nor the mapping says. */
+const GUESSES: readonly (readonly [RegExp, string])[] = [
+  [/^ssd-resnet34$/, 'retinanet'],
+  [/mobilenet|efficientnet|resnet50/, 'resnet'],
+  [/bert-99\.9/, 'bert-99.9'],
+  [/bert-99/, 'bert-99'],
+];
+
+/**
+ * The model that an open result is of. Source: get_mlperf_model of every official submission checker.
+ * @param mapped What model_mapping.json says of the folder.
+ */
+export function modelOfOpenFolder(
+  round: SubmissionRound,
+  folder: string,
+  mapped: unknown,
+): SubmissionModel | undefined {
+  const known = modelOfFolder(round, folder);
+  if (known !== undefined) return known;
+  if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
+  const guess = GUESSES.find(([pattern]) => pattern.test(folder));
+  return guess === undefined ? undefined : modelOfName(round, guess[1]);
+}
+
 /** The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where targets differ. */
 export function modelsOfBenchmark(
   round: SubmissionRound,

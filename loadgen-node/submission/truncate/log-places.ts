@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { noTree } from '../no-tree.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { TreeLayout } from '../tree-layout.ts';
 
@@ -34,10 +35,7 @@ const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
  */
 export function findLogPlaces(tree: string, round: SubmissionRound): LogPlace[] {
   const divisions = SUBMISSION_DIVISIONS.filter((name) => foldersOf(join(tree, name)).length > 0);
-  if (divisions.length === 0) {
-    const wanted = SUBMISSION_DIVISIONS.join('/, ');
-    throw new MlperfError('ERR_CONFIG_FILE', `${tree} is no submission tree: it has no ${wanted}/`);
-  }
+  if (divisions.length === 0) throw noTree(tree);
   const walk = new LogWalk(tree, round);
   for (const division of divisions) {
     for (const submitter of foldersOf(join(tree, division))) {
@@ -62,11 +60,16 @@ class LogWalk {
   add(submitter: string, division: string): void {
     for (const scenario of this.#scenarios(posix.join(submitter, 'results'))) {
       this.#addLog(scenario, 'needed');
+      const measurements = posix.join(scenario, 'measurements.json');
+      if (!this.#isFlat && existsSync(join(this.#tree, measurements))) {
+        throw this.#otherLayout(measurements, 'v6.0 and later');
+      }
       for (const test of this.#tests(scenario)) this.#addFlatTest(posix.join(scenario, test), test);
     }
     const compliance = posix.join(submitter, 'compliance');
-    if (this.#isFlat && existsSync(join(this.#tree, compliance))) {
-      throw this.#otherLayout(compliance, 'v5.1 and before');
+    for (const folder of [compliance, posix.join(submitter, 'measurements')]) {
+      if (!this.#isFlat || !existsSync(join(this.#tree, folder))) continue;
+      throw this.#otherLayout(folder, 'v5.1 and before');
     }
     // The tool of v5.1 leaves out what the open division need not have.
     if (this.#round === 'v5.1' && division === 'open') return;

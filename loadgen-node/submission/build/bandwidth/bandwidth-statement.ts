@@ -100,11 +100,11 @@ function figureRows(figures: BandwidthFigures, throughput: number): string[][] {
   else {
     rows.push([
       'Measured on the wire, input',
-      `${fiveFigures(wire.payloadBytes / wire.samples)} bytes per sample (${wire.payloadBytes} bytes, ${wire.samples} samples)`,
+      `${bytesPerSample(wire.payloadBytes, wire.samples)} (${wire.payloadBytes} bytes, ${wire.samples} samples)`,
     ]);
     rows.push([
       'Measured on the wire, output',
-      `${fiveFigures(wire.responseBytes / Math.max(1, wire.responses))} bytes per sample (${wire.responseBytes} bytes)`,
+      `${bytesPerSample(wire.responseBytes, Math.max(1, wire.responses))} (${wire.responseBytes} bytes)`,
     ]);
   }
   rows.push([
@@ -113,6 +113,13 @@ function figureRows(figures: BandwidthFigures, throughput: number): string[][] {
   ]);
   rows.push(['**Required out of the SUT**', egress === undefined ? 'above 0' : formatRate(egress)]);
   return rows;
+}
+
+/** Whole bytes, to be held against the formula's; the mean of payloads of unlike length is none. */
+function bytesPerSample(bytes: number, samples: number): string {
+  const mean = bytes / samples;
+  const isWhole = Number.isInteger(mean);
+  return `${isWhole ? '' : 'on average '}${Math.round(mean)} bytes per sample`;
 }
 
 function marginText(

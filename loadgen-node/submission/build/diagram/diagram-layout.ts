@@ -119,7 +119,9 @@ function columnsOf(network: NetworkEntry, groups: Groups, texts: DiagramTexts): 
   const columns: Sized[][] = Array.from({ length: last + 1 }, () => []);
   columns[0]?.push(sized(LOADGEN_END, 'loadgen', ['LoadGen node', ...texts.loadgen]));
   for (const { id, kind, name } of network.components) {
-    columns[reached.get(id) ?? 1]?.push(sized(id, 'component', [`${kind} ${id}`, name]));
+    columns[reached.get(id) ?? 1]?.push(
+      sized(id, 'component', [id === kind ? id : `${kind} ${id}`, name]),
+    );
   }
   for (const [first, nodes] of groups) {
     const title =

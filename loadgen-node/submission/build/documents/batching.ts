@@ -6,7 +6,7 @@ import { document } from './markdown.ts';
  * node said of itself. Empty where neither is there.
  */
 export function batchingOf(result: PlannedResult, implementation: PlannedImplementation): string {
-  const said = result.entry.batching ?? implementation.entry.batching ?? '';
+  const said = saidBatching(result, implementation);
   const nodes = result.runs.performance.audit?.nodes ?? [];
   const told = nodes.flatMap(({ description }) => {
     const text = description?.settings['batching'];
@@ -16,4 +16,12 @@ export function batchingOf(result: PlannedResult, implementation: PlannedImpleme
     said,
     told.length === 0 ? '' : `What the SUT nodes say of themselves:\n\n${told.join('\n')}`,
   ).trim();
+}
+
+/** The submitter's own words; empty where there are none. */
+export function saidBatching(
+  { entry }: PlannedResult,
+  implementation: PlannedImplementation,
+): string {
+  return (entry.batching ?? implementation.entry.batching ?? '').trim();
 }

@@ -1,6 +1,5 @@
 import { packageVersion } from '../../../../shared/process/package-files.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
-import { batchingOf } from './batching.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { runCommandOf } from './run-commands.ts';
 
@@ -49,8 +48,7 @@ export function codeReadme(
     '## Calibration and transformation of the weights',
     implementation.calibration,
     '## Batching in the Server scenario',
-    results.map((result) => batchingOf(result, implementation)).find((text) => text !== '') ??
-      'Not stated.',
+    entry.batching ?? 'It stands in the README of each result, among what the SUT nodes say.',
     entry.run_commands === undefined ? '' : '## Run commands',
     entry.run_commands === undefined ? '' : codeBlock(entry.run_commands, 'sh'),
   );
@@ -72,10 +70,13 @@ export function runScript(
   return [
     '#!/bin/sh',
     `# Makes the runs of ${id} again. The SUT nodes run already; addresses are those of the original runs.`,
+    `# It needs longhaul ${packageVersion()} (npm package "longhaul"): in a clone "npm ci && npm link", or LONGHAUL='npx longhaul'.`,
     ...(said === undefined
       ? []
       : ['# The submitter states:', ...said.split('\n').map((line) => `#   ${line}`)]),
     'set -eu',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's, not ours.
+    'longhaul() { ${LONGHAUL:-command longhaul} "$@"; }',
     ...new Set(commands),
     '',
   ].join('\n');

@@ -4,7 +4,7 @@ import type { SubmissionDivision, SubmissionRound } from '../../rules/submission
 import { fiveFiguresIn } from '../five-figures.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
 import { type RunFacts, recordOf } from '../plan/read-run.ts';
-import { batchingOf } from './batching.ts';
+import { batchingOf, saidBatching } from './batching.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
 import { effectiveSettings, runCommandOf } from './run-commands.ts';
@@ -26,7 +26,7 @@ export interface ReadmeFacts {
  * Source: submission_rules, "Source code requirements for inference inspection".
  */
 export function measurementReadme(facts: ReadmeFacts): string {
-  const { result, implementation, division, round } = facts;
+  const { result, division, round } = facts;
   const { entry, scenario, runs } = result;
   const isServer = scenario === 'Server' || scenario === 'Interactive';
   return document(
@@ -48,7 +48,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
     '## Run commands',
     runText(facts),
     isServer ? '## Batching' : '',
-    isServer ? batchingOf(result, implementation) : '',
+    isServer ? batchingText(facts) : '',
     '## Where to read on',
     [
       `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
@@ -56,6 +56,14 @@ export function measurementReadme(facts: ReadmeFacts): string {
       `* Network, bandwidth, software, evidence of the runs: [${facts.documentation}](${facts.documentation})`,
     ].join('\n'),
   );
+}
+
+/** The submitter's words; what the nodes say stands among their settings already. */
+function batchingText({ result, implementation }: ReadmeFacts): string {
+  const said = saidBatching(result, implementation);
+  if (said !== '') return said;
+  const isTold = batchingOf(result, implementation) !== '';
+  return isTold ? 'See "batching" among the settings of each SUT node above.' : 'Not stated.';
 }
 
 /** What longhaul adds to accuracy.txt, below the line of the script. */
@@ -103,7 +111,9 @@ function runText({ result, implementation }: ReadmeFacts): string {
   const said = implementation.entry.run_commands;
   const isOneRun = performance.files.folder === accuracy.files.folder;
   return document(
-    said === undefined ? '' : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
+    said === undefined
+      ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they told them.'
+      : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
     isOneRun ? '' : '### Performance',
     commandText(performance, isOneRun ? 'RUN' : 'PERFORMANCE'),
     isOneRun ? '' : '### Accuracy',

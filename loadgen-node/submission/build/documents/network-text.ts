@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { packageVersion, protoFolder } from '../../../../shared/process/package-files.ts';
 import { document } from './markdown.ts';
 
+/** What follows is about files that are not in a tree. */
+const DEVELOPERS = '\n## For developers';
+
 /**
  * network.md: what is marshalled and sent for each query, and where the QDL's source stands in the tree.
  * Source: inference_rules v4.1, "QDL implementation" (source above the session layer, session layer API).
  * @param sources Folder of longhaul's sources, relative to network.md.
  */
 export function networkText(sources: string): string {
-  const story = readFileSync(join(protoFolder(), 'README.md'), 'utf8');
+  const [story = ''] = readFileSync(join(protoFolder(), 'README.md'), 'utf8').split(DEVELOPERS);
   return document(
     '# How LoadGen node and SUT nodes talk',
     `The Query Dispatch Library (QDL) is that of longhaul ${packageVersion()}. Its source lies in ` +
@@ -17,7 +20,7 @@ export function networkText(sources: string): string {
       `session layer; what it shares with a SUT node in [${sources}/shared](${sources}/shared). The session layer's ` +
       `API is the gRPC service of [${sources}/proto/mlperf/network/v1/sut.proto](${sources}/proto/mlperf/network/v1/sut.proto): ` +
       'every message and field is explained there. What follows tells the same as a story.',
-    // One level down, so that this document has one title; links to what is not in the tree are text.
-    story.replace(/^#/gm, '##').replace(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1'),
+    // One level down, so that this document has one title.
+    story.replace(/^#/gm, '##'),
   );
 }

@@ -66,12 +66,20 @@ export function systemDiagramText(
 
 function machinesText(results: readonly PlannedResult[]): string {
   const rows = new Map<string, string[]>();
+  const bootIds = new Map<string, string>();
+  const shared = new Set<string>();
+  const note = (machine: string, bootId: string): void => {
+    const other = bootId === '' ? undefined : bootIds.get(bootId);
+    if (other === undefined) bootIds.set(bootId, machine);
+    else if (other !== machine) shared.add(`${machine} ran on the machine of ${other}`);
+  };
   for (const { runs } of results) {
     const { audit } = runs.performance;
     if (audit === undefined) continue;
     const { hostname, operatingSystem, cpuModel, addresses } = audit.loadgenNode.host;
     const cells = ['LoadGen node', hostname, operatingSystem, cpuModel, addresses.join(', ')];
     rows.set(cells.join(), cells);
+    note('the LoadGen node', audit.loadgenNode.host.bootId);
     for (const { description } of audit.nodes) {
       if (description?.host == null) continue;
       const { host, name } = description;
@@ -83,10 +91,16 @@ function machinesText(results: readonly PlannedResult[]): string {
         host.addresses.join(', '),
       ];
       rows.set(node.join(), node);
+      note(`SUT node ${name}`, host.bootId);
     }
   }
   if (rows.size === 0) return 'No run left a network_audit.json.';
-  return table(['machine', 'host', 'system', 'processor', 'addresses'], [...rows.values()]);
+  return document(
+    table(['machine', 'host', 'system', 'processor', 'addresses'], [...rows.values()]),
+    shared.size === 0
+      ? ''
+      : `**One machine, by its boot id: ${[...shared].join('; ')}.** The diagram shows the machines that the submitter stated.`,
+  );
 }
 
 function textOf(fields: Readonly<Record<string, unknown>>, key: string): string {

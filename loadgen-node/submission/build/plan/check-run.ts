@@ -1,3 +1,4 @@
+import { counted } from '../../../../shared/process/counted.ts';
 import {
   readSeeds,
   roundOfSeeds,
@@ -56,14 +57,14 @@ function checkLog({ detail }: RunFacts, { path }: ExpectedRun, problems: Problem
   if (damage !== undefined) {
     problems.error(
       path,
-      `${detail.path}:${damage.line}: ${damage.text} (${detail.damageCount} such lines): the log is damaged`,
+      `${detail.path}:${damage.line}: ${damage.text} (${counted(detail.damageCount, 'such line')}): the log is damaged`,
     );
   }
   const [error] = detail.errors;
   if (error !== undefined) {
     problems.error(
       path,
-      `${detail.path}:${error.line}: LoadGen recorded ${detail.errorCount} errors, the first "${error.key}": such a run is refused`,
+      `${detail.path}:${error.line}: LoadGen recorded ${counted(detail.errorCount, 'error')}, the first "${error.key}": such a run is refused`,
     );
   }
 }
@@ -166,7 +167,7 @@ function checkLengths(run: RunFacts, expected: ExpectedRun, problems: Problems):
   const bound = numberOf(run, 'effective_target_latency_ns');
   if (scenario === 'Server' && model.serverLatencyNs !== undefined) {
     if (bound === undefined || bound <= model.serverLatencyNs) return;
-    const text = `the latency bound is ${bound / 1e6} ms; ${model.name} has ${model.serverLatencyNs / 1e6} ms`;
+    const text = `the latency bound is ${bound / 1e6} ms; ${model.folder} has ${model.serverLatencyNs / 1e6} ms`;
     // "Latency constraints are not applicable" to open: what its results are held against is the submitter's own bound.
     if (divisions.every((division) => division === 'open')) problems.warn(path, text);
     else problems.unfinished(path, text);
@@ -186,6 +187,6 @@ function checkDataSet(
   if (seen === needed) return;
   problems.unfinished(
     path,
-    `the accuracy run has ${seen ?? 'no count of'} samples; that of ${model.name} has ${needed}`,
+    `the accuracy run has ${seen ?? 'no count of'} samples; that of ${model.folder} has ${needed}`,
   );
 }

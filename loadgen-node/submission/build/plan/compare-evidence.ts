@@ -1,3 +1,4 @@
+import { nodeOf } from '../../../../shared/standin/standin-name.ts';
 import type { Problems } from '../problems.ts';
 import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan-types.ts';
 
@@ -16,7 +17,7 @@ export function warnOfNodes(
   }
   for (const { entry, runs } of results) {
     const nodes = entry.system === id ? (runs.performance.audit?.nodes ?? []) : [];
-    const seen = nodes.map(({ description, address }) => description?.name ?? address);
+    const seen = nodes.map(({ description, address }) => nodeOf(description?.name ?? address));
     if (seen.length === 0 || seen.sort().join(', ') === stated) continue;
     problems.warn(
       path,

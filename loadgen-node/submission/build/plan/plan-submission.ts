@@ -40,7 +40,7 @@ export async function planSubmission(
   const implementations = await readImplementations(config, problems);
   checkSoftware(config, systems, problems);
   const results = await readResults(config, problems);
-  checkOpenModels(config, results, problems);
+  checkOpenModels(config, problems);
   // A result that could not be read is missing for a reason that was told already.
   if (results.length === entries.length) {
     checkCompleteness(results, systems, problems);
@@ -144,7 +144,11 @@ async function readSystems(
 ): Promise<Map<string, PlannedSystem>> {
   const systems = new Map<string, PlannedSystem>();
   for (const id of Object.keys(config.entry.systems)) {
-    const results = config.entry.results.filter((result) => result.system === id);
+    const { results: all, systems: known } = config.entry;
+    const own = all.filter((result) => result.system === id);
+    // A result with a mistyped name may be of this one: what is wrong with it is told in the same round.
+    const lost = all.filter((result) => !Object.hasOwn(known, result.system));
+    const results = own.length > 0 ? own : lost;
     if (results.length === 0) {
       problems.warn(['systems', id], 'no result is of this system: it is left out');
       continue;
@@ -161,8 +165,10 @@ async function readImplementations(
   problems: Problems,
 ): Promise<Map<string, PlannedImplementation>> {
   const implementations = new Map<string, PlannedImplementation>();
-  for (const id of Object.keys(config.entry.implementations)) {
-    if (config.entry.results.every((result) => result.implementation !== id)) {
+  const { results, implementations: known } = config.entry;
+  const isMistyped = results.some((result) => !Object.hasOwn(known, result.implementation));
+  for (const id of Object.keys(known)) {
+    if (!isMistyped && results.every((result) => result.implementation !== id)) {
       problems.warn(['implementations', id], 'no result is of this implementation: it is left out');
       continue;
     }

@@ -37,6 +37,12 @@ export async function readImplementation(
       'no "scripts": the rules want scripts that set up and run; run.sh is made from the runs, setting up is yours to tell',
     );
   }
+  if (entry.run_commands === undefined) {
+    problems.warn(
+      path,
+      'no "run_commands": no README of the tree tells how the SUT nodes are started',
+    );
+  }
   const weights: PlannedWeights[] = [];
   for (const [i, one] of entry.weights.entries()) {
     const place = [...path, 'weights', i];
@@ -70,7 +76,10 @@ async function readWeights(
     };
   }
   const path_ = config.resolve(file);
-  if (!existsSync(path_) || !statSync(path_).isFile()) {
+  if (!existsSync(path_)) {
+    throw new MlperfError('ERR_CONFIG_FILE', `there is no file ${path_} with weights`);
+  }
+  if (!statSync(path_).isFile()) {
     throw new MlperfError('ERR_CONFIG_FILE', `${path_} is no file with weights`);
   }
   const hash = await hashFile(path_);

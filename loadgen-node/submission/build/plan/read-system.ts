@@ -8,6 +8,7 @@ import type { YamlPath } from '../config/placed-yaml.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { checkNetwork } from '../diagram/topology.ts';
 import type { Problems } from '../problems.ts';
+import { systemFields } from '../system-file.ts';
 import type { PlannedSystem } from './plan-types.ts';
 
 const descriptionSchema: z.ZodType<Record<string, unknown>> = z.record(
@@ -58,11 +59,12 @@ export function suitesOf({ fields }: PlannedSystem): Suite[] {
 }
 
 function checkFields(
-  { fields }: PlannedSystem,
+  system: PlannedSystem,
   divisions: readonly SubmissionDivision[],
   path: YamlPath,
   problems: Problems,
 ): void {
+  const { fields } = system;
   const isNetwork = divisions.includes('network');
   const wanted = [...SYSTEM_FIELDS, ...(isNetwork ? NETWORK_FIELDS : [])].filter(
     ({ key }) => !OF_THE_BUILD.has(key),
@@ -83,11 +85,17 @@ function checkFields(
       );
     }
   }
-  const open = wanted
-    .map(({ key }) => key)
-    .filter((key) => textOf(fields[key]).startsWith(TODO_MARK));
+  const inTree = divisions.flatMap((division) =>
+    Object.entries(systemFields(system, division, '')),
+  );
+  const open = inTree
+    .filter(([, value]) => textOf(value).startsWith(TODO_MARK))
+    .map(([key]) => key);
   if (open.length > 0)
-    problems.unfinished(path, `fill in ${open.join(', ')}: there still stands ${TODO_MARK}`);
+    problems.unfinished(
+      path,
+      `fill in ${[...new Set(open)].join(', ')}: there still stands ${TODO_MARK}`,
+    );
   oneOf(fields, 'status', STATUSES, path, problems);
   oneOf(fields, 'system_type', isNetwork ? ['datacenter'] : SYSTEM_TYPES, path, problems);
 }

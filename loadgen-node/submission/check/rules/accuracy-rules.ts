@@ -14,6 +14,7 @@ export type AccuracyRuleId =
   | 'hash-malformed'
   | 'hash-twice'
   | 'hash-wrong'
+  | 'original-missing'
   | 'accuracy-log-not-truncated'
   | 'accuracy-log-damaged'
   | 'accuracy-file-missing';
@@ -80,6 +81,12 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
     rule: 'The hash is that of the whole accuracy log.',
     source: `${TRUNCATION}; no checker computes it`,
     advice: 'Put back the original of this run, and truncate once.',
+  },
+  'original-missing': {
+    severity: 'error',
+    rule: 'Where originals are named (--originals), every truncated log has its own among them.',
+    source: `${SUBMISSION_RULES}: the originals are kept; no checker looks`,
+    advice: 'Name the folder of "longhaul submission truncate --backup", or find the log.',
   },
   'accuracy-log-not-truncated': {
     severity: 'error',

@@ -33,7 +33,7 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     severity: 'mark',
     rule: 'LoadGen is compiled from a tagged approved revision of the mlperf/inference repository, unaltered.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
-    advice: 'The form is accepted; the result is none of MLPerf.',
+    advice: 'Say so to whoever is shown the result: it is none of MLPerf.',
   },
   'loadgen-not-known': {
     severity: 'warning',

@@ -29,6 +29,7 @@ export type TreeRuleId =
   | 'code-missing'
   | 'calibration-missing'
   | 'model-unknown'
+  | 'model-mapping-wrong'
   | 'scenario-unknown'
   | 'scenario-missing'
   | 'scenario-not-in-division'
@@ -162,9 +163,16 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   },
   'model-unknown': {
     severity: 'error',
-    rule: 'In closed and network a result lies in a folder with the name of a model of the round and suite.',
+    rule: 'A result lies in a folder with the name of a model of the round and suite; in open, model_mapping.json may say which one it stands for.',
     source: ALL_CHECKERS,
-    advice: 'Rename the folder; in open, name the model in model_mapping.json.',
+    advice:
+      'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
+  },
+  'model-mapping-wrong': {
+    severity: 'error',
+    rule: 'model_mapping.json of open names models of the round, as the official tools call them.',
+    source: `${ALL_CHECKERS}: they refuse any other name, or break off at it`,
+    advice: 'Write the name: {"my-net": "resnet"}, not "resnet50".',
   },
   'scenario-unknown': {
     severity: 'error',

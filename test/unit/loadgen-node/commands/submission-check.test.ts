@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { submissionCheckCommand } from '../../../../loadgen-node/commands/submission-check.ts';
 import { checkReportSchema } from '../../../../loadgen-node/submission/check/check-report.ts';
+import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { type ForeignTree, writeForeignTree } from '../../../support/foreign-tree.ts';
+import { writeTree } from '../../../support/submission-tree.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 function goodTree(records: ForeignTree['records'] = {}): string {
@@ -88,6 +90,45 @@ it('writes the text into the tree where it is asked for, and finds nothing wrong
   const log = join(tree, 'closed/ACME/results/compliance_checker_log.txt');
   expect(readFileSync(log, 'utf8')).toBe(text);
   expect((await check(tree)).text).toBe(text);
+});
+
+it('says how many originals were compared, and which one is missing', async () => {
+  const tree = goodTree();
+  const originals = tempFolder();
+  const log = 'closed/ACME/results/acme/resnet50/Server/accuracy/mlperf_log_accuracy.json';
+  const entry = '{ "seq_id" : 1, "qsl_idx" : 1, "data" : "00" }';
+  const score = 'accuracy=76.696%, good=38348, total=50000\n';
+  const whole = `[\n${Array(300).fill(entry).join(',\n')}\n]\n`;
+  writeTree(tree, {
+    [log]: whole,
+    [log.replace('mlperf_log_accuracy.json', 'accuracy.txt')]: score,
+  });
+  await truncateTree({ tree, round: 'v4.1', backup: originals });
+  const errors = /(\d+) error\(s\)/;
+  for (const folder of [originals, join(originals, '1')]) {
+    const { text } = await check(tree, '--originals', folder);
+    expect(text).toContain('\nOriginals: 1 compared with the hash in accuracy.txt.\n');
+    expect(text).not.toContain('original-missing');
+  }
+  const { code, text } = await check(tree, '--originals', tempFolder());
+  expect(code).toBe(3);
+  expect(text).toContain('\nOriginals: 0 compared');
+  expect(text).toMatch(
+    /original-missing: .*\n {4}closed.*Server\/accuracy\/mlperf_log_accuracy.json: /,
+  );
+  expect(errors.exec(text)?.[1]).toBe('1');
+  await expect(check(tree, '--originals', join(originals, 'none'))).rejects.toMatchObject({
+    code: 'ERR_CONFIG_FILE',
+    message: expect.stringContaining('cannot read the originals in'),
+  });
+});
+
+it('says nothing of an accepted form above errors', async () => {
+  const tree = goodTree({
+    loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"',
+    effective_min_duration_ms: '599999',
+  });
+  expect((await check(tree)).text).not.toMatch(/form is accepted|accepted form/);
 });
 
 it('refuses a round that it does not know, and a report that cannot be written', async () => {

@@ -8,7 +8,10 @@ import { tempFolder } from '../../../support/temp-folder.ts';
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
 afterEach(() => vi.restoreAllMocks());
 
-async function pack(severity: string, ...flags: string[]) {
+const PLAIN = ['--encryption', 'none'];
+
+async function pack(severity: string, ...said: string[]) {
+  const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -54,7 +57,7 @@ describe('longhaul submission pack', () => {
     writeFileSync(taken, '');
     const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
     const command = submissionPackCommand(() => {}, asked);
-    const parsing = command.parseAsync([tree, '--output', taken], { from: 'user' });
+    const parsing = command.parseAsync([tree, '--output', taken, ...PLAIN], { from: 'user' });
     await expect(parsing).rejects.toThrow('is there already');
     expect(asked).not.toHaveBeenCalled();
   });
@@ -75,6 +78,13 @@ describe('longhaul submission pack', () => {
       'only one of --key-file, --new-key-file and --recipient',
     ],
     [['--recipient', 'age1x', '--encryption', 'openssl'], 'openssl knows no public keys'],
+    [
+      ['--encryption', 'age'],
+      'name --new-key-file, --key-file or --recipient, or say --encryption none',
+    ],
+    [['--encryption', 'openssl'], 'name --new-key-file or --key-file, or say --encryption none'],
+    [['--encryption', 'none', '--output', 'a.tar.gz.age'], 'not be in the form of age'],
+    [['--new-key-file', 'b', '--encryption', 'none'], '--encryption none takes no key'],
   ])('refuses flags that cannot be together: %s', async (flags, message) => {
     await expect(pack('notice', ...flags)).rejects.toThrow(message);
   });

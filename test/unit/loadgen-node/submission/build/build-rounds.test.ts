@@ -42,7 +42,7 @@ it('builds the flat layout of v6.0, maps a model that the round does not know, p
     round: 'v6.0',
     change: ({ results, implementations }) => {
       results[0].model = 'my-resnet';
-      results[0].reference_model = 'resnet';
+      results[0].reference_model = 'resnet50';
       const source = 'https://example.org/weights.onnx';
       implementations.longhaul.weights = [{ source, sha256: 'ab'.repeat(32), bytes: 3e9 }];
     },
@@ -126,6 +126,6 @@ it('takes a loose latency bound in open, and tells it', async () => {
   );
   const { warnings } = await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
   expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
-    'the latency bound is 90 ms; resnet has 15 ms',
+    'the latency bound is 90 ms; resnet50 has 15 ms',
   ]);
 }, 30_000);

@@ -178,3 +178,39 @@ it.each([
     expect(ids.includes('bandwidth-too-small')).toBe(isTooSmall);
   },
 );
+
+/** A result of open under a name of its own. */
+function rename(tree: MutableTree, name: string): void {
+  for (const kind of ['results', 'measurements']) {
+    tree.move(`open/ACME/${kind}/acme/resnet50`, `open/ACME/${kind}/acme/${name}`);
+  }
+  tree.move('open/ACME/code/resnet50', `open/ACME/code/${name}`);
+}
+
+// What the official checkers do with each was seen: "has an invalid model digits" and no result; "model not known".
+it.each([
+  ['of no model', 'digits', undefined, ['model-unknown']],
+  ['of the name of the folder', 'digits', 'resnet50', ['model-mapping-wrong', 'model-unknown']],
+  ['of no name of the round', 'digits', 'foo', ['model-mapping-wrong', 'model-unknown']],
+  ['of the official name', 'digits', 'resnet', []],
+  ['of a name that the tools guess', 'my-resnet50-int4', undefined, []],
+])(
+  'refuses in open what the official tools refuse: a mapping %s',
+  async (_, name, to, expected) => {
+    const open = { ...RESNET, division: 'open', scenarios: ['Offline'] } as const;
+    const { ids, values } = await check(open, (tree) => {
+      rename(tree, name);
+      if (to !== undefined)
+        tree.write('open/ACME/model_mapping.json', JSON.stringify({ [name]: to }));
+    });
+    expect(ids).toEqual(expected);
+    expect(values).toEqual([['result_samples_per_second', 50]]);
+  },
+);
+
+it('looks at the length of a run whose model nobody knows', async () => {
+  const records = { effective_min_duration_ms: '10000' };
+  const open = { ...RESNET, division: 'open', scenarios: ['Offline'], records } as const;
+  const { ids } = await check(open, (tree) => rename(tree, 'digits'));
+  expect(ids).toEqual(['duration-short', 'model-unknown']);
+});

@@ -231,8 +231,23 @@ it.each([
   });
 });
 
-it('says of an empty folder that it has no results', async () => {
-  expect(await idsOf(tempFolder())).toEqual(['no-results']);
+it('refuses a folder without divisions, and says who named one of them', async () => {
+  const root = tempFolder();
+  await expect(checkTree(root)).rejects.toMatchObject({
+    code: 'ERR_CONFIG_FILE',
+    message: expect.stringMatching(/is no submission tree: it has no closed\/, network\/, open\/$/),
+  });
+  writeForeignTree({ root, ...RESNET });
+  await expect(checkTree(join(root, 'closed'))).rejects.toMatchObject({
+    code: 'ERR_CONFIG_FILE',
+    message: expect.stringMatching(/you named a division: name its parent/),
+  });
+});
+
+it('says of divisions without submitters that they have no results', async () => {
+  const root = tempFolder();
+  mkdirSync(join(root, 'open'));
+  expect(await idsOf(root)).toContain('no-results');
 });
 
 it('streams a log that is too large, and does not read documents of gigabytes', async () => {
