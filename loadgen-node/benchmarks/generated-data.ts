@@ -58,6 +58,14 @@ export function isGeneratedData({
   return data !== undefined && data.word === dataDir;
 }
 
+/** Seed of the images that settings ask for; undefined where longhaul does not draw them. */
+export function seedOfImages(
+  request: Pick<DataRequest, 'benchmark' | 'dataDir' | 'dataSeed'>,
+): number | undefined {
+  if (!isGeneratedData(request)) return undefined;
+  return request.dataSeed ?? generatedDataOf(request.benchmark)?.standard.seed;
+}
+
 /**
  * The generated images that settings ask for.
  * @returns undefined when they say nothing of seed and count.

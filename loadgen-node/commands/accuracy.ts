@@ -8,6 +8,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
+import { generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { accuracyInWords, isMet, qualityOfRun, targetInWords } from '../benchmarks/quality.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
@@ -20,6 +21,8 @@ import { RUN_SETTINGS } from './run-settings.ts';
 const ACCURACY_SETTINGS: {
   readonly benchmark: Setting<string>;
   readonly dataDir: Setting<string | undefined>;
+  readonly dataSeed: Setting<number | undefined>;
+  readonly dataCount: Setting<number | undefined>;
   readonly round: Setting<Round | undefined>;
   readonly partial: Setting<boolean>;
   readonly output: Setting<string | undefined>;
@@ -27,6 +30,8 @@ const ACCURACY_SETTINGS: {
 } = {
   benchmark: RUN_SETTINGS.benchmark,
   dataDir: RUN_SETTINGS.dataDir,
+  dataSeed: RUN_SETTINGS.dataSeed,
+  dataCount: RUN_SETTINGS.dataCount,
   round: RUN_SETTINGS.round,
   partial: toggle('score a log that has a part of the data set only, such as that of TEST01'),
   output: optional(text('file', 'file to write the text to (default: stdout)')),
@@ -37,7 +42,9 @@ const EXAMPLE = `
 Examples:
   longhaul accuracy results/acc --benchmark resnet50 --data-dir imagenet --output results/acc/accuracy.txt
   longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --benchmark resnet50 --data-dir imagenet --partial
+  longhaul accuracy results/digits --benchmark digits --data-seed 77 --data-count 1000
 
+The data set has to be that of the run: say --data-dir, --data-seed and --data-count as there.
 The log may be of longhaul or of the C++ LoadGen, in LoadGen's form or as any other JSON. What is written is the line
 that the benchmark's official script prints of the same log, and below it notes where the data set is a stand-in.
 A log that was truncated for a submission cannot be scored: take the original.
@@ -48,6 +55,8 @@ are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6
 interface AccuracyValues {
   readonly benchmark: string;
   readonly dataDir: string | undefined;
+  readonly dataSeed: number | undefined;
+  readonly dataCount: number | undefined;
   readonly round: Round | undefined;
   readonly partial: boolean;
   readonly output: string | undefined;
@@ -74,6 +83,7 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
   const { rules, openDataSet } = await loadgenBenchmark(values.benchmark);
   const dataSet = await openDataSet({
     dataFolder: values.dataDir,
+    generated: generatedSetOf(values),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
@@ -90,7 +100,7 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
   const isWhole = report.sampleCount === dataSet.totalSampleCount;
   if (!isWhole && !values.partial) {
     terminal.line(
-      'There is no accuracy: an accuracy run answers the whole data set (--partial scores a part, for TEST01)',
+      'There is no accuracy: an accuracy run answers the whole data set. Was the run over another one (--data-dir, --data-seed, --data-count)? --partial scores a part, for TEST01',
     );
     return false;
   }

@@ -16,6 +16,7 @@ import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import { seedOfImages } from '../benchmarks/generated-data.ts';
 import { judgeCustomDataSet } from '../compliance/custom-data-set.ts';
 import { readRunPair } from '../compliance/custom-data-set-runs.ts';
 import {
@@ -24,7 +25,7 @@ import {
   verifyAccuracyText,
   verifyPerformanceText,
 } from '../compliance/custom-data-set-texts.ts';
-import { type RunSources, runSources } from './compliance-run.ts';
+import { inspectRun, type RunSources, runSources } from './compliance-run.ts';
 import { RUN_FLAGS } from './compliance-settings.ts';
 import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
@@ -114,6 +115,10 @@ async function customDataSetTest(values: Values, flags: RunSources['flags']): Pr
       : { performance: testRun, accuracy: values.testAccuracyRun ?? testRun };
   if (typeof made === 'number') return made;
   const custom = await readRunPair(made.performance, made.accuracy);
+  const [own, other] = [submission, custom].map(({ performance }) =>
+    inspectRun(runSources(performance.folder, {})),
+  );
+  requireOtherImages(own ?? {}, other ?? {});
   const report: CustomDataSetReport = {
     verdict: judgeCustomDataSet(submission, custom, accuracyDropMax / 100),
     folders: {
@@ -144,6 +149,21 @@ function refuseContradictions(values: Values, flags: RunSources['flags']): void 
   const [said] = Object.keys(flags);
   if (said === undefined) return;
   refuse(`--test-run ${testRun} is a run that was made: ${flagOf(said)} is for a new one`);
+}
+
+/**
+ * Images of one seed are the same ones, however many: a larger set begins as a smaller one.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+function requireOtherImages(own: Partial<RunValues>, other: Partial<RunValues>): void {
+  const [seed, otherSeed] = [own, other].map(({ benchmark, dataDir, dataSeed }) =>
+    benchmark === undefined ? undefined : seedOfImages({ benchmark, dataDir, dataSeed }),
+  );
+  if (seed === undefined || seed !== otherSeed) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the submission's own images are those of seed ${seed}, whatever their number: say another --data-seed`,
+  );
 }
 
 interface TestFolders {
@@ -191,6 +211,7 @@ function planTestRun(
   for (const key of dropped) file.delete(key);
   const flags = { ...sources.flags, mode, runs: '1', output };
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
+  requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   const said = new Set([...file.keys(), ...Object.keys(flags)]);
   return planRun(values, { said, record: runRecord(settings) });
 }

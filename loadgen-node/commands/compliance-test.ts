@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { flagOf } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
@@ -8,8 +9,8 @@ import {
   numberOf,
   readComplianceRun,
   recordOf,
+  roundOfRun,
 } from '../compliance/compliance-run.ts';
-import { roundOfRun } from '../compliance/round-seeds.ts';
 import { requireRound, requireSameSystem } from '../compliance/same-system.ts';
 import type { RunnableTestId } from '../compliance/test-ids.ts';
 import { testReadme, verdictInWords } from '../compliance/test-readme.ts';
@@ -65,6 +66,7 @@ export async function complianceTest(
   const reference = await readComplianceRun(values.run);
   const sources = runSources(reference.folder, flags);
   const run = inspectRun(sources);
+  requireSameFlags(sources, run);
   const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
   const { benchmark } = run;
   if (benchmark === undefined) {
@@ -90,6 +92,23 @@ export async function complianceTest(
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   process.stdout.write(`${verdictInWords(verdict)}  ${folder}\n`);
   return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+}
+
+/** A test with another of these is refused when it is verified: better before minutes go into its run. */
+const AS_IN_SUBMISSION = ['benchmark', 'scenario', 'dataSeed', 'dataCount'] as const;
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a flag that makes another test of it than the submission run's. */
+function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
+  const own = inspectRun({ file: sources.file, flags: {} });
+  if (own.benchmark === undefined) return;
+  for (const key of AS_IN_SUBMISSION) {
+    if (run[key] === own[key]) continue;
+    const before = own[key] === undefined ? 'without it' : `with ${own[key]}`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${flagOf(key)} ${run[key]}: the submission run was made ${before}, and a test compares with it`,
+    );
+  }
 }
 
 /** What is wrong with the submission's runs is told before minutes go into another. */
@@ -134,6 +153,7 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   bert: 'float32',
   dlrm: 'float32',
   'dlrm-v2': 'float32',
+  digits: 'int32',
 };
 
 function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<TestVerdict> {

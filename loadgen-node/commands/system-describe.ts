@@ -39,7 +39,7 @@ import {
 } from '../submission/system/facts-file.ts';
 import { linkFacts } from '../submission/system/link-facts.ts';
 import { type MergeValues, readMergeFile } from '../submission/system/merge-file.ts';
-import { machinesOf, systemWarnings } from '../submission/system/system-notes.ts';
+import { knownMachineCount, systemWarnings } from '../submission/system/system-notes.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 
@@ -121,7 +121,7 @@ export function systemDescribeCommand(): Command {
         fields: fieldsOf(parts),
         warnings: systemWarnings(facts, suite),
         leftOut: leftOut(parts),
-        machineCount: machinesOf(facts).length,
+        machineCount: knownMachineCount(facts),
       });
       process.stdout.write(report);
     });

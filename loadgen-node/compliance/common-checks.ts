@@ -1,4 +1,5 @@
-import { type ComplianceRun, numberOf, recordOf, type Seeds } from './compliance-run.ts';
+import { type RoundSeeds, SEED_NAMES } from '../submission/rules/round-seeds.ts';
+import { type ComplianceRun, numberOf, recordOf } from './compliance-run.ts';
 import type { TestCheck } from './test-verdict.ts';
 
 /**
@@ -90,14 +91,12 @@ function noErrors(tested: ComplianceRun): TestCheck {
  */
 export function auditCheck(
   tested: ComplianceRun,
-  seeds: Seeds,
+  seeds: RoundSeeds,
   expected: Readonly<Record<string, number | bigint | boolean>>,
 ): TestCheck {
   const all = {
     ...expected,
-    effective_qsl_rng_seed: seeds.qsl,
-    effective_sample_index_rng_seed: seeds.sampleIndex,
-    effective_schedule_rng_seed: seeds.schedule,
+    ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
   };
   const wrong = Object.entries(all).filter(([key, value]) => !isSame(recordOf(tested, key), value));
   const isMet = wrong.length === 0;

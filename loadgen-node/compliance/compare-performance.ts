@@ -215,7 +215,7 @@ const ADVICE: Readonly<Record<PerformanceTestId, string>> = {
   TEST01:
     'The system runs at another speed when LoadGen logs some of its responses: it may tell the two apart, or the machines were busy with other work during one of the runs. Compare the two summaries, and run both again on quiet machines.',
   TEST04:
-    'The system is faster when the same sample is asked for again and again: something between LoadGen and the model keeps results or intermediate data, which the rules forbid. Look for caches in the SUT, its runtime and proxies.',
+    'The system is faster when the same sample is asked for again and again: something between LoadGen and the model may keep results or intermediate data, which the rules forbid, or the machines were busy with other work during the submission run. Look for caches in the SUT, its runtime and proxies, and run both again on quiet machines.',
   TEST05:
     'The system is slower with other random seeds: it may be tuned to the order of samples and arrivals that the official seeds give, or the machines were busy with other work during one of the runs. Run both again on quiet machines.',
 };

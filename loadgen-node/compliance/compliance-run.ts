@@ -4,13 +4,13 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type DetailLog, readDetailLog } from '../run-folder/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../run-folder/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../run-folder/summary-log.ts';
-
-/** Seeds of the sample sets, of the samples within them, and of the arrivals. */
-export interface Seeds {
-  readonly qsl: bigint;
-  readonly sampleIndex: bigint;
-  readonly schedule: bigint;
-}
+import {
+  type RoundSeeds,
+  readSeeds,
+  roundOfSeeds,
+  SEED_NAMES,
+} from '../submission/rules/round-seeds.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 
 /** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
 export interface ComplianceRun {
@@ -56,22 +56,28 @@ export function numberOf(run: ComplianceRun, key: string): number | undefined {
 }
 
 /** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
-export function seedsOf(run: ComplianceRun, prefix: 'requested' | 'effective'): Seeds | undefined {
-  const [qsl, sampleIndex, schedule] = ['qsl', 'sample_index', 'schedule'].map((name) => {
-    const value = recordOf(run, `${prefix}_${name}_rng_seed`);
-    return typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : undefined;
+export function seedsOf(
+  run: ComplianceRun,
+  prefix: 'requested' | 'effective',
+): RoundSeeds | undefined {
+  return readSeeds((name) => {
+    const value = recordOf(run, `${prefix}_${name}`);
+    // A seed with a fraction, or one that a double rounded to infinity, is of no round.
+    return typeof value === 'bigint' || Number.isInteger(value)
+      ? BigInt(value as bigint | number)
+      : undefined;
   });
-  if (qsl === undefined || sampleIndex === undefined || schedule === undefined) return undefined;
-  return { qsl, sampleIndex, schedule };
 }
 
-export function areSameSeeds(a: Seeds, b: Seeds): boolean {
-  return a.qsl === b.qsl && a.sampleIndex === b.sampleIndex && a.schedule === b.schedule;
+/** The round whose seeds a run was asked to use; undefined where they are of none. */
+export function roundOfRun(run: ComplianceRun): SubmissionRound | undefined {
+  const seeds = seedsOf(run, 'requested') ?? seedsOf(run, 'effective');
+  return seeds === undefined ? undefined : roundOfSeeds(seeds);
 }
 
 /** Seeds for people. */
-export function seedsInWords({ qsl, sampleIndex, schedule }: Seeds): string {
-  return `${qsl} / ${sampleIndex} / ${schedule}`;
+export function seedsInWords(seeds: RoundSeeds): string {
+  return SEED_NAMES.map((name) => seeds[name]).join(' / ');
 }
 
 /** Samples of the performance run, as far as its log says. */

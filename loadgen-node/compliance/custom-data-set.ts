@@ -212,16 +212,22 @@ function requireComparable(submission: RunPair, custom: RunPair): void {
       );
     }
   }
-  const [measured, scored] = [dataSetOf(after), dataSetOf(custom.accuracyRun)];
-  if (measured !== undefined && scored !== undefined && measured.digest !== scored.digest) {
-    refuse(
-      `the two test runs measured with two data sets, ${measured.name} and ${scored.name}: one is needed`,
-    );
-  }
+  requireOneDataSet(submission, 'submission');
+  requireOneDataSet(custom, 'test');
   const [model, otherModel] = [modelOf(before), modelOf(after)];
   if (model !== undefined && otherModel !== undefined && model !== otherModel) {
     refuse(`the nodes ran ${model} and then ${otherModel}: the submission's model is needed`);
   }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where speed and accuracy are of two data sets. */
+function requireOneDataSet(pair: RunPair, whose: 'submission' | 'test'): void {
+  const [measured, scored] = [dataSetOf(pair.performance), dataSetOf(pair.accuracyRun)];
+  if (measured === undefined || scored === undefined || measured.digest === scored.digest) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the two ${whose} runs measured with two data sets, ${measured.name} and ${scored.name}: one is needed`,
+  );
 }
 
 function notesOf(submission: RunPair, custom: RunPair): string[] {

@@ -2,17 +2,21 @@ import { existsSync } from 'node:fs';
 import { CONFIG_SECTIONS } from '../../shared/config/command-line.ts';
 import { readConfigFile } from '../../shared/config/config-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import {
   areSameSeeds,
+  type RoundSeeds,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../submission/rules/round-seeds.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import {
   type ComplianceRun,
   numberOf,
   recordOf,
-  type Seeds,
+  roundOfRun,
   seedsInWords,
   seedsOf,
 } from './compliance-run.ts';
-import { roundOfRun, seedsOfRound } from './round-seeds.ts';
 
 /** Records that have to be the same in two runs that are compared, and what they are for people. */
 const SAME: readonly (readonly [key: string, what: string])[] = [
@@ -78,13 +82,12 @@ export function requireRound(reference: ComplianceRun, round: SubmissionRound): 
   }
   const seen = roundOfRun(reference);
   if (seen === round) return;
-  const { submission } = seedsOfRound(round);
   const seeds = seedsOf(reference, 'requested');
   const of = seen === undefined ? 'of no round that longhaul knows' : `of round ${seen}`;
   const says = seeds === undefined ? 'has no seeds' : `has the seeds ${seedsInWords(seeds)}, ${of}`;
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
-    `${reference.detail.path} ${says}; round ${round} has ${seedsInWords(submission)} (choose with --round)`,
+    `${reference.detail.path} ${says}; round ${round} has ${seedsInWords(seedsOfRound(round))} (choose with --round)`,
   );
 }
 
@@ -109,8 +112,9 @@ function seedDifference(reference: ComplianceRun, other: ComplianceRun): string[
   return [`seeds: ${seedsInWords(b)}${round}; in the submission run ${seedsInWords(a)}`];
 }
 
-function isTest05Of(round: SubmissionRound | undefined, seeds: Seeds): boolean {
-  return round !== undefined && areSameSeeds(seedsOfRound(round).test05, seeds);
+function isTest05Of(round: SubmissionRound | undefined, seeds: RoundSeeds): boolean {
+  const own = round === undefined ? undefined : test05SeedsOfRound(round);
+  return own !== undefined && areSameSeeds(own, seeds);
 }
 
 function modeProblem(other: ComplianceRun, what: string): string[] {

@@ -1,6 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import {
   type AccuracyPair,
@@ -18,7 +19,6 @@ import {
   type ResponseType,
 } from './compare-responses.ts';
 import { readComplianceRun } from './compliance-run.ts';
-import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
 
@@ -76,7 +76,7 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
       coverageCheck(compared),
       performance.check,
       ...validityChecks(tested),
-      auditCheck(tested, seedsOfRound(round).submission, {
+      auditCheck(tested, seedsOfRound(round), {
         effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
       }),
     ],

@@ -1,12 +1,14 @@
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { SAME_SAMPLE_INDEX } from './audit-settings.ts';
-import { ratesInWords, serverLatencyCheck } from './caching-statistic.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { type ComplianceRun, readComplianceRun } from './compliance-run.ts';
-import { seedsOfRound } from './round-seeds.ts';
+import { firstQueryCheck } from './first-query-check.ts';
+import { ratesInWords } from './rate-statistic.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
+import { serverLatencyCheck, tailNote } from './server-latencies.ts';
 import { type TestVerdict, testVerdict } from './test-verdict.ts';
 
 /** What TEST04 and TEST05 compare. */
@@ -20,29 +22,30 @@ export interface SpeedTest {
 
 /**
  * TEST04: is the system faster when the same sample is asked for again and again? The official comparison is one of
- * rates; in Server, where the arrivals decide the rate, longhaul compares latencies as well.
+ * rates. In Server, where the arrivals decide the rate, longhaul compares latencies as well; in Server and SingleStream it
+ * looks for a cache that filled up in the submission run.
  * @throws MlperfError as {@link readSpeedTest}
  */
 export async function verifyTest04(test: SpeedTest): Promise<TestVerdict> {
   const { round } = test;
   const { reference, tested } = await readSpeedTest(test);
   const performance = comparePerformance('TEST04', round, reference, tested);
-  const latencies = serverLatencyCheck(reference, tested);
-  const rates = ratesInWords(reference, tested);
+  const own = [serverLatencyCheck(reference, tested), firstQueryCheck(reference)];
+  const notes = [ratesInWords(reference, tested), tailNote(reference, tested)];
   return testVerdict({
     test: 'TEST04',
     round,
     checks: [
       performance.check,
-      ...(latencies === undefined ? [] : [latencies]),
+      ...own.filter((check) => check !== undefined),
       ...validityChecks(tested),
-      auditCheck(tested, seedsOfRound(round).submission, {
+      auditCheck(tested, seedsOfRound(round), {
         effective_performance_issue_unique: false,
         effective_performance_issue_same: true,
         effective_performance_issue_same_index: SAME_SAMPLE_INDEX,
       }),
     ],
-    notes: rates === undefined ? [] : [rates],
+    notes: notes.filter((note) => note !== undefined),
     texts: new Map([['verify_performance.txt', performance.text]]),
     copies: performanceLogs(tested),
   });

@@ -1,7 +1,8 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { test05SeedsOfRound } from '../submission/rules/round-seeds.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { seedsInWords } from './compliance-run.ts';
-import { seedsOfRound } from './round-seeds.ts';
 import { type TestVerdict, testVerdict } from './test-verdict.ts';
 import { performanceLogs, readSpeedTest, type SpeedTest } from './verify-test04.ts';
 
@@ -11,14 +12,17 @@ import { performanceLogs, readSpeedTest, type SpeedTest } from './verify-test04.
  */
 export async function verifyTest05(test: SpeedTest): Promise<TestVerdict> {
   const { round } = test;
+  const seeds = test05SeedsOfRound(round);
+  if (seeds === undefined) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `round ${round} has no seeds for TEST05`);
+  }
   const { reference, tested } = await readSpeedTest(test);
   const performance = comparePerformance('TEST05', round, reference, tested);
-  const { test05 } = seedsOfRound(round);
   return testVerdict({
     test: 'TEST05',
     round,
-    checks: [performance.check, ...validityChecks(tested), auditCheck(tested, test05, {})],
-    notes: [`alternate seeds of round ${round}: ${seedsInWords(test05)}`],
+    checks: [performance.check, ...validityChecks(tested), auditCheck(tested, seeds, {})],
+    notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
     texts: new Map([['verify_performance.txt', performance.text]]),
     copies: performanceLogs(tested),
   });

@@ -1,10 +1,10 @@
 import { type AccuracyLogEntry, readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { ACCURACY_LOG_SEED } from './audit-settings.ts';
 import { auditCheck, completenessChecks } from './common-checks.ts';
 import { readComplianceRun } from './compliance-run.ts';
-import { seedsOfRound } from './round-seeds.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
 
@@ -55,7 +55,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
     checks: [
       ...checking.checks(),
       ...completenessChecks(tested),
-      auditCheck(tested, seedsOfRound(round).submission, {
+      auditCheck(tested, seedsOfRound(round), {
         effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
       }),
     ],

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { writeResults } from '../logs/result-lines.ts';
 import { performanceSummaryText } from '../logs/summary-log.ts';
+import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import { type ExtendedRun, extendRun } from './extend-run.ts';
@@ -63,6 +64,7 @@ export async function measureRun(
   const outcome = {
     ...totals.outcome(contractErrors, sink.failures),
     ...findings,
+    firstQueries: firstQueriesOf(issued, context),
   };
   return { context, outcome };
 }
@@ -70,6 +72,18 @@ export async function measureRun(
 /** LoadGen's verdict: its rules, and an end at which the C++ LoadGen would have ended too. */
 function isValidForLoadgen({ summary, counts, endCause }: PerformanceOutcome): boolean {
   return summary.isValid && counts.lostSamples === 0 && !isBrokenEnd(endCause);
+}
+
+/** Of a run that went on its first part: later parts have no first query for a sample. */
+function firstQueriesOf(
+  { plan, recorder }: IssuedSet,
+  { effective: { scenario } }: TestContext,
+): FirstQueries | null {
+  if (scenario !== 'Server' && scenario !== 'SingleStream') return null;
+  // A query is one sample here, so that both have one number.
+  const latencyOf = (query: number): number | null =>
+    recorder.sampleTimes(query)?.latencyNs ?? null;
+  return compareFirstQueries(plan.sampleIndices, plan.queryCount, latencyOf);
 }
 
 type Findings = Pick<

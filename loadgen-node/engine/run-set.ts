@@ -26,6 +26,7 @@ export interface SetInput {
 
 /** A set that was issued, to whatever end. */
 export interface IssuedSet {
+  readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
   readonly end: SetEnd;
 }
@@ -103,7 +104,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   if (logs.trace !== null)
     traceSet(logs.trace, { scenario, plan, recorder, end, originNs, ...ids });
   logs.flush();
-  return { recorder, end };
+  return { plan, recorder, end };
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */
@@ -145,7 +146,7 @@ const LOGGER_COUNTERS = [
 
 function writeEnd(
   { logs, sink }: TestContext,
-  { recorder, end }: IssuedSet,
+  { recorder, end }: Pick<IssuedSet, 'recorder' | 'end'>,
   beginMs: number,
 ): void {
   for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);

@@ -1,4 +1,5 @@
 import type { LogFiles } from '../logs/test-logs.ts';
+import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
@@ -81,6 +82,8 @@ export interface PerformanceOutcome extends PhaseOutcome {
    * the issue, or (Server) p99 of the dispatch lag is above 10 % of the latency bound.
    */
   readonly isGeneratorBound: boolean;
+  /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
+  readonly firstQueries: FirstQueries | null;
   /** What the option `extendsUntilDecided` added; null unless it was asked for. */
   readonly extension: RunExtension | null;
   /** In words, empty if not generator-bound. */

@@ -1,4 +1,5 @@
 import type { PhaseCounts, TestOutcome } from '../engine/test-outcome.ts';
+import type { FirstQueries } from '../results/first-queries.ts';
 import type { DetailLog } from './detail-log.ts';
 import type { TestLogs } from './test-logs.ts';
 
@@ -16,6 +17,9 @@ export function writeVerdict(
   if (performance !== null) {
     writeCounts(logs.detail, 'performance', performance.counts);
     logs.detail.boolean('longhaul_generator_bound', performance.isGeneratorBound);
+    if (performance.firstQueries !== null) {
+      writeFirstQueries(logs.detail, performance.firstQueries);
+    }
   }
   const { isValid, reasons } = verdicts.longhaul;
   logs.detail.text('longhaul_validity', isValid ? 'VALID' : 'INVALID');
@@ -25,6 +29,12 @@ export function writeVerdict(
   if (isInterrupted) logs.appendSummary('\nINCOMPLETE: the test was interrupted.\n');
   if (isValid) return;
   logs.appendSummary(`\nlonghaul's verdict : INVALID\n${listOf(reasons.map(({ text }) => text))}`);
+}
+
+function writeFirstQueries(log: DetailLog, found: FirstQueries): void {
+  log.integer('longhaul_first_query_pairs', found.pairCount);
+  log.integer('longhaul_first_query_repeat_faster', found.repeatFasterCount);
+  log.integer('longhaul_first_query_first_faster', found.firstFasterCount);
 }
 
 function listOf(texts: readonly string[]): string {

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderDigit } from '../../shared/digits/render-digit.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { accuracyLogOf, readTree, writeTree } from '../support/submission-tree.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
 import { canRun } from '../support/test-certificates.ts';
 
 const HAS_AGE = canRun('age', ['--version']);
@@ -51,6 +53,28 @@ describe('longhaul accuracy', () => {
     const { code, stdout, stderr } = await score(entries.slice(0, 2));
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('responses to 2 of the 4 samples');
+  });
+});
+
+describe('longhaul accuracy of images that longhaul draws', () => {
+  it('scores a log over the images of another seed', async () => {
+    const set = { seed: 77, imageCount: 60 };
+    const entries = Array.from({ length: set.imageCount }, (_, i) => ({
+      ...{ seq_id: i, qsl_idx: i },
+      data: Buffer.from(new Int32Array([renderDigit(set, i).label]).buffer).toString('hex'),
+    }));
+    const path = join(tempFolder(), 'mlperf_log_accuracy.json');
+    writeFileSync(path, JSON.stringify(entries));
+    const flags = ['--benchmark', 'digits', '--cache-dir', testCacheFolder()];
+    const other = ['--data-seed', String(set.seed), '--data-count', String(set.imageCount)];
+    const right = await longhaul(['accuracy', path, ...flags, ...other]);
+    expect(right.code).toBe(0);
+    expect(right.stdout).toMatch(
+      /^accuracy=100\.000%, good=60, total=60\nnote: .*60 images of seed 77/,
+    );
+    const unsaid = await longhaul(['accuracy', path, ...flags]);
+    expect(unsaid.code).toBe(3);
+    expect(unsaid.stderr).toContain('--data-seed, --data-count');
   });
 });
 

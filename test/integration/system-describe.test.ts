@@ -85,6 +85,7 @@ describe('longhaul system describe', () => {
     expect(ended.stdout).toMatch(/Note: SUT node b told no facts: .*--system-facts withheld/);
     expect(ended.stdout).toMatch(/Note: SUT node old told no facts: .*does not know the call/);
     expect(ended.stdout).toContain('Note: SUT node sut-a and the LoadGen node are one machine');
+    expect(ended.stdout).toContain('what was read, of 1 machine\n');
     const description = JSON.parse(readFileSync(output, 'utf8')) as Record<string, string>;
     expect(description).toMatchObject({ submitter: 'ACME', is_network: 'True' });
     const facts = readFactsFile(factsPathOf(output));

@@ -55,6 +55,14 @@ export class ComplianceScene {
     await this.#run(this.accuracy, { mode: 'accuracy' });
   }
 
+  /** Makes another performance run; returns its folder. */
+  async submitAgain(how: Partial<Omit<SimulatedRun, 'folder'>>): Promise<string> {
+    this.#count += 1;
+    const folder = join(this.#folder, `performance-${this.#count}`);
+    await this.#run(folder, { minDuration: '60s', ...how.flags }, how);
+    return folder;
+  }
+
   /** Makes a run of a test; returns its folder. */
   async test(
     test: RunnableTestId,

@@ -1,11 +1,14 @@
 import { mlperfConfOf } from '../../../shared/benchmarks/rounds.ts';
 import { parseConf } from '../../settings/conf-grammar.ts';
-import type { SubmissionRound } from './submission-rounds.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
 /** The three seeds that a round prescribes: 64 bits, so no numbers. */
 export interface RoundSeeds {
+  /** Of the sets of samples. */
   readonly qsl_rng_seed: bigint;
+  /** Of the samples within a set. */
   readonly sample_index_rng_seed: bigint;
+  /** Of the arrivals. */
   readonly schedule_rng_seed: bigint;
 }
 
@@ -14,24 +17,48 @@ export const SEED_NAMES = ['qsl_rng_seed', 'sample_index_rng_seed', 'schedule_rn
 
 /** Seeds of a round's runs. Source: its mlperf.conf. */
 export function seedsOfRound(round: SubmissionRound): RoundSeeds {
-  const seeds = seedsIn(round, '');
+  const seeds = SEEDS[round];
   if (seeds === undefined) throw new Error(`mlperf.conf of ${round} has no seeds`);
   return seeds;
 }
 
 /** Seeds of a round's TEST05; undefined where the round has no such test. */
 export function test05SeedsOfRound(round: SubmissionRound): RoundSeeds | undefined {
-  return seedsIn(round, 'test05_');
+  return TEST05_SEEDS[round];
 }
 
-function seedsIn(round: SubmissionRound, prefix: string): RoundSeeds | undefined {
-  const { entries } = parseConf(mlperfConfOf(round));
-  const texts = SEED_NAMES.map((name) => entries.get(`*.*.${prefix}${name}`)?.text);
-  const [qsl, sampleIndex, schedule] = texts;
+/** The round whose runs have these seeds; undefined where they are of none. */
+export function roundOfSeeds(seeds: RoundSeeds): SubmissionRound | undefined {
+  return SUBMISSION_ROUNDS.find((round) => areSameSeeds(seedsOfRound(round), seeds));
+}
+
+export function areSameSeeds(a: RoundSeeds, b: RoundSeeds): boolean {
+  return SEED_NAMES.every((name) => a[name] === b[name]);
+}
+
+/** The seeds that `read` finds, by their names; undefined where it lacks one. */
+export function readSeeds(
+  read: (name: (typeof SEED_NAMES)[number]) => bigint | undefined,
+): RoundSeeds | undefined {
+  const [qsl, sampleIndex, schedule] = SEED_NAMES.map(read);
   if (qsl === undefined || sampleIndex === undefined || schedule === undefined) return undefined;
-  return {
-    qsl_rng_seed: BigInt(qsl),
-    sample_index_rng_seed: BigInt(sampleIndex),
-    schedule_rng_seed: BigInt(schedule),
-  };
+  return { qsl_rng_seed: qsl, sample_index_rng_seed: sampleIndex, schedule_rng_seed: schedule };
+}
+
+type SeedsByRound = Readonly<Partial<Record<SubmissionRound, RoundSeeds>>>;
+
+/** Read once: a self-check asks for every log of a tree. */
+const SEEDS = seedsWith('');
+const TEST05_SEEDS = seedsWith('test05_');
+
+function seedsWith(prefix: string): SeedsByRound {
+  const found = SUBMISSION_ROUNDS.flatMap((round) => {
+    const { entries } = parseConf(mlperfConfOf(round));
+    const seeds = readSeeds((name) => {
+      const text = entries.get(`*.*.${prefix}${name}`)?.text;
+      return text === undefined ? undefined : BigInt(text);
+    });
+    return seeds === undefined ? [] : [[round, seeds]];
+  });
+  return Object.fromEntries(found);
 }

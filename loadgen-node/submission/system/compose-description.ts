@@ -4,7 +4,7 @@ import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../system-field
 import { fieldsAcross, type NodeFields } from './across-nodes.ts';
 import type { FactsFile, SutNodeFacts } from './facts-file.ts';
 import { isTodo, todo } from './field-text.ts';
-import { hostFields } from './host-fields.ts';
+import { hostFields, UNSEEN_ACCELERATORS } from './host-fields.ts';
 import type { MergeValues } from './merge-file.ts';
 import { networkFields, type SessionFacts } from './network-fields.ts';
 import { hardwareNotes, nameOf, softwareNotes } from './system-notes.ts';
@@ -41,12 +41,14 @@ export function fieldsOf({
  */
 export function composeDescription(parts: DescriptionParts): SystemDescription {
   const { division, suite, facts, session, said, merged } = parts;
+  const given: Readonly<Record<string, string>> = { ...merged.values, ...said };
+  const machines = underTestFields(facts, suite);
   const read: Record<string, string> = {
-    ...underTestFields(facts, suite),
+    ...machines,
+    ...(hasUnseenAccelerators(machines, given) ? UNSEEN_ACCELERATORS : {}),
     ...(facts.sutNodes.length === 0 ? {} : networkFields(facts, session)),
     ...submitterFields(facts),
   };
-  const given: Readonly<Record<string, string>> = { ...merged.values, ...said };
   const notes: Readonly<Record<string, readonly string[]>> = {
     hw_notes: hardwareNotes(facts),
     sw_notes: softwareNotes(facts),
@@ -68,6 +70,15 @@ export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'me
   const keys = new Set(fieldsOf(parts).map(({ key }) => key));
   const others = Object.keys(values).filter((key) => !keys.has(key));
   return [...unknown, ...others.map((key) => `${places[key]}: ${key}`)];
+}
+
+/** True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for all of their fields. */
+function hasUnseenAccelerators(
+  read: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
+): boolean {
+  const { accelerators_per_node: count = '0', accelerator_model_name: model = 'N/A' } = given;
+  return read['accelerators_per_node'] === '0' && (count !== '0' || model !== 'N/A');
 }
 
 /** Notes that must not get lost, behind what the user wrote; not a second time. */

@@ -157,6 +157,20 @@ const NOT_LOOKED: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 );
 
+/** Fields of accelerators that no machine showed but somebody says are there: none of them is known. */
+export const UNSEEN_ACCELERATORS: Readonly<Record<string, string>> = {
+  accelerators_per_node: todo('number of accelerators, "8"'),
+  accelerator_model_name: todo('model of the accelerators, "NVIDIA H200"'),
+  accelerator_memory_capacity: todo('memory of one accelerator, "32GB"'),
+  accelerator_host_interconnect: todo('"PCIe 5.0 x16"'),
+  accelerator_interconnect: todo(
+    'link between accelerators, "6x 25GT/s NVLink", "N/A" if there is none',
+  ),
+  accelerator_memory_configuration: todo(
+    `kind of the accelerators' memory, "HBM2", and "${ECC_TEXTS.on}" or "${ECC_TEXTS.off}"`,
+  ),
+};
+
 /** On only where it is on in all of them. */
 function acceleratorMemory(accelerators: readonly AcceleratorFacts[], suite: Suite): string {
   const states = accelerators.map(({ ecc }) => ecc.state);

@@ -37,7 +37,7 @@ export function networkFields(file: FactsFile, session: SessionFacts): Record<st
     number_connections: `${links.reduce((sum, link) => sum + link.dataConnections, 0)}`,
     ...sutFields(sutNodes),
     network_topology: todo(
-      `how the ${links.length + 1} machines are connected, "Loadgen System connected to SUT through Switch and Load Balancer"`,
+      `how LoadGen and the SUT nodes are connected, "Loadgen System connected to SUT through Switch and Load Balancer"`,
     ),
   };
 }

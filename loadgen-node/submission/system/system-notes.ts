@@ -10,12 +10,17 @@ export interface NamedMachine {
 }
 
 /** All machines whose facts are known, the LoadGen node first. */
-export function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
+function machinesOf({ loadgen, sutNodes }: FactsFile): NamedMachine[] {
   const name = sutNodes.length === 0 ? 'this machine' : 'LoadGen node';
   const nodes = sutNodes.flatMap(({ gathered, ...node }) =>
     gathered === null ? [] : [{ name: `SUT node ${nameOf(node)}`, facts: gathered.facts }],
   );
   return [{ name, facts: loadgen.facts }, ...nodes];
+}
+
+/** Machines whose facts are known: two nodes, or a node and LoadGen, may run on one. */
+export function knownMachineCount(file: FactsFile): number {
+  return new Set(machinesOf(file).map(({ name, facts }) => facts.bootId ?? name)).size;
 }
 
 /** Name of a SUT node, or where it is. */

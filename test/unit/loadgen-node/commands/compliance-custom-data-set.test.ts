@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { customDataSetCommand } from '../../../../loadgen-node/commands/compliance-custom-data-set.ts';
@@ -110,6 +110,37 @@ describe('longhaul compliance custom-data-set', () => {
     await expect(call(['--run', submission, ...args])).rejects.toMatchObject({
       code: 'ERR_CONFIG_INVALID',
       message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ['run: { benchmark: digits }', 'run: { benchmark: digits, dataCount: 600 }'],
+    [
+      'run: { benchmark: resnet50, dataDir: standin, dataSeed: 9 }',
+      'run: { benchmark: resnet50, dataDir: standin, dataSeed: 9, dataCount: 5 }',
+    ],
+  ])('refuses runs over images of one seed, however many', async (own, other) => {
+    const runs = [await makeRun(1_900, 5e6), await makeRun(1_900, 5e6)];
+    const [run = '', test = ''] = runs;
+    writeFileSync(join(run, 'longhaul_run.yaml'), own);
+    writeFileSync(join(test, 'longhaul_run.yaml'), other);
+    await expect(call(['--run', run, '--test-run', test])).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringContaining('whatever their number: say another --data-seed'),
+    });
+    const count = [
+      '--data-count',
+      '700',
+      '--sut',
+      'a:1',
+      '--scenario',
+      'Offline',
+      '--target-qps',
+      '9',
+    ];
+    await expect(call(['--run', run, ...count])).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringContaining('whatever their number: say another --data-seed'),
     });
   });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import {
@@ -94,4 +94,21 @@ describe('complianceTest', () => {
     const asked = values({ testRun: test01, output: tempFolder(), ...own });
     await expect(complianceTest('TEST01', asked, flags)).rejects.toThrow(message);
   });
+
+  it.each([
+    ['dataSeed', '5', '--data-seed 5: the submission run was made without it'],
+    ['dataCount', '9', '--data-count 9: the submission run was made with 7'],
+    ['scenario', 'Offline', '--scenario Offline: the submission run was made with Server'],
+  ])(
+    'refuses another %s than the submission run had, before it runs',
+    async (key, value, message) => {
+      const run = join(tempFolder(), 'run');
+      cpSync(scene.performance, run, { recursive: true });
+      const own = '{ benchmark: resnet50, dataDir: standin, dataCount: 7, scenario: Server }';
+      writeFileSync(join(run, 'longhaul_run.yaml'), `run: ${own}\n`);
+      await expect(complianceTest('TEST04', values({ run }), { [key]: value })).rejects.toThrow(
+        message,
+      );
+    },
+  );
 });

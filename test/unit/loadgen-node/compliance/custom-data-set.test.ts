@@ -145,6 +145,19 @@ describe('judgeCustomDataSet', () => {
     );
   });
 
+  it.each(['submission', 'test'] as const)('refuses %s runs over two data sets', async (whose) => {
+    const [a, b, c] = [
+      await makePair(honest(), { dataSet: 'a' }),
+      await makePair(honest(), { dataSet: 'b' }),
+      await makePair(honest(), { dataSet: 'c' }),
+    ];
+    const mixed = { ...a, accuracyRun: c.accuracyRun };
+    const [submission, custom] = whose === 'submission' ? [mixed, b] : [b, mixed];
+    expect(() => judgeCustomDataSet(submission, custom, 0)).toThrow(
+      `the two ${whose} runs measured with two data sets, a and c: one is needed`,
+    );
+  });
+
   it('refuses Server runs at two rates', async () => {
     const reference = await makePair(honest(), { scenario: 'Server' });
     const custom = await makePair(honest(), { scenario: 'Server', flags: { targetQps: '15' } });

@@ -1,7 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rateStatistic } from '../../../../loadgen-node/compliance/caching-statistic.ts';
 import { pythonFloat } from '../../../../loadgen-node/compliance/python-number.ts';
+import { rateStatistic } from '../../../../loadgen-node/compliance/rate-statistic.ts';
 import type { TestVerdict } from '../../../../loadgen-node/compliance/test-verdict.ts';
 import { verifyTest04 } from '../../../../loadgen-node/compliance/verify-test04.ts';
 import { verifyTest05 } from '../../../../loadgen-node/compliance/verify-test05.ts';
@@ -14,13 +15,20 @@ const offline = new ComplianceScene(join(folder, 'offline'), 'v5.0', 'Offline');
 const stream = new ComplianceScene(join(folder, 'stream'), 'v4.1', 'SingleStream');
 
 /** A SUT that keeps the response to a sample: the first time it works, then it is quick. */
-function caching(): (sampleIndex: number) => number {
+function caching(hitNs = 100_000, missNs = 5_000_000): (sampleIndex: number) => number {
   const known = new Set<number>();
   return (sampleIndex) => {
-    if (known.has(sampleIndex)) return 100_000;
+    if (known.has(sampleIndex)) return hitNs;
     known.add(sampleIndex);
-    return 5_000_000;
+    return missNs;
   };
+}
+
+/** The C++ LoadGen's log has no such records. */
+function forgetFirstQueries(run: string): void {
+  const path = join(run, 'mlperf_log_detail.txt');
+  const lines = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, lines.filter((line) => !line.includes('longhaul_first_query')).join('\n'));
 }
 
 function unmet({ checks }: TestVerdict): string[] {
@@ -68,13 +76,41 @@ describe('TEST04', () => {
     expect(unmet(verdict)).toEqual(['latencies']);
   });
 
-  it('looks at the tail that a cache which fills in the submission run would leave', async () => {
-    const text = async (verdict: Promise<TestVerdict>): Promise<string | undefined> =>
-      (await verdict).checks.find(({ name }) => name === 'latencies')?.text;
-    const honest = await text(verifyTest04({ ...server, test: await server.test('TEST04') }));
+  it.each([
+    ['Server', server, 100_000, 5_000_000],
+    ['SingleStream', stream, 5_300_000, 12_000_000],
+  ] as const)(
+    'finds a cache that fills up in the submission run in %s, where nothing else shows it',
+    async (_, scene, hitNs, missNs) => {
+      const flags = { minDuration: '200s' };
+      const performance = await scene.submitAgain({ serviceNs: caching(hitNs, missNs), flags });
+      const test = await scene.test('TEST04', { serviceNs: caching(hitNs, missNs) });
+      const verdict = await verifyTest04({ ...scene, performance, test });
+      expect(verdict.isOfficialPass).toBe(true);
+      expect(unmet(verdict)).toEqual(['first queries']);
+    },
+  );
+
+  it('does not take a submission run for a cache that was disturbed for a while', async () => {
+    // The first 4 of 60 s, in which most queries are the first for their sample, and 4 s later on.
+    const disturbed = (_: number, sample: number): number =>
+      sample < 200 || (sample > 1000 && sample < 1200) ? 6_000_000 : 1_000_000;
+    const performance = await server.submitAgain({ serviceNs: disturbed });
+    const test = await server.test('TEST04', { serviceNs: () => 1_000_000 });
+    const verdict = await verifyTest04({ ...server, performance, test });
+    expect(unmet(verdict)).toEqual([]);
+    expect(verdict.notes.join()).not.toContain('slowest');
+  });
+
+  it('of a run of another LoadGen says what its tail may mean, and fails nothing', async () => {
+    const performance = await server.submitAgain({ serviceNs: caching() });
+    forgetFirstQueries(performance);
+    const test = await server.test('TEST04', { serviceNs: caching() });
+    const verdict = await verifyTest04({ ...server, performance, test });
+    expect(unmet(verdict)).toEqual([]);
     // 60 s at 50 queries/s over 1024 samples: about 1024 * (1 - e^-2.93) / 3000 = 32.3 % are first ones.
-    expect(honest).toMatch(
-      /the slowest 10 % took [\d.]+ ms or more \(a cache would leave 32\.\d % slow\)/,
+    expect(verdict.notes.join()).toMatch(
+      /the slowest 10 % of the submission run took [\d.]+ ms or more.*\(it would leave 32\.\d % slow\)/,
     );
   });
 

@@ -210,6 +210,19 @@ it('takes the evidence of a test from the folder that is named, and misses it wh
   expect(named.warnings).toEqual([]);
 });
 
+it("warns of a test that longhaul's own checks failed, where the official files say PASS", async () => {
+  const own = join(scene.folder, 'own');
+  cpSync(join(scene.folder, 'runs/Server/compliance'), own, { recursive: true });
+  writeFileSync(join(own, 'TEST04/README.md'), '# TEST04: failed\n\nA cache.\n');
+  const { warnings } = await trial.build(({ results }) => {
+    for (const result of results) result.divisions = ['network'];
+    results[0].compliance = 'own';
+  });
+  expect(warnings.filter((text) => text.includes("TEST04 failed by longhaul's own"))).toEqual([
+    expect.stringMatching(/own\/TEST04\/README\.md tells which$/),
+  ]);
+});
+
 it('refuses tests that were not passed, and TEST01 that needs its fallback without it', async () => {
   const failed = join(scene.folder, 'failed');
   cpSync(join(scene.folder, 'runs/Server/compliance'), failed, { recursive: true });

@@ -132,6 +132,20 @@ describe('a system of servers over a network', () => {
     });
   });
 
+  it.each([
+    ['accelerators_per_node: 2', 'accelerator_model_name'],
+    ['accelerator_model_name: ACME X1', 'accelerators_per_node'],
+  ])('does not call accelerators absent that a file tells of (%s)', (text, other) => {
+    const merged = parseMergeFile('m.yaml', text);
+    const description = describeSystem(server, [node(3)], { merged });
+    const open = [other, 'accelerator_memory_capacity', 'accelerator_interconnect'];
+    for (const key of open) expect(description[key]).toMatch(/^TODO: /);
+    expect(description['accelerator_memory_configuration']).toContain('ECC enabled');
+    const none = parseMergeFile('m.yaml', 'accelerators_per_node: 0');
+    const without = describeSystem(server, [node(3)], { merged: none });
+    expect(without['accelerator_model_name']).toBe('N/A');
+  });
+
   it('says what the links are on layers one to four, through the bond to its cards', () => {
     const nodes = [node(3), { ...node(4), dataConnections: 2 }];
     expect(describeSystem(server, nodes)).toMatchObject({
