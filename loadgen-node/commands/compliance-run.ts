@@ -36,7 +36,10 @@ export interface TestRun {
 }
 
 /** Joins the record of the submission run, where longhaul made it, with flags of the command. */
-export function runSources({ record }: RunFolder, flags: SettingSources['flags']): RunSources {
+export function runSources(
+  { record }: Pick<RunFolder, 'record'>,
+  flags: SettingSources['flags'],
+): RunSources {
   const own = existsSync(record) ? readConfigFile(record, CONFIG_SECTIONS).get('run') : undefined;
   const file = new Map<string, FileValue>(own ?? []);
   for (const key of DECIDED_BY_TEST) file.delete(key);

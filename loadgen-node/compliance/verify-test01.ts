@@ -1,5 +1,6 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
+import { repeatsInWords } from '../benchmarks/score-accuracy-log.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
@@ -150,7 +151,10 @@ async function scoreTest(
     const file = (line: string): string => [line, ...marks, ''].join('\n');
     return {
       pair,
-      notes: [`accuracy of the logged responses: ${accuracyLine(own)}`, ...ownMarks],
+      notes: [
+        `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
+        ...ownMarks,
+      ],
       texts: (isExact) => [
         ['accuracy/accuracy.txt', file(accuracyLine(own))],
         ...(isExact || pair === undefined
