@@ -3,8 +3,12 @@
 #
 #   submission-walkthrough.sh [--dry-run-lengths] OUT
 #
-# OUT is made; runs that are there already are not made again, so that the script can be started again.
-# Changed by the environment: ROUNDS, SUT, SERVER_QPS, OFFLINE_QPS, ACCURACY_QPS, MODEL, DATA_DIR, DATA_COUNT, LONGHAUL.
+# OUT is made; runs that are there already are not made again, so that the script can be started again. A run is made
+# again where its folder, or the file "done" in it, is removed. Start it in the clone, or where longhaul is installed.
+#
+# The environment changes: LONGHAUL (the program; default npx longhaul), ROUNDS ("v4.1 v5.0"), SUT (host:port of a node
+# of yours; default: one is started here on LISTEN), LISTEN (127.0.0.1:50051), SERVER_QPS, OFFLINE_QPS, ACCURACY_QPS (target
+# rates), MODEL and DATA_DIR (standin), DATA_COUNT (images of the stand-in's data set), TEST_ATTEMPTS (2).
 set -euo pipefail
 
 is_dry=no
@@ -19,7 +23,7 @@ fi
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 
-longhaul=${LONGHAUL:-npx longhaul}
+read -ra longhaul <<<"${LONGHAUL:-npx longhaul}"
 rounds=${ROUNDS:-v4.1 v5.0}
 model=${MODEL:-standin}
 data_dir=${DATA_DIR:-standin}
@@ -28,6 +32,7 @@ offline_qps=${OFFLINE_QPS:-40}
 accuracy_qps=${ACCURACY_QPS:-30}
 # The rules' lengths, bounds and counts come from the round's mlperf.conf: 600 s and more. A dry run says others.
 data_count=${DATA_COUNT:-50000}
+attempts=${TEST_ATTEMPTS:-2}
 server_flags=()
 offline_flags=()
 build_flags=()
@@ -43,33 +48,45 @@ if [ "$data_dir" = standin ]; then data+=(--data-count "$data_count"); fi
 
 # --- the system under test: a node of your own (SUT=host:port), or one that is started here
 if [ -z "${SUT:-}" ]; then
-  SUT=127.0.0.1:50051
-  $longhaul sut --benchmark resnet50 --model "$model" --node sut-walkthrough --listen "$SUT" \
+  SUT=${LISTEN:-127.0.0.1:50051}
+  if "${longhaul[@]}" name --sut "$SUT" >/dev/null 2>&1; then
+    echo "$0: somebody answers at $SUT already: SUT=$SUT measures that node, LISTEN=host:port starts one elsewhere" >&2
+    exit 4
+  fi
+  "${longhaul[@]}" sut --benchmark resnet50 --model "$model" --node sut-walkthrough --listen "$SUT" \
     --progress hidden >"$out/sut.log" 2>&1 &
   sut_process=$!
   trap 'kill "$sut_process" 2>/dev/null || true; wait "$sut_process" 2>/dev/null || true' EXIT
   for _ in $(seq 600); do
-    if $longhaul name --sut "$SUT" >/dev/null 2>&1; then break; fi
     if ! kill -0 "$sut_process" 2>/dev/null; then
       cat "$out/sut.log" >&2
       exit 4
     fi
+    if "${longhaul[@]}" name --sut "$SUT" >/dev/null 2>&1; then break; fi
     sleep 1
   done
 fi
 
-# --- runs. One that is INVALID ends the script: nothing can be compared with it, nor submitted
-make_run() { # folder, then the command
-  local folder=$1 code=0
-  shift
+# --- runs. One that is INVALID ends the script: nothing can be compared with it, nor submitted. A test that failed is made
+# again, since a busy machine fails it as well; failed again, it goes into a dry run's tree as it is, and ends any other
+make_run() { # folder, how often at most, then the command
+  local folder=$1 attempts=$2 code=0
+  shift 2
   if [ -e "$folder/done" ]; then return; fi
-  echo "== ${folder#"$out"/}"
-  mkdir -p "$folder"
-  "$@" >"$folder/report.txt" 2>"$folder/errors.txt" || code=$?
-  grep -E '^(Result|Accuracy|TEST|PASSED|FAILED)' "$folder/report.txt" || true
-  if [ "$code" -ne 0 ]; then
-    cat "$folder/report.txt" "$folder/errors.txt" >&2
-    echo "$0: ${folder#"$out"/} ended with exit code $code; start the script again to make it again" >&2
+  for attempt in $(seq "$attempts"); do
+    echo "== ${folder#"$out"/}$(if [ "$attempt" -gt 1 ]; then echo ", again"; fi)"
+    mkdir -p "$folder"
+    code=0
+    "$@" >"$folder/report.txt" 2>"$folder/errors.txt" || code=$?
+    grep -E '^(Result|Accuracy|TEST)' "$folder/report.txt" || true
+    if [ "$code" -ne 3 ]; then break; fi
+  done
+  if [ "$code" -eq 3 ] && [ "$attempts" -gt 1 ] && [ "$is_dry" = yes ]; then
+    echo "$0: ${folder#"$out"/} failed; a dry run goes on" >&2
+  elif [ "$code" -ne 0 ]; then
+    tail -30 "$folder/report.txt" "$folder/errors.txt" >&2
+    echo "$0: ${folder#"$out"/} ended with exit code $code; start the script again to make it again" \
+      "(and remove ${folder%/*}/performance if that run was the unusual one)" >&2
     exit "$code"
   fi
   touch "$folder/done"
@@ -79,11 +96,11 @@ measure() { # round, scenario, target rate, then further flags
   local round=$1 scenario=$2 qps=$3 runs="$out/$1/runs/$2" tests="TEST01 TEST04"
   shift 3
   if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
-  local common=($longhaul run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" --digest 10 "${data[@]}")
-  make_run "$runs/accuracy" "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy"
-  make_run "$runs/performance" "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance"
+  local common=("${longhaul[@]}" run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" --digest 10 "${data[@]}")
+  make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy"
+  make_run "$runs/performance" 1 "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance"
   for test in $tests; do
-    make_run "$runs/$test-report" $longhaul compliance "$test" --run "$runs/performance" \
+    make_run "$runs/$test-report" "$attempts" "${longhaul[@]}" compliance "$test" --run "$runs/performance" \
       --accuracy-run "$runs/accuracy" --output "$runs/compliance"
   done
 }
@@ -101,7 +118,7 @@ network_type: Ethernet
 network_media: Copper
 network_topology: LoadGen node connected to the SUT node through one switch
 YAML
-  $longhaul system describe --sut "$SUT" --merge "$out/submitter.yaml" --output "$out/systems/walkthrough.json" --force
+  "${longhaul[@]}" system describe --sut "$SUT" --merge "$out/submitter.yaml" --output "$out/systems/walkthrough.json" --force
 }
 
 write_config() { # round
@@ -113,23 +130,23 @@ submission:
     walkthrough:
       file: ../systems/walkthrough.json
       data_path: NIC, PCIe, host memory; the model runs on the host's processors.
-      data_path_evidence: State here a specification or a measurement of your machine.
+      data_path_evidence: 'TODO: a specification or a measurement of this machine'
       network:
         sut_nodes: [sut-walkthrough]
         components:
-          - { id: switch, kind: switch, name: The switch between the two machines }
+          - { id: sw1, kind: switch, name: 'TODO: make and model of the switch' }
         links:
-          - { from: loadgen, to: switch, media: copper, rate: 10G }
-          - { from: switch, to: sut-walkthrough, media: copper, rate: 10G }
+          - { from: loadgen, to: sw1, media: copper, rate: 10G }
+          - { from: sw1, to: sut-walkthrough, media: copper, rate: 10G }
   implementations:
     longhaul:
       weights:
-        - source: made by "longhaul prepare resnet50-standin"
+        - source: $(weights_source)
           sha256: '$(model_sha256)'
       software:
-        - { name: Linux distribution, version: see operating_system, method: binary, release: production }
+        - { name: Linux distribution, version: 'TODO: name and version', method: binary, release: production }
       calibration: { text: The fp32 weights are used as they are; there is no calibration. }
-      starting_weights_filename: resnet50-standin-fp32.onnx
+      starting_weights_filename: $(model_file)
       weight_data_types: fp32
       weight_transformations: 'No'
       input_data_types: uint8
@@ -150,9 +167,25 @@ RESULT
 YAML
 }
 
-# The SUT node tells the hash of its model; it stands in the report of every run.
+# The SUT node tells name and hash of its model; they stand in the report of every run: "Model  NAME, SHA-256 HASH...".
+model_line() {
+  grep -hE '^Model ' "$out"/v*/runs/*/performance/report.txt | sed -n 1p
+}
+
 model_sha256() {
-  grep -hoE 'SHA-256 [0-9a-f]{64}: A STAND-IN' "$out"/v*/runs/*/performance/report.txt | head -1 | cut -d' ' -f2 | tr -d :
+  model_line | grep -oE '[0-9a-f]{64}'
+}
+
+model_file() {
+  model_line | sed -E 's/^Model +([^,]+),.*/\1.onnx/'
+}
+
+weights_source() {
+  if [ "$model" = standin ] || [ "$model" = standin-int8 ]; then
+    echo made by longhaul prepare resnet50-standin
+  else
+    echo "'TODO: where the weights can be had'"
+  fi
 }
 
 result=0
@@ -162,14 +195,14 @@ for round in $rounds; do
   describe
   write_config "$round"
   tree="$out/$round/tree"
-  $longhaul submission build --config "$out/$round/submission.yaml" --output "$tree" --force ${build_flags[@]+"${build_flags[@]}"}
-  $longhaul submission truncate "$tree" --round "$round" --backup "$out/$round/originals-$(date +%s)"
+  "${longhaul[@]}" submission build --config "$out/$round/submission.yaml" --output "$tree" --force ${build_flags[@]+"${build_flags[@]}"}
+  "${longhaul[@]}" submission truncate "$tree" --round "$round" --backup "$out/$round/originals-$(date +%s)"
   code=0
-  $longhaul submission check "$tree" --round "$round" --json "$out/$round/check.json" >"$out/$round/check.txt" || code=$?
+  "${longhaul[@]}" submission check "$tree" --round "$round" --json "$out/$round/check.json" >"$out/$round/check.txt" || code=$?
   cat "$out/$round/check.txt"
   if [ "$code" -ne 0 ]; then result=$code; fi
   if [ "$code" -eq 0 ]; then
-    $longhaul submission pack "$tree" --round "$round" --output "$out/$round/acme.tar.gz.age" --new-key-file "$out/$round/acme.key"
+    "${longhaul[@]}" submission pack "$tree" --round "$round" --output "$out/$round/acme.tar.gz.age" --new-key-file "$out/$round/acme.key"
   fi
 done
 exit "$result"

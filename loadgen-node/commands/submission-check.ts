@@ -17,7 +17,7 @@ Examples:
   longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
 
-Exit code: 0 no error, 3 errors, 2 no tree or wrong usage. Every finding: docs/submission-check.md.`;
+Exit codes: 0 no error, 3 errors, 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`;
 
 interface CheckFlags {
   readonly round?: SubmissionRound;

@@ -111,16 +111,18 @@ export function submissionPackCommand(
       const { values } = settingsOf(command, undefined, PACK_SETTINGS);
       const terminal = new Terminal();
       checkKeyFlags(values);
+      // Loaded when it is needed: the libraries of tar and age would make every verb start later.
+      const { packTree, sideFiles, checkPaths } = await import('../submission/pack/pack-tree.ts');
+      const keyFile = values.keyFile ?? values.newKeyFile;
+      // Before the check, which reads every log of the tree.
+      checkPaths({ tree, output: values.output, keyFile });
       const isChecked = !values.unchecked;
       if (isChecked && !(await isAccepted(tree, values.round, check, terminal))) {
         setExitCode(EXIT.invalid);
         return;
       }
       terminal.status(`packing ${tree}`);
-      const keyFile = values.keyFile ?? values.newKeyFile;
       const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, terminal);
-      // Loaded when it is needed: the libraries of tar and age would make every verb start later.
-      const { packTree, sideFiles } = await import('../submission/pack/pack-tree.ts');
       const packed = await packTree({ tree, output: values.output, encryption, keyFile });
       terminal.clear();
       process.stdout.write(

@@ -12,6 +12,9 @@ const RECORD_CHARACTERS_MAX = 2 ** 26;
 /** Characters of a line that a message shows. */
 const SHOWN_CHARACTERS = 60;
 
+/** Keys of longhaul's own records begin so; one key may stand for several things, such as a model per SUT node. */
+const OWN_KEY = 'longhaul_';
+
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** The first record of a key: the official checkers go by it. */
@@ -37,6 +40,10 @@ export interface DetailLog {
   readonly beginsWithRecord: boolean;
   /** First record of every key. */
   readonly records: ReadonlyMap<string, DetailRecord>;
+  /** Characters of the lines of the records that are kept. */
+  readonly recordCharacters: number;
+  /** Every record of longhaul's own, in their order; none in a log of another LoadGen. */
+  readonly ownRecords: readonly DetailRecord[];
   /** Records that LoadGen marked as errors; the first 20. */
   readonly errors: readonly DetailRecord[];
   readonly errorCount: number;
@@ -58,6 +65,7 @@ export async function readDetailLog(path: string): Promise<DetailLog> {
 
 class DetailReading {
   readonly #records = new Map<string, DetailRecord>();
+  readonly #ownRecords: DetailRecord[] = [];
   readonly #errors: DetailRecord[] = [];
   readonly #damages: LogDamage[] = [];
   #recordCharacters = 0;
@@ -80,18 +88,22 @@ class DetailReading {
       return;
     }
     const { isError, ...record } = read;
-    if (!this.#records.has(record.key)) this.#addRecord(line, record);
+    const isOwn = record.key.startsWith(OWN_KEY);
+    if (isOwn || !this.#records.has(record.key)) this.#addRecord(line, record, isOwn);
     if (!isError) return;
     this.#errorCount += 1;
     if (this.#errors.length < KEPT_MAX) this.#errors.push(record);
   }
 
   /** A log of gigabytes with ever new keys is no log; the memory stays bounded. */
-  #addRecord(line: LogLine, record: DetailRecord): void {
+  #addRecord(line: LogLine, record: DetailRecord, isOwn: boolean): void {
     this.#recordCharacters += line.text.length;
-    if (this.#recordCharacters <= RECORD_CHARACTERS_MAX) this.#records.set(record.key, record);
-    else
+    if (this.#recordCharacters > RECORD_CHARACTERS_MAX) {
       this.#addDamage(line, `more than ${RECORD_CHARACTERS_MAX} characters of different records`);
+      return;
+    }
+    if (!this.#records.has(record.key)) this.#records.set(record.key, record);
+    if (isOwn) this.#ownRecords.push(record);
   }
 
   #addDamage(line: LogLine, text: string): void {
@@ -104,6 +116,8 @@ class DetailReading {
       lineCount: this.#lineCount,
       beginsWithRecord: this.#beginsWithRecord,
       records: this.#records,
+      recordCharacters: this.#recordCharacters,
+      ownRecords: this.#ownRecords,
       errors: this.#errors,
       errorCount: this.#errorCount,
       damages: this.#damages,

@@ -49,7 +49,9 @@ export function writeForeignTree(tree: ForeignTree): void {
   write(layout.system(division, 'ACME', 'acme'), JSON.stringify(system));
   write(posix.join(layout.code(division, 'ACME'), tree.model, 'README.md'), 'code\n');
   write(posix.join(division, 'ACME', 'calibration.md'), 'none\n');
-  write(posix.join(layout.documentation(division, 'ACME'), 'system_diagram.md'), 'diagram\n');
+  for (const name of ['system_diagram', 'wire_protocol', 'bandwidth']) {
+    write(posix.join(layout.documentation(division, 'ACME'), `${name}.md`), `${name}\n`);
+  }
   for (const scenario of scenarios) {
     const place = { division, submitter: 'ACME', system: 'acme', model: tree.model, scenario };
     writeResult(write, layout, { tree, place, model: modelInScenario(model, scenario) });
@@ -112,12 +114,17 @@ const RATES: Readonly<Record<string, string>> = {
   Offline: 'Samples per second: 50',
 };
 
+/** A closed system has no network. */
+function sutName({ division }: ForeignTree): string {
+  return division === 'closed' ? 'PySUT' : 'Network SUT: node';
+}
+
 function writeRun(write: Write, folder: string, log: ForeignLog): void {
   const scenario = String(JSON.parse(log['effective_scenario'] as string));
   write(posix.join(folder, 'mlperf_log_detail.txt'), foreignText(log));
   write(
     posix.join(folder, 'mlperf_log_summary.txt'),
-    `SUT name : Network SUT: node\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\n`,
+    `SUT name : ${JSON.parse(log['sut_name'] as string)}\nScenario : ${scenario}\n${RATES[scenario] ?? ''}\nResult is : VALID\n`,
   );
 }
 
@@ -169,8 +176,9 @@ function foreignLog({ tree, place, model }: ResultOf, mode: string, test?: strin
     loadgen_build_date_local: '"2026-07-01T10:00:00.000000"',
     loadgen_git_commit_date: '"2024-07-01T00:00:00+00:00"',
     loadgen_git_status_message: '""',
+    loadgen_file_sha1: '{"loadgen.cc": "0b2d"}',
     test_datetime: '"2026-07-02T10:00:00Z"',
-    sut_name: '"Network SUT: node"',
+    sut_name: JSON.stringify(sutName(tree)),
     get_sut_name_duration_ns: '812345',
     qsl_name: '"PySUT"',
     qsl_reported_total_count: String(model.accuracySamples ?? model.dataSetSamples),

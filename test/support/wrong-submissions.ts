@@ -151,7 +151,7 @@ export const WRONG_SUBMISSIONS: readonly (readonly [string, Change, RegExp])[] =
         inferred_from: 'Server',
       });
     },
-    /only edge systems may infer results[\s\S]*MultiStream cannot be inferred from Server/,
+    /only edge systems may infer MultiStream[\s\S]*MultiStream cannot be inferred from Server/,
   ],
   [
     'a reference model outside open',

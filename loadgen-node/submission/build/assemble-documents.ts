@@ -10,7 +10,7 @@ import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan
 
 /** Writes the texts for reviewers: per division the wire and the calibration, per system the rest. */
 export function assembleDocuments(scope: DivisionScope): void {
-  const { plan, layout, division, results, files } = scope;
+  const { plan, layout, division, results, files, notices } = scope;
   const folder = layout.documentation(division, plan.submitter);
   const codeName = layout.isFlat ? 'src' : 'code';
   files.text(`${folder}/network.md`, networkText(`../${codeName}/longhaul`));
@@ -19,30 +19,30 @@ export function assembleDocuments(scope: DivisionScope): void {
     const own = results.filter(({ entry }) => entry.system === id);
     if (own.length > 0) assembleSystem(scope, `${folder}/${id}`, system, own);
   }
+  const notice = weightsNotice(results.map((result) => implementationOf(scope, result)));
+  if (notice !== undefined) notices.push(notice);
+}
+
+function implementationOf(
+  { plan }: DivisionScope,
+  { entry }: PlannedResult,
+): PlannedImplementation {
+  return plan.implementations.get(entry.implementation) as PlannedImplementation;
 }
 
 function assembleSystem(
-  { plan, files, notices }: DivisionScope,
+  scope: DivisionScope,
   folder: string,
   system: PlannedSystem,
   results: readonly PlannedResult[],
 ): void {
-  const pairs = results.map(
-    (result) =>
-      [
-        result,
-        plan.implementations.get(result.entry.implementation) as PlannedImplementation,
-      ] as const,
-  );
+  const { files, notices } = scope;
+  const pairs = results.map((result) => [result, implementationOf(scope, result)] as const);
   const { text, shortfalls } = bandwidthStatement(system, pairs);
   files.text(`${folder}/bandwidth.md`, text);
   notices.push(...shortfalls.map((shortfall) => `bandwidth of ${system.id}: ${shortfall}`));
   const status = String(system.fields['status'] ?? '');
   files.text(`${folder}/software.md`, softwareText(system.id, status, pairs));
-  for (const [, implementation] of pairs) {
-    const notice = weightsNotice(implementation);
-    if (notice !== undefined) notices.push(notice);
-  }
   const { network } = system;
   if (network === undefined) return;
   const texts = { loadgen: machineTexts(system, 'loadgen'), sut: machineTexts(system, 'sut') };

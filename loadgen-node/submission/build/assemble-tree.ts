@@ -1,3 +1,4 @@
+import { DRY_RUN_FILE } from '../dry-run-mark.ts';
 import { TreeLayout } from '../tree-layout.ts';
 import { assembleDocuments } from './assemble-documents.ts';
 import { assembleResult } from './assemble-result.ts';
@@ -7,30 +8,27 @@ import { markText, notSubmittableText } from './documents/root-texts.ts';
 import { checksumsOf, longhaulSources } from './longhaul-sources.ts';
 import { modelMappingOf } from './plan/open-models.ts';
 import type { PlannedImplementation, PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
+import { PlannedFiles } from './planned-files.ts';
 import { systemFields } from './system-file.ts';
-import { TreeFiles } from './tree-files.ts';
 import { MARK_FILE } from './write-tree.ts';
-
-/** Where a tree says that it is not to be handed in. */
-const NOT_SUBMITTABLE_FILE = 'NOT_SUBMITTABLE.md';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';
 
 /** A tree before it is written. */
 export interface AssembledTree {
-  readonly files: TreeFiles;
+  readonly files: PlannedFiles;
   /** What reviewers will ask about; whole sentences. */
   readonly notices: readonly string[];
 }
 
 /** Puts every file of a tree in its place; nothing is written yet. */
 export function assembleTree(plan: SubmissionPlan): AssembledTree {
-  const files = new TreeFiles();
+  const files = new PlannedFiles();
   const notices: string[] = [];
   const layout = new TreeLayout(plan.round);
   files.text(MARK_FILE, markText(plan));
-  if (plan.isDryRun) files.text(NOT_SUBMITTABLE_FILE, notSubmittableText());
+  if (plan.isDryRun) files.text(DRY_RUN_FILE, notSubmittableText());
   for (const division of plan.divisions) {
     const results = plan.results.filter(({ entry }) => entry.divisions.includes(division));
     const scope = { plan, layout, division, results, files, notices };

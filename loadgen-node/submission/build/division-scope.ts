@@ -1,7 +1,7 @@
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
 import type { TreeLayout } from '../tree-layout.ts';
 import type { PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
-import type { TreeFiles } from './tree-files.ts';
+import type { PlannedFiles } from './planned-files.ts';
 
 /** Everything that one division of a tree is made from. */
 export interface DivisionScope {
@@ -9,6 +9,6 @@ export interface DivisionScope {
   readonly layout: TreeLayout;
   readonly division: SubmissionDivision;
   readonly results: readonly PlannedResult[];
-  readonly files: TreeFiles;
+  readonly files: PlannedFiles;
   readonly notices: string[];
 }

@@ -18,12 +18,8 @@ export function fiveFigures(value: number): string {
   return (value < 0 ? '-' : '') + withPoint(kept, exponent);
 }
 
-/**
- * The decimal numbers of a line of accuracy.txt in five figures; whole numbers are counts and stay. A note stays
- * as it is: an address or a version in it is no figure.
- */
+/** The decimal numbers of a line in five figures; whole numbers are counts and stay. */
 export function fiveFiguresIn(line: string): string {
-  if (line.startsWith('note:')) return line;
   return line.replace(/\d+\.\d+/g, (number) => fiveFigures(Number(number)));
 }
 

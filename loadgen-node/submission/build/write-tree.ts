@@ -10,7 +10,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
-import type { TreeFiles } from './tree-files.ts';
+import type { PlannedFiles } from './planned-files.ts';
 
 /** File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf files. */
 export const MARK_FILE = 'LONGHAUL.md';
@@ -42,7 +42,7 @@ export function checkTarget(tree: string, mayReplace: boolean): void {
  */
 export async function writeTree(
   tree: string,
-  files: TreeFiles,
+  files: PlannedFiles,
   finish: (folder: string) => Promise<void>,
 ): Promise<void> {
   const target = resolve(tree);

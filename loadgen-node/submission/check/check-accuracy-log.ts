@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256OfFile } from '../tree-files.ts';
+import { sha256OfFile } from '../file-work.ts';
 import type { CheckContext } from './check-context.ts';
 import { readDocument } from './read-document.ts';
 import { messageOf } from './run-log.ts';

@@ -15,6 +15,8 @@ const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bit\/s|b\/s|bps|bit|be|b)?(?![a-z])/gi
 export interface WireBytes {
   readonly payload: number;
   readonly response: number;
+  /** Share of the samples that the busiest node took, from 0 to 1. */
+  readonly largestShare: number;
 }
 
 /** Bytes of one sample on the wire, each way; undefined where nobody counted them. */
@@ -24,11 +26,17 @@ export function wireBytesOf(audit: NetworkAudit | undefined): WireBytes | undefi
   if (samples === 0) return undefined;
   const payload = ours.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0);
   const response = ours.reduce((sum, { responseBytes }) => sum + responseBytes, 0);
-  return { payload: payload / samples, response: response / samples };
+  const most = Math.max(...ours.map(({ sampleCount }) => sampleCount));
+  return {
+    payload: payload / samples,
+    response: response / samples,
+    largestShare: most / samples,
+  };
 }
 
 /**
- * Holds what a result needs against the stated links: rate times number of cards, at the weaker end. The formulas are
+ * Holds what a result needs against the stated links: rate times number of cards, at the LoadGen node, and at the SUT
+ * node that has most to do. The formulas are
  * adjusted to the bytes that were counted, as the rules ask.
  */
 export function checkBandwidth(
@@ -51,13 +59,19 @@ export function checkBandwidth(
   const throughput = key === undefined ? undefined : log.optionalNumber(key);
   const bytes = bytesOfSample(site, wire);
   if (throughput === undefined || bytes === undefined) return;
-  const needed = throughput * Math.max(bytes.payload, bytes.response) * 8;
-  const offered = rate * Math.min(ofLoadgen, ofSut);
-  if (needed <= offered) return;
-  const text =
-    `${site.modelFolder} ${scenario} needs ${formatRate(needed)}, ` +
-    `and ${Math.min(ofLoadgen, ofSut)} x ${formatRate(rate)} are stated.`;
-  findings.add('bandwidth-too-small', path, text);
+  const all = throughput * Math.max(bytes.payload, bytes.response) * 8;
+  for (const [end, cards, share] of [
+    ['the LoadGen node', ofLoadgen, 1],
+    ['a SUT node', ofSut, bytes.largestShare],
+  ] as const) {
+    const needed = all * share;
+    if (needed <= rate * cards) continue;
+    const text =
+      `${site.modelFolder} ${scenario} needs ${formatRate(needed)} at ${end}, ` +
+      `and ${cards} x ${formatRate(rate)} are stated.`;
+    findings.add('bandwidth-too-small', path, text);
+    return;
+  }
 }
 
 /** Where the description is empty or not finished, other rules have told it. */
@@ -79,7 +93,10 @@ function slowestRate(text: string): number | undefined {
 }
 
 /** Counted bytes; else the rules' formula, with elements of four bytes as the reference models take. */
-function bytesOfSample({ model }: ResultSite, wire: WireBytes | undefined): WireBytes | undefined {
+function bytesOfSample(
+  { model, description }: ResultSite,
+  wire: WireBytes | undefined,
+): WireBytes | undefined {
   if (wire !== undefined) return wire;
   const formula = model === undefined ? undefined : bandwidthFormula(model.benchmark);
   if (formula === undefined) return undefined;
@@ -87,5 +104,6 @@ function bytesOfSample({ model }: ResultSite, wire: WireBytes | undefined): Wire
   return {
     payload: formula.inputElements * bytes,
     response: (formula.outputElements ?? 0) * bytes,
+    largestShare: 1 / (countOf(description?.['number_of_nodes']) || 1),
   };
 }

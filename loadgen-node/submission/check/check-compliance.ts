@@ -176,12 +176,12 @@ function checkTest06(context: CheckContext, folder: string): void {
 
 /** The figures that verify_performance.txt was made from, compared again. */
 function checkRate(
-  { scenario }: ResultSite,
+  { measured }: ResultSite,
   test: TestId,
   { log, performance }: { log: RunLog; performance: RunLog | undefined },
 ): void {
   const shares = RATE_SHARES[test];
-  const key = sampleRateKey(scenario);
+  const key = sampleRateKey(measured);
   if (shares === undefined || key === undefined) return;
   const rate = log.optionalNumber(key);
   const result = performance?.optionalNumber(key);

@@ -1,10 +1,8 @@
 import { posix } from 'node:path';
+import { DRY_RUN_FILE } from '../dry-run-mark.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
 import type { Findings } from './findings.ts';
 import type { TreeListing } from './tree-listing.ts';
-
-/** Name of the document that marks a tree of shortened runs. */
-const NOT_SUBMITTABLE = 'NOT_SUBMITTABLE.md';
 
 /** Largest file of a tree. */
 const FILE_BYTES_MAX = 50 * 2 ** 20;
@@ -47,7 +45,7 @@ function checkFolder(path: string, listing: TreeListing, findings: Findings): vo
 function checkRoot(listing: TreeListing, findings: Findings): void {
   const { files, folders } = listing.entries('');
   for (const name of files) {
-    if (name === NOT_SUBMITTABLE) {
+    if (name === DRY_RUN_FILE) {
       findings.add(
         'dry-run-lengths',
         name,

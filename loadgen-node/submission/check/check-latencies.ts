@@ -1,5 +1,6 @@
 import type { SubmissionModel } from '../rules/submission-model.ts';
-import type { ResultSite } from './result-site.ts';
+import type { FindingId } from './finding-rules.ts';
+import { isStrict, type ResultSite } from './result-site.ts';
 import type { RunLog } from './run-log.ts';
 
 /** Share of the queries that a Server bound holds for. */
@@ -14,13 +15,13 @@ export function checkLatencies(log: RunLog, site: ResultSite, model: SubmissionM
   const { scenario } = site;
   const isServer = scenario === 'Server' || scenario === 'Interactive';
   if (isServer) {
-    checkBound(log, model);
+    checkBound(log, site, model);
     checkEarlyStopping(log);
   }
   if (model.tokenLatencies === undefined) return;
   if (log.boolean('requested_use_token_latencies') !== true) {
     const key = 'requested_use_token_latencies';
-    log.tellOf('token-latencies-off', key, `${key} is not true.`);
+    log.tellOf(inDivision(site, 'token-latencies-off'), key, `${key} is not true.`);
     return;
   }
   const bounds = model.tokenLatencies[scenario];
@@ -32,22 +33,28 @@ export function checkLatencies(log: RunLog, site: ResultSite, model: SubmissionM
     const seen = log.number(key);
     // Strictly below, as the official tools compare.
     if (seen !== undefined && seen >= boundNs) {
-      log.tellOf('token-latency-above-bound', key, `${key} is ${seen} ns; below ${boundNs} ns.`);
+      const id = inDivision(site, 'token-latency-above-bound');
+      log.tellOf(id, key, `${key} is ${seen} ns; below ${boundNs} ns.`);
     }
   }
 }
 
-function checkBound(log: RunLog, { serverLatencyNs }: SubmissionModel): void {
+/** Open has no bounds; that the official tools refuse some of its results all the same, is told. */
+function inDivision(site: ResultSite, id: FindingId): FindingId {
+  return isStrict(site) ? id : 'open-judged-by-tools';
+}
+
+function checkBound(log: RunLog, site: ResultSite, { serverLatencyNs }: SubmissionModel): void {
   const key = 'effective_target_latency_ns';
   const bound = log.number(key);
   if (bound === undefined) return;
   if (serverLatencyNs !== undefined && bound > serverLatencyNs) {
     const text = `The bound is ${bound} ns; ${serverLatencyNs} ns at most.`;
-    log.tellOf('latency-bound-loose', key, text);
+    log.tellOf(inDivision(site, 'latency-bound-loose'), key, text);
   }
   const percentileKey = 'effective_target_latency_percentile';
   const percentile = log.optionalNumber(percentileKey);
-  if (percentile !== undefined && percentile < SERVER_PERCENTILE) {
+  if (isStrict(site) && percentile !== undefined && percentile < SERVER_PERCENTILE) {
     const text = `The bound holds for a share of ${percentile}; ${SERVER_PERCENTILE} is asked for.`;
     log.tellOf('percentile-low', percentileKey, text);
   }

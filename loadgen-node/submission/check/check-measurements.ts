@@ -1,5 +1,7 @@
 import { posix } from 'node:path';
 import { parseConf } from '../../settings/conf-grammar.ts';
+import { DRY_RUN_WORDS } from '../dry-run-mark.ts';
+import { brokenConfLines } from '../rules/conf-lines.ts';
 import { TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkPresent } from './check-folders.ts';
@@ -27,7 +29,10 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
     return;
   }
   const readme = posix.join(folder, 'README.md');
-  if (checkPresent(context, readme)) checkTodo(context, readme);
+  if (checkPresent(context, readme)) {
+    checkTodo(context, readme);
+    checkDryRun(context, readme);
+  }
   const confs = round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf'];
   for (const name of confs) {
     const path = posix.join(folder, name);
@@ -38,6 +43,14 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
   if (EQUAL_ISSUE_IN_CONF.includes(site.model?.name ?? '') && round === 'v4.1' && isStrict(site)) {
     checkEqualIssue(context, site, folder);
   }
+}
+
+/** The mark of a tree of shortened runs stands in each README as well as in its root. */
+function checkDryRun(context: CheckContext, path: string): void {
+  documentLines(context, path).forEach((text, i) => {
+    if (!text.startsWith(`> **${DRY_RUN_WORDS}`)) return;
+    context.findings.add('dry-run-lengths', path, 'It is of a tree of shortened runs.', i + 1);
+  });
 }
 
 /** Lines of a text for people that still say TODO. */
@@ -113,17 +126,22 @@ function checkCode(context: CheckContext, site: ResultSite): void {
 /** Looks for sample_concatenate_permutation as the checker of v4.1 does. */
 function checkEqualIssue(context: CheckContext, site: ResultSite, folder: string): void {
   const model = (site.model?.name ?? '').replace(/-99(?:\.9)?$/, '');
-  const isOn = ['mlperf.conf', 'user.conf'].some((name) => {
+  const areOn = ['mlperf.conf', 'user.conf'].map((name) => {
     const path = posix.join(folder, name);
     if (!context.listing.hasFile(path)) return false;
-    const { entries } = parseConf(readDocument(context, path) ?? '');
+    const text = readDocument(context, path) ?? '';
+    for (const line of brokenConfLines(text)) {
+      const seen = `"${line.slice(0, 90)}" has more than one "=", or a key of other than three parts.`;
+      context.findings.add('conf-unreadable', path, seen);
+    }
+    const { entries } = parseConf(text);
     return [model, '*'].some((of) =>
       [site.scenario, '*'].some(
         (scenario) => entries.get(`${of}.${scenario}.sample_concatenate_permutation`)?.text === '1',
       ),
     );
   });
-  if (isOn) return;
+  if (areOn.includes(true)) return;
   const text = `Neither mlperf.conf nor user.conf sets ${model}.*.sample_concatenate_permutation = 1.`;
   context.findings.add('equal-issue-off', folder, text);
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { TestId } from '../../compliance/test-ids.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { readSummaryLog } from '../../run-folder/summary-log.ts';
-import { resultMetric } from '../rules/result-metric.ts';
+import { metricOf } from '../rules/result-metric.ts';
 import { seedsOfRound, test05SeedsOfRound } from '../rules/round-seeds.ts';
 import { modelInScenario, type SubmissionModel } from '../rules/submission-model.ts';
 import type { CheckContext } from './check-context.ts';
@@ -39,7 +39,7 @@ export async function checkPerformanceRun(
   checkScenarioAndMode(log, site);
   checkVerdict(log);
   checkSettings(log, test);
-  checkSutName(log, site);
+  checkSutName(log, site, test);
   if (site.model !== undefined) {
     checkAmounts(log, site, modelInScenario(site.model, site.scenario));
     checkLatencies(log, site, modelInScenario(site.model, site.scenario));
@@ -48,8 +48,8 @@ export async function checkPerformanceRun(
   return log;
 }
 
-function checkScenarioAndMode(log: RunLog, { scenario }: ResultSite): void {
-  const expected = scenario === 'Interactive' ? 'Server' : scenario;
+function checkScenarioAndMode(log: RunLog, { measured }: ResultSite): void {
+  const expected = measured === 'Interactive' ? 'Server' : measured;
   const seen = log.text('effective_scenario');
   if (seen !== undefined && seen !== expected) {
     log.tellOf('scenario-differs', 'effective_scenario', `It is ${seen}, not ${expected}.`);
@@ -107,24 +107,34 @@ function checkSamplingSeed(log: RunLog): void {
   log.tellOf('test-settings-wrong', 'effective_accuracy_log_rng_seed', text);
 }
 
-function checkSutName(log: RunLog, { division, description }: ResultSite): void {
-  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
-  if (!isNetwork || division === 'closed') return;
+function checkSutName(
+  log: RunLog,
+  { division, description }: ResultSite,
+  test: TestId | undefined,
+): void {
   const name = log.text('sut_name');
-  if (name === undefined || name.includes(NETWORK_SUT)) return;
+  if (name === undefined) return;
+  if (division === 'closed') {
+    // Once for a result with all of its tests.
+    if (test === undefined && name.includes(NETWORK_SUT))
+      log.tellOf('closed-over-network', 'sut_name', `It is "${name}".`);
+    return;
+  }
+  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
+  if (!isNetwork || name.includes(NETWORK_SUT)) return;
   log.tellOf('sut-name', 'sut_name', `The name is "${name}", without "${NETWORK_SUT}".`);
 }
 
 /** Counts and lengths, and the number that is the result. */
 function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel): void {
-  const { scenario } = site;
+  const { scenario, measured } = site;
   const least: [key: string, count: number, id: Parameters<RunLog['tell']>[0]][] = [
     ['effective_performance_sample_count', model.performanceSamples, 'performance-samples-few'],
     ['effective_min_duration_ms', MIN_DURATION_MS, 'duration-short'],
-    ['effective_min_query_count', scenario === 'Offline' ? 1 : 0, 'queries-few'],
+    ['effective_min_query_count', measured === 'Offline' ? 1 : 0, 'queries-few'],
     [
       'effective_samples_per_query',
-      scenario === 'Offline' ? model.offlineSamples : 1,
+      measured === 'Offline' ? model.offlineSamples : 1,
       'offline-samples-few',
     ],
   ];
@@ -134,7 +144,7 @@ function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel): vo
       log.tellOf(id, key, `${key} is ${seen}; at least ${count} are needed.`);
     }
   }
-  const metric = resultMetric(model, scenario);
+  const metric = metricOf(model, scenario, measured);
   const value = log.optionalNumber(metric);
   if (value === undefined || !(value > 0)) {
     log.tellOf('metric-missing', metric, `${metric} is ${value ?? 'missing'}.`);

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { NetworkAudit } from '../../audit/network-audit.ts';
-import { resultMetric } from '../rules/result-metric.ts';
+import { metricOf } from '../rules/result-metric.ts';
 import { checkAccuracy } from './check-accuracy.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkBandwidth, wireBytesOf } from './check-bandwidth.ts';
@@ -11,11 +11,16 @@ import { checkMarks } from './check-marks.ts';
 import { checkMeasurements } from './check-measurements.ts';
 import { checkPerformanceRun } from './check-performance.ts';
 import type { CheckedResult } from './check-report.ts';
+import { measuredScenario } from './inferred-result.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
 import type { RunLog } from './run-log.ts';
 
 /** Checks all of one result: a scenario of a model on a system. */
-export async function checkResult(context: CheckContext, site: ResultSite): Promise<CheckedResult> {
+export async function checkResult(
+  context: CheckContext,
+  found: ResultSite,
+): Promise<CheckedResult> {
+  const site = { ...found, measured: await measuredScenario(context, found) };
   checkRuns(context, site);
   checkMeasurements(context, site);
   const log = await checkPerformance(context, site);
@@ -28,8 +33,11 @@ export async function checkResult(context: CheckContext, site: ResultSite): Prom
     ['accuracy', accuracy.log],
     ...tests,
   ];
-  const audits = site.division === 'network' ? checkNetwork(context, site, runs) : [];
-  const logs = runs.flatMap(([, one]) => one ?? []);
+  const audits =
+    site.division === 'network'
+      ? checkNetwork(context, site, runs)
+      : new Map<string, NetworkAudit>();
+  const logs = new Map(runs.flatMap(([run, one]) => (one === undefined ? [] : [[run, one]])));
   checkMarks(context, site, { logs, audits, notes: accuracy.text?.notes ?? [] });
   return checkedResult(site, log, accuracy.text?.line);
 }
@@ -61,7 +69,7 @@ function checkNetwork(
   context: CheckContext,
   site: ResultSite,
   runs: readonly (readonly [string, RunLog | undefined])[],
-): NetworkAudit[] {
+): Map<string, NetworkAudit> {
   const audits = new Map<string, NetworkAudit>();
   for (const [run, log] of runs) {
     if (log === undefined) continue;
@@ -72,15 +80,15 @@ function checkNetwork(
   if (log !== undefined) {
     checkBandwidth(context, site, { log, wire: wireBytesOf(audits.get('performance')) });
   }
-  return [...audits.values()];
+  return audits;
 }
 
 function checkedResult(
-  { division, submitter, system, modelFolder, model, scenario }: ResultSite,
+  { division, submitter, system, modelFolder, model, scenario, measured }: ResultSite,
   log: RunLog | undefined,
   accuracy: string | undefined,
 ): CheckedResult {
-  const metric = model === undefined ? null : resultMetric(model, scenario);
+  const metric = model === undefined ? null : metricOf(model, scenario, measured);
   const figure = (key: string): number | null => log?.optionalNumber(key) ?? null;
   return {
     division,

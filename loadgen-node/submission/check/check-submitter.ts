@@ -43,7 +43,10 @@ export async function checkSubmitter(
   if (isStrict({ division }) && !WITHOUT_CALIBRATION.includes(round)) {
     checkCalibration(context, division, submitter);
   }
-  checkDocuments(context, division, submitter);
+  const isOfDatacenter = [...descriptions.values()].some((one) =>
+    suitesOf(one).includes('datacenter'),
+  );
+  checkDocuments(context, { division, submitter, isOfDatacenter });
   const mapping = readModelMapping(context, division, submitter);
   const results: CheckedResult[] = [];
   for (const system of systems) {
@@ -66,12 +69,30 @@ function checkCalibration(
   findings.add('calibration-missing', folder, `There is none of ${paths.join(', ')}.`);
 }
 
+/** What somebody has to have written down, and how the files that tell it are called. */
+const TOPICS = [
+  {
+    what: 'what is marshalled and sent for each query, and the API of the session layer',
+    name: /network|protocol|wire|rpc|qdl|\.proto$/i,
+    isAsked: ({ division }: DocumentPlace) => division === 'network',
+  },
+  {
+    what: 'the way of the data from the network card to the accelerator, and its bandwidth',
+    name: /bandwidth|architecture|data_?path/i,
+    isAsked: ({ division, isOfDatacenter }: DocumentPlace) =>
+      isStrict({ division }) && isOfDatacenter,
+  },
+] as const;
+
+interface DocumentPlace {
+  readonly division: SubmissionDivision;
+  readonly submitter: string;
+  readonly isOfDatacenter: boolean;
+}
+
 /** Texts for reviewers say all that they have to say. */
-function checkDocuments(
-  context: CheckContext,
-  division: SubmissionDivision,
-  submitter: string,
-): void {
+function checkDocuments(context: CheckContext, place: DocumentPlace): void {
+  const { division, submitter } = place;
   const { listing, layout, findings } = context;
   const folder = layout.documentation(division, submitter);
   const evidence = posix.join(folder, 'evidence/');
@@ -80,6 +101,10 @@ function checkDocuments(
   );
   for (const path of documents) {
     if (path.endsWith('.md')) checkTodo(context, path);
+  }
+  for (const { what, name, isAsked } of TOPICS) {
+    if (!isAsked(place) || documents.some((path) => name.test(posix.basename(path)))) continue;
+    findings.add('document-missing', folder, `By its name no file in it tells ${what}.`);
   }
   if (division !== 'network' || documents.some((path) => /diagram[^/]*$/i.test(path))) return;
   findings.add('diagram-missing', folder, 'No file in it has "diagram" in its name.');
@@ -135,7 +160,7 @@ function siteOf(
     model: folder,
     scenario: name as SubmissionScenario,
   };
-  return { ...system, modelFolder: folder, model, scenario, place };
+  return { ...system, modelFolder: folder, model, scenario, measured: scenario, place };
 }
 
 function checkScenario(

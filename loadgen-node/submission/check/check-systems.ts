@@ -1,5 +1,10 @@
 import { posix } from 'node:path';
-import { SUITES, type SubmissionDivision, type Suite } from '../rules/submission-rounds.ts';
+import {
+  SUITES,
+  type SubmissionDivision,
+  type SubmissionRound,
+  type Suite,
+} from '../rules/submission-rounds.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField, TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkEcc } from './check-ecc.ts';
@@ -182,13 +187,13 @@ function checkIdentity(
 }
 
 function checkIsNetwork(
-  { findings }: CheckContext,
+  { findings, round }: CheckContext,
   { division, path }: DescriptionPlace,
   description: JsonObject,
 ): void {
   const value = description['is_network'];
   if (division === 'closed') {
-    if (value === undefined) return;
+    if (value === undefined || isHarmless(value, description, round)) return;
     findings.add('is-network-in-closed', path, `is_network is ${JSON.stringify(value)}.`);
   } else if (value === undefined) {
     if (division === 'network') findings.add('field-missing', path, 'is_network is missing.');
@@ -197,4 +202,10 @@ function checkIsNetwork(
   } else if (division === 'network' && !isTrue(value)) {
     findings.add('is-network-false', path, `is_network is "${value}".`);
   }
+}
+
+/** A "False" is read as absent, but newer tools ask for the other keys beside it. */
+function isHarmless(value: unknown, description: JsonObject, round: SubmissionRound): boolean {
+  if (typeof value !== 'string' || isTrue(value)) return false;
+  return round === 'v4.1' || NETWORK_FIELDS.every(({ key }) => description[key] !== undefined);
 }

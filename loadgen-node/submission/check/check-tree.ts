@@ -10,6 +10,7 @@ import {
   orderFindings,
 } from './check-report.ts';
 import { checkSubmitter } from './check-submitter.ts';
+import { type DetailLogReader, DetailLogs } from './detail-logs.ts';
 import { detectRound } from './detect-round.ts';
 import { Findings } from './findings.ts';
 import { submittersOf } from './result-site.ts';
@@ -21,6 +22,8 @@ export interface CheckOptions {
   readonly round?: SubmissionRound | undefined;
   /** Folder with the accuracy logs as they were before truncation, laid out as the tree is: hashes are computed. */
   readonly originals?: string | undefined;
+  /** Reads a detail log; default: from the file, each time. */
+  readonly readLog?: DetailLogReader | undefined;
 }
 
 /**
@@ -29,9 +32,12 @@ export interface CheckOptions {
  */
 export async function checkTree(root: string, options: CheckOptions = {}): Promise<CheckReport> {
   const listing = TreeListing.of(root);
+  const logs = new DetailLogs(listing, options.readLog);
   const said = options.round;
   const { round, roundFrom } =
-    said === undefined ? await detectRound(listing) : { round: said, roundFrom: 'said' as const };
+    said === undefined
+      ? await detectRound(listing, logs)
+      : { round: said, roundFrom: 'said' as const };
   const findings = new Findings();
   const layout = new TreeLayout(round);
   const context: CheckContext = {
@@ -39,6 +45,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     findings,
     round,
     layout,
+    logs,
     originals: options.originals,
   };
   checkFiles(listing, findings);

@@ -1,11 +1,12 @@
 import { posix } from 'node:path';
 import { DEFAULT_ROUND } from '../../../shared/benchmarks/rounds.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { readDetailLog } from '../../run-folder/detail-log.ts';
+import type { DetailLog } from '../../run-folder/detail-log.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { CheckReport } from './check-report.ts';
+import type { DetailLogs } from './detail-logs.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Detail log of a result's performance run, in every layout. */
@@ -17,12 +18,15 @@ const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
  */
 export async function detectRound(
   listing: TreeListing,
+  logs: DetailLogs,
 ): Promise<Pick<CheckReport, 'round' | 'roundFrom'>> {
   const found = new Map<SubmissionRound, string>();
   for (const folder of listing.folderPaths()) {
     const file = posix.join(folder, RUN_FILES.detail);
     if (!PERFORMANCE_LOG.test(folder) || !listing.hasFile(file)) continue;
-    const round = await roundOfLog(listing.pathOf(file));
+    // What cannot be read is told when the log is checked.
+    const log = await logs.read(file).catch(() => undefined);
+    const round = log === undefined ? undefined : roundOfLog(log);
     if (round !== undefined && !found.has(round)) found.set(round, file);
   }
   const rounds = SUBMISSION_ROUNDS.filter((round) => found.has(round));
@@ -39,10 +43,7 @@ export async function detectRound(
 }
 
 /** The round two of whose seeds a log has: one may be wrong, and then it is told. */
-async function roundOfLog(path: string): Promise<SubmissionRound | undefined> {
-  // What cannot be read is told when the log is checked.
-  const log = await readDetailLog(path).catch(() => undefined);
-  if (log === undefined) return undefined;
+function roundOfLog(log: DetailLog): SubmissionRound | undefined {
   const isSeed = (seeds: RoundSeeds, name: (typeof SEED_NAMES)[number]): boolean =>
     log.records.get(`effective_${name}`)?.value === seeds[name];
   return SUBMISSION_ROUNDS.find((round) => {

@@ -72,7 +72,7 @@ function milliseconds(ns: number): string {
 function unitOf(metric: string | null): string {
   if (metric === null) return '';
   if (metric.includes('tokens')) return 'tokens/s';
-  return metric.includes('samples') ? 'samples/s' : 'ns';
+  return metric.includes('samples') || metric.includes('qps') ? 'samples/s' : 'ns';
 }
 
 function verdictLines({ counts, findings }: CheckReport): string[] {

@@ -30,6 +30,8 @@ export interface ResultSite extends SystemSite {
   /** Undefined: the folder names no model of the round. */
   readonly model: SubmissionModel | undefined;
   readonly scenario: SubmissionScenario;
+  /** Scenario of the logs: another one where the result is inferred. */
+  readonly measured: SubmissionScenario;
   /** As {@link TreeLayout} wants it; the scenario as its folder spells it. */
   readonly place: ResultPlace;
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { type DetailLog, type DetailRecord, readDetailLog } from '../../run-folder/detail-log.ts';
+import type { DetailLog, DetailRecord } from '../../run-folder/detail-log.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES } from '../rules/round-seeds.ts';
 import type { CheckContext } from './check-context.ts';
@@ -21,6 +21,16 @@ export class RunLog {
 
   record(key: string): DetailRecord | undefined {
     return this.#log.records.get(key);
+  }
+
+  /** False for a log that is cut or damaged: it may lack what LoadGen wrote. */
+  get isWhole(): boolean {
+    return this.#log.damageCount === 0;
+  }
+
+  /** Every record of longhaul's own with this key: a run over several nodes has one of each. */
+  ownRecords(key: string): readonly DetailRecord[] {
+    return this.#log.ownRecords.filter((record) => record.key === key);
   }
 
   keys(): IterableIterator<string> {
@@ -96,10 +106,10 @@ export async function readRunLog(
   context: CheckContext,
   folder: string,
 ): Promise<RunLog | undefined> {
-  const { listing, findings } = context;
+  const { listing, findings, logs } = context;
   const file = posix.join(folder, RUN_FILES.detail);
   if (!listing.hasFile(file)) return undefined;
-  const log = await readDetailLog(listing.pathOf(file)).catch((error: unknown) => {
+  const log = await logs.read(file).catch((error: unknown) => {
     findings.add('no-plain-file', file, `It cannot be read: ${messageOf(error)}.`);
   });
   if (log === undefined) return undefined;

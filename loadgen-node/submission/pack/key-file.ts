@@ -27,7 +27,10 @@ export async function makeKeyFile(path: string, encryption: EncryptionName): Pro
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    const reason = `cannot make the key file ${path}: ${describeSystemError(error)}`;
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    const reason = isThere
+      ? `${path} is there already, and no key is written over: encrypt with it (--key-file ${path}), or name another file`
+      : `cannot make the key file ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_OUTPUT', reason, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { formatChecksumList } from '../../data-set/checksum-list.ts';
 import { isWithin } from '../is-within.ts';
 import type { Encryption } from './encryption.ts';
+import { keysIn } from './keys-in-tree.ts';
 import { tarStream } from './tar-stream.ts';
 import { treeContents } from './tree-contents.ts';
 
@@ -51,8 +52,8 @@ export function sideFiles(
  * checksums beside it: of its contents, as they stand in the tar, and of the file itself. Streamed. The same tree gives
  * the same tarball, until it is encrypted: that is different each time.
  * Rule: submission_rules, "placing an encrypted tarball in a MLCommons-provided cloud storage bucket".
- * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents), `ERR_CONFIG_INVALID` (output or key in the tree),
- *   `ERR_OUTPUT`
+ * @throws MlperfError `ERR_CONFIG_FILE` (see treeContents, or keys in the tree), `ERR_CONFIG_INVALID` (output or key
+ *   file in the tree), `ERR_OUTPUT`
  */
 export async function packTree({
   tree,
@@ -60,31 +61,13 @@ export async function packTree({
   encryption,
   keyFile,
 }: Packing): Promise<PackedTree> {
-  for (const [what, path] of [
-    ['tarball', output],
-    ['key file', keyFile],
-  ] as const) {
-    if (path === undefined || !isWithin(path, tree)) continue;
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      `the ${what} ${path} must not lie in the tree ${tree}`,
-    );
-  }
   const side = sideFiles(output);
-  for (const path of [output, ...Object.values(side)]) {
-    if (keyFile !== undefined && resolve(keyFile) === resolve(path)) {
-      throw new MlperfError('ERR_CONFIG_INVALID', `${path} cannot be the key file and be written`);
-    }
-    if (!existsSync(path)) continue;
-    throw new MlperfError(
-      'ERR_OUTPUT',
-      `${path} is there already: remove it or name another --output`,
-    );
-  }
+  checkPaths({ tree, output, keyFile });
   const files = treeContents(tree);
+  refuseKeys(keysIn(tree, files, keyFile), tree);
   const encrypt = await encryption();
   const checksums = new Map<string, string>();
-  const unfinished = `${output}.unfinished`;
+  const unfinished = unfinishedOf(output);
   try {
     const tar = Readable.from(tarStream(tree, files, checksums), { objectMode: false });
     const digests = await write(tar, encrypt, unfinished);
@@ -101,6 +84,46 @@ export async function packTree({
   }
 }
 
+/** A tarball until it is whole; what an interrupted run left is written over. */
+function unfinishedOf(output: string): string {
+  return `${output}.unfinished`;
+}
+
+/**
+ * Nothing is written over, into the tree, or in place of the key.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`
+ */
+export function checkPaths({ tree, output, keyFile }: Omit<Packing, 'encryption'>): void {
+  for (const [what, path] of [
+    ['tarball', output],
+    ['key file', keyFile],
+  ] as const) {
+    if (path === undefined || !isWithin(path, tree)) continue;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `the ${what} ${path} must not lie in the tree ${tree}`,
+    );
+  }
+  const written = [output, ...Object.values(sideFiles(output))];
+  for (const path of [...written, unfinishedOf(output)]) {
+    if (keyFile === undefined || resolve(keyFile) !== resolve(path)) continue;
+    throw new MlperfError('ERR_CONFIG_INVALID', `${path} cannot be the key file and be written`);
+  }
+  for (const path of written) {
+    if (!existsSync(path)) continue;
+    throw new MlperfError(
+      'ERR_OUTPUT',
+      `${path} is there already: remove it or name another --output`,
+    );
+  }
+}
+
+function refuseKeys(keys: readonly string[], tree: string): void {
+  if (keys.length === 0) return;
+  const text = `${tree} has keys in it, which nobody is to be given: ${keys.join(', ')}`;
+  throw new MlperfError('ERR_CONFIG_FILE', text);
+}
+
 async function write(
   tar: Readable,
   encryption: Encryption | undefined,
@@ -110,14 +133,20 @@ async function write(
   const sha1 = createHash('sha1');
   const encrypt = encryption ?? ((plain: AsyncIterable<Buffer>) => plain);
   let bytes = 0;
-  const watch = async function* (chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
-      sha256.update(chunk);
-      sha1.update(chunk);
-      bytes += chunk.length;
-      yield chunk;
-    }
-  };
-  await pipeline(tar, createGzip(), encrypt, watch, createWriteStream(path, { flush: true }));
+  // A stream that opens the file itself may do so after a failure, when it was removed already.
+  const file = await open(path, 'w');
+  try {
+    await pipeline(tar, createGzip(), encrypt, async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of chunks) {
+        sha256.update(chunk);
+        sha1.update(chunk);
+        bytes += chunk.length;
+        await file.appendFile(chunk);
+      }
+    });
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   return { bytes, sha256: sha256.digest('hex'), sha1: sha1.digest('hex') };
 }

@@ -1,3 +1,4 @@
+import { inferredFigure } from './inferred-results.ts';
 import type { SubmissionModel, SubmissionScenario } from './submission-model.ts';
 
 /** LoadGen's keys of what a scenario is measured by, in samples (streams: ns). */
@@ -26,6 +27,15 @@ export function resultMetric(model: SubmissionModel, scenario: SubmissionScenari
   if (scenario === 'SingleStream') return 'result_90.00_percentile_latency_ns';
   const keys = TOKENS[model.tokenMetric];
   return scenario === 'Offline' ? keys.Offline : keys.Server;
+}
+
+/** {@link resultMetric}, or what an inferred result is computed from. @param measured Scenario of the log. */
+export function metricOf(
+  model: SubmissionModel,
+  scenario: SubmissionScenario,
+  measured: SubmissionScenario,
+): string {
+  return inferredFigure(scenario, measured) ?? resultMetric(model, scenario);
 }
 
 /** Key of the rate in samples per second that the compliance tests compare; undefined in streams. */

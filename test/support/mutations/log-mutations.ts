@@ -42,6 +42,11 @@ export const LOG_MUTATIONS: readonly Mutation[] = [
     [ACCURACY_DETAIL, 'effective_sample_index_rng_seed', '2'],
     'accuracy-seed-wrong',
   ),
+  logged(
+    'a log without the record of our own verdict',
+    [SERVER_LOG, 'longhaul_validity', null],
+    'own-records-removed',
+  ),
   logged('INVALID', [SERVER_LOG, 'result_validity', '"INVALID"'], 'result-invalid', [
     'summary-differs',
   ]),

@@ -44,6 +44,16 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: 'NOT_SUBMITTABLE.md',
   },
   {
+    what: 'a README of shortened runs in a tree without that mark',
+    change: (tree) =>
+      tree.edit(
+        `${MEASUREMENTS}/Server/README.md`,
+        (text) => `${text}\n> **Not to be handed in: built to try things out.**\n`,
+      ),
+    finding: 'dry-run-lengths',
+    file: `${MEASUREMENTS}/Server/README.md`,
+  },
+  {
     what: 'a file above 50 MiB',
     change: (tree) => {
       tree.write(`${ACME}/code/resnet50/large.bin`, 'bytes');
@@ -228,6 +238,18 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
       tree.remove(`${ACME}/documentation/acme-2n/system_diagram.md`);
     },
     finding: 'diagram-missing',
+    file: `${ACME}/documentation`,
+  },
+  {
+    what: 'no document of the wire protocol',
+    change: (tree) => tree.remove(`${ACME}/documentation/network.md`),
+    finding: 'document-missing',
+    file: `${ACME}/documentation`,
+  },
+  {
+    what: 'no statement of the bandwidth',
+    change: (tree) => tree.remove(`${ACME}/documentation/acme-2n/bandwidth.md`),
+    finding: 'document-missing',
     file: `${ACME}/documentation`,
   },
   {

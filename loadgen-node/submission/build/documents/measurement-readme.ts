@@ -1,4 +1,5 @@
 import { packageVersion } from '../../../../shared/process/package-files.ts';
+import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { fiveFiguresIn } from '../five-figures.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
@@ -30,7 +31,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
   const isServer = scenario === 'Server' || scenario === 'Interactive';
   return document(
     `# ${entry.model}, ${scenario}, on ${entry.system} (division ${division}, round ${round})`,
-    marksOf(runs.performance, facts.isDryRun)
+    marksOf(result, facts.isDryRun)
       .map((mark) => `> **${mark}**\n`)
       .join('>\n'),
     inferredText(result),
@@ -40,7 +41,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
       [
         ...performanceRows(runs.performance, entry.inferred_from ?? scenario),
         ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
-        ...runs.accuracyLines.map((line) => ['Accuracy', `\`${fiveFiguresIn(line)}\``] as const),
+        ...runs.accuracyLines.map(accuracyRow),
       ],
     ),
     'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
@@ -57,11 +58,22 @@ export function measurementReadme(facts: ReadmeFacts): string {
   );
 }
 
+/** What longhaul adds to accuracy.txt, below the line of the script. */
+const NOTE = /^note: (.*)/;
+const STAND_IN = /\bstand-?in\b/i;
+
+/** longhaul's notes below the script's line are words: no figure in them is a result. */
+function accuracyRow(line: string): readonly [string, string] {
+  const note = NOTE.exec(line)?.[1];
+  return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
+}
+
 /** What a reader must not miss about a run. Nothing switches these off. */
-function marksOf(run: RunFacts, isDryRun: boolean): string[] {
+function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
+  const run = runs.performance;
   const marks: string[] = [];
   if (isDryRun)
-    marks.push('Not to be handed in: built to try things out, run lengths are not checked.');
+    marks.push(`${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.`);
   const engine = String(recordOf(run, 'loadgen_version') ?? '');
   if (engine.startsWith('longhaul')) {
     marks.push(
@@ -71,6 +83,10 @@ function marksOf(run: RunFacts, isDryRun: boolean): string[] {
   if (run.audit?.nodes.some((node) => node.description?.model?.isStandIn === true)) {
     marks.push('Measured with a stand-in model: its weights are not those of the benchmark.');
   }
+  const notes = runs.accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
+  marks.push(
+    ...notes.filter((note) => STAND_IN.test(note)).map((note) => `Note of the run: ${note}.`),
+  );
   return marks;
 }
 

@@ -1,5 +1,7 @@
+import type { NetworkAudit } from '../../../audit/network-audit.ts';
 import type { SoftwareEntry, SoftwareMethod } from '../config/config-types.ts';
-import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
+import { recordOf } from '../plan/read-run.ts';
 import { document, table } from './markdown.ts';
 
 /** How a method identifies a component. Source: submission_rules, "Possible methods to provide Software". */
@@ -91,17 +93,27 @@ function componentsOf(
     }
   }
   const stated = [...components.values()];
-  for (const { name, version, from } of toldComponents(results)) {
+  for (const { name, version, from, identifier } of toldComponents(results)) {
     const same = stated.find(
       (one) =>
         one.name.toLowerCase() === name.toLowerCase() && (one.version ?? version) === version,
     );
     if (same !== undefined) {
-      components.set(keyOf(same), { ...same, version, from: `stated, ${from}` });
+      const known = same.identifier ?? identifier;
+      components.set(keyOf(same), {
+        ...same,
+        version,
+        from: `stated, ${from}`,
+        ...(known !== undefined && { identifier: known }),
+      });
     } else {
       const key = keyOf({ name, version });
       const ends = [...new Set([...(components.get(key)?.from.split(', ') ?? []), from])];
-      components.set(key, { name, version, method: 'binary', from: ends.join(', ') });
+      const known = identifier ?? components.get(key)?.identifier;
+      components.set(key, {
+        ...{ name, version, method: 'binary', from: ends.join(', ') },
+        ...(known !== undefined && { identifier: known }),
+      });
     }
   }
   return [...components.values()];
@@ -115,6 +127,7 @@ interface ToldComponent {
   readonly name: string;
   readonly version: string;
   readonly from: string;
+  readonly identifier?: string | undefined;
 }
 
 function toldComponents(
@@ -126,13 +139,26 @@ function toldComponents(
     const nodes = audit.nodes.flatMap(({ description }) =>
       description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }],
     );
-    return [{ ...audit.loadgenNode, from: 'LoadGen node' }, ...nodes].flatMap((end) =>
-      [{ name: end.software, version: end.softwareVersion }, ...end.components].map((one) => ({
-        ...one,
-        from: end.from,
-      })),
+    const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };
+    return [loadgen, ...nodes].flatMap(({ identifier, ...end }: End) =>
+      [{ name: end.software, version: end.softwareVersion, identifier }, ...end.components].map(
+        (one) => ({
+          ...one,
+          from: end.from,
+        }),
+      ),
     );
   });
+}
+
+type End = Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> &
+  Pick<ToldComponent, 'from' | 'identifier'>;
+
+/** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
+function filesOf({ performance }: PlannedResult['runs']): string | undefined {
+  const hash = recordOf(performance, 'longhaul_files_sha256');
+  if (hash === undefined) return undefined;
+  return `SHA-256 of its files ${String(hash)}, ${String(recordOf(performance, 'longhaul_files_state'))}`;
 }
 
 /** Source: submission_rules, "Weights (please notify results chair if > 2 GB combined)". */
@@ -150,7 +176,7 @@ function weightsText(
     `\`${sha256}\``,
     file === undefined ? (source ?? '') : 'in this tree',
   ]);
-  const sum = weights.reduce((total, { bytes }) => total + (bytes ?? 0), 0);
+  const sum = bytesOf(weights);
   return [
     '## Weights',
     table(['file', 'bytes', 'SHA-256', 'where'], rows),
@@ -160,9 +186,19 @@ function weightsText(
   ];
 }
 
-/** What the submitter has to do about large weights; undefined: nothing. */
-export function weightsNotice(implementation: PlannedImplementation): string | undefined {
-  const sum = implementation.weights.reduce((total, { bytes }) => total + (bytes ?? 0), 0);
+/** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
+export function weightsNotice(
+  implementations: Iterable<PlannedImplementation>,
+): string | undefined {
+  const all = [...new Set(implementations)];
+  const sum = bytesOf(all.flatMap(({ weights }) => weights));
   if (sum <= NOTIFY_BYTES) return undefined;
-  return `the weights of ${implementation.id} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
+  const names = all.map(({ id }) => id).join(', ');
+  return `the weights of ${names} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
+}
+
+/** Size of some weights together; a file that several implementations use counts once. */
+function bytesOf(weights: readonly PlannedWeights[]): number {
+  const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
+  return [...files.values()].reduce((total, bytes) => total + bytes, 0);
 }

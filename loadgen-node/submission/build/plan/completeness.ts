@@ -1,4 +1,9 @@
-import type { ScenarioNeed, SubmissionScenario } from '../../rules/submission-model.ts';
+import { mayInfer } from '../../rules/inferred-results.ts';
+import {
+  type ScenarioNeed,
+  type SubmissionScenario,
+  scenarioNeed,
+} from '../../rules/submission-model.ts';
 import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { Problems } from '../problems.ts';
@@ -19,19 +24,19 @@ export function checkCompleteness(
   }
 }
 
-/** Inferred results are for edge systems only. Source: inference_rules v4.1, "Benchmarks". */
+/** Only edge systems may infer results. Source: inference_rules v4.1, "Benchmarks". */
 export function checkInferred(
   results: readonly ResultEntry[],
   systems: ReadonlyMap<string, PlannedSystem>,
   problems: Problems,
 ): void {
-  for (const [i, { inferred_from, system: id }] of results.entries()) {
+  for (const [i, { inferred_from, system: id, scenario }] of results.entries()) {
     const system = systems.get(id);
     if (inferred_from === undefined || system === undefined) continue;
-    if (!suitesOf(system).includes('datacenter')) continue;
+    if (mayInfer(suitesOf(system), scenario)) continue;
     problems.error(
       ['results', i, 'inferred_from'],
-      `only edge systems may infer results; ${id} is of type "${system.fields['system_type']}"`,
+      `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
     );
   }
 }
@@ -60,24 +65,21 @@ function checkGroup(
   if (first === undefined || first.model === undefined || system === undefined) return;
   const there = group.map(({ scenario }) => scenario);
   const { model, entry } = first;
-  for (const suite of suitesOf(system)) {
-    const need = model.scenarios[suite];
-    const lacks = need === undefined ? [] : lacking(need, there);
-    if (lacks.length === 0) continue;
+  const suites = suitesOf(system).join(' and ');
+  const need = scenarioNeed(model, suitesOf(system));
+  const lacks = need === undefined ? [] : lacking(need, there);
+  if (lacks.length > 0) {
     problems.error(
       ['results'],
-      `${division}/${entry.system}/${entry.model} lacks ${lacks.join(', ')}, which the ${suite} suite asks for`,
+      `${division}/${entry.system}/${entry.model} lacks ${lacks.join(', ')}, which the ${suites} suite asks for`,
     );
   }
-  const allowed = suitesOf(system).flatMap((suite) => {
-    const need = model.scenarios[suite];
-    return need === undefined ? [] : [...need.required, ...need.oneOf];
-  });
+  const allowed = [...(need?.required ?? []), ...(need?.oneOf ?? [])];
   const foreign = there.filter((scenario) => !allowed.includes(scenario));
   if (foreign.length === 0) return;
   problems.error(
     ['results'],
-    `${division}/${entry.system}/${entry.model} has ${foreign.join(', ')}; ${suitesOf(system).join(' and ')} has ${[...new Set(allowed)].join(', ') || 'no such model'}`,
+    `${division}/${entry.system}/${entry.model} has ${foreign.join(', ')}; ${suites} has ${allowed.join(', ') || 'no such model'}`,
   );
 }
 

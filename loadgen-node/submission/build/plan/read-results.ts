@@ -1,25 +1,17 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { brokenConfLines } from '../../rules/conf-lines.ts';
+import { inferredFigure } from '../../rules/inferred-results.ts';
 import { modelOfFolder, type SubmissionScenario } from '../../rules/submission-model.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
-import { brokenConfLines, userConfOf } from '../documents/user-conf.ts';
+import { userConfOf } from '../documents/user-conf.ts';
 import type { Problems } from '../problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import type { MeasuredRuns, PlannedResult } from './plan-types.ts';
 import { type RunFacts, readRun } from './read-run.ts';
 import { readTests } from './read-tests.ts';
-
-/**
- * What may be inferred from which measured scenario. Source: inference_rules v4.1, "Benchmarks" (edge
- * submitters may infer MultiStream from SingleStream, and Offline from either).
- */
-const INFERRED_FROM: Partial<Readonly<Record<SubmissionScenario, readonly SubmissionScenario[]>>> =
-  {
-    MultiStream: ['SingleStream'],
-    Offline: ['SingleStream', 'MultiStream'],
-  };
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;
@@ -195,7 +187,7 @@ function inferredRuns(
       'inferred results are for edge systems; the network division has the datacenter suite only (inference_rules v4.1)',
     );
   }
-  if (INFERRED_FROM[scenario]?.includes(from) !== true) {
+  if (inferredFigure(scenario, from) === undefined) {
     problems.error(
       place,
       `${scenario} cannot be inferred from ${from}: MultiStream can from SingleStream, Offline from SingleStream or MultiStream (inference_rules v4.1)`,

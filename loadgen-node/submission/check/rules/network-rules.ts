@@ -7,6 +7,7 @@ export type NetworkRuleId =
   | 'stand-in-model'
   | 'not-approved-loadgen'
   | 'loadgen-not-known'
+  | 'own-records-removed'
   | 'audit-missing'
   | 'network-rules-unproved'
   | 'audit-broken'
@@ -17,6 +18,7 @@ export type NetworkRuleId =
   | 'node-names-alike'
   | 'name-without-round-trip'
   | 'compression-not-allowed'
+  | 'document-missing'
   | 'diagram-missing';
 
 /** Rules of the Network division that no official tool checks, and the two marks. */
@@ -35,9 +37,15 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
   },
   'loadgen-not-known': {
     severity: 'warning',
-    rule: 'loadgen_version names an approved revision with its git hash, built from files without changes.',
+    rule: 'The log names an approved revision of LoadGen with its git hash, its build and its files, without changes.',
     source: 'inference_rules v4.1, LoadGen; no tool looks, reviewers do',
     advice: 'Build LoadGen from the tag of the round; nobody can verify another one.',
+  },
+  'own-records-removed': {
+    severity: 'error',
+    rule: 'The logs of longhaul have the records in which it says what it is and what it found.',
+    source: 'longhaul, detail log; what a log says may not be changed',
+    advice: 'Take the log as longhaul wrote it.',
   },
   'audit-missing': {
     severity: 'error',
@@ -99,6 +107,13 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     rule: 'Samples travel in a form that the table of compression options has for the model.',
     source: `${NETWORK_RULES}, benchmarks and QSL pre-processing`,
     advice: 'Use another encoding or compression, or submit to open.',
+  },
+  'document-missing': {
+    severity: 'warning',
+    rule: 'Documents tell what the QDL sends for each query (network), and that the way of the data has the bandwidth that is needed (closed and network, datacenter).',
+    source: `${NETWORK_RULES}, QDL implementation; inference_rules v4.1, LoadGen Operation; no tool looks`,
+    advice:
+      'Add it to documentation/, with "network", "protocol", "bandwidth" or "architecture" in its name; submission build writes both.',
   },
   'diagram-missing': {
     severity: 'error',

@@ -22,9 +22,11 @@ export type RunRuleId =
   | 'seed-rounded'
   | 'accuracy-seed-wrong'
   | 'scenario-differs'
+  | 'result-inferred'
   | 'mode-differs'
   | 'audit-in-result'
   | 'sut-name'
+  | 'closed-over-network'
   | 'performance-samples-few'
   | 'duration-short'
   | 'queries-few'
@@ -36,6 +38,7 @@ export type RunRuleId =
   | 'metric-missing'
   | 'token-latencies-off'
   | 'token-latency-above-bound'
+  | 'open-judged-by-tools'
   | 'equal-issue-off'
   | 'summary-unusable'
   | 'summary-differs';
@@ -118,7 +121,14 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     severity: 'error',
     rule: 'effective_scenario is the scenario of the folder (Interactive: Server).',
     source: `${ALL_CHECKERS}: a datacenter result is not inferred from another scenario`,
-    advice: 'Put the logs into the folder of their scenario.',
+    advice:
+      'Put the logs into the folder of their scenario. An edge system may infer MultiStream from SingleStream, and Offline from either: its folders are copies of the measured result, which is there as well.',
+  },
+  'result-inferred': {
+    severity: 'notice',
+    rule: 'An edge system may infer a result from that of another scenario, with copies of its folders.',
+    source: `${INFERENCE_RULES}, Benchmarks; ${ALL_CHECKERS} compute it from the log`,
+    advice: 'Nothing, if it is meant so.',
   },
   'mode-differs': {
     severity: 'error',
@@ -137,6 +147,12 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     rule: 'The name of the SUT contains "Network SUT".',
     source: `${ALL_CHECKERS}; inference_rules v4.1, QDL constraints`,
     advice: 'Give the SUT such a name and make the run again.',
+  },
+  'closed-over-network': {
+    severity: 'warning',
+    rule: 'A closed result is of a system without a network between LoadGen and SUT: the name of its SUT has no "Network SUT".',
+    source: `${ALL_CHECKERS} ask it of the description (is_network), and nobody of the log`,
+    advice: 'Submit the result to network, or measure the SUT in the process of LoadGen.',
   },
   'performance-samples-few': {
     severity: 'error',
@@ -203,6 +219,13 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     rule: "p99 of the time to the first token and per output token are below the model's bounds.",
     source: ALL_CHECKERS,
     advice: 'A lower target QPS.',
+  },
+  'open-judged-by-tools': {
+    severity: 'warning',
+    rule: 'Open has no latency constraints; the official tools hold a model that they know against its bounds there as well.',
+    source: `${INFERENCE_RULES}, Open division, against ${ALL_CHECKERS}`,
+    advice:
+      'Report the latency that the result was made under; ask the results chair before the tools refuse it.',
   },
   'equal-issue-off': {
     severity: 'error',

@@ -56,7 +56,11 @@ it('names errors with file, line, rule, value and what to do, and exits with 3',
 });
 
 it('ends with the marks, which are errors with --strict only', async () => {
-  const tree = goodTree({ loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"' });
+  const tree = goodTree({
+    loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"',
+    longhaul_rng_library: '"libstdc++"',
+    longhaul_validity: '"VALID"',
+  });
   const { code, text } = await check(tree);
   expect(code).toBe(0);
   expect(text).toMatch(/\naccepted form, not a valid closed or network submission\n$/);

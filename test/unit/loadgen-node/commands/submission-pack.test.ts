@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { submissionPackCommand } from '../../../../loadgen-node/commands/submission-pack.ts';
@@ -46,6 +46,17 @@ describe('longhaul submission pack', () => {
     expect(stderr).toContain('closed: It is odd. (odd)\n');
     expect(stdout).not.toContain('NOT checked');
     expect(stdout).toContain('NOT encrypted');
+  });
+
+  it('refuses a path that is taken before it reads the tree', async () => {
+    const asked = vi.fn();
+    const taken = join(tempFolder(), 'acme.tar.gz');
+    writeFileSync(taken, '');
+    const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
+    const command = submissionPackCommand(() => {}, asked);
+    const parsing = command.parseAsync([tree, '--output', taken], { from: 'user' });
+    await expect(parsing).rejects.toThrow('is there already');
+    expect(asked).not.toHaveBeenCalled();
   });
 
   it('is silent on warnings', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -195,12 +196,22 @@ describe('encryption', () => {
       expect(isReadByOthers(key)).toBe(false);
       chmodSync(key, 0o640);
       expect(isReadByOthers(key)).toBe(true);
-      await expect(makeKeyFile(key, name)).rejects.toThrow('there is a file of this name');
+      await expect(makeKeyFile(key, name)).rejects.toThrow(/there already.*--key-file/);
       const secret = readFileSync(key, 'utf8').trim().split('\n').at(-1) as string;
       expect(made.bytes.includes(secret)).toBe(false);
       expect(made.bytes.subarray(0, 8).toString()).toBe(name === 'age' ? 'age-encr' : 'Salted__');
     },
   );
+
+  it.each(['age', 'openssl'] as const)('refuses a tree with its key in it: %s', async (name) => {
+    const keyFile = join(tempFolder(), 'key');
+    await makeKeyFile(keyFile, name);
+    const tree = treeOf();
+    cpSync(keyFile, join(tree, 'closed/ACME/key.txt'));
+    const output = join(tempFolder(), 'acme.tar.gz');
+    const packing = { tree, output, encryption: () => encryptionOfKeyFile(keyFile, name), keyFile };
+    await expect(packTree(packing)).rejects.toThrow(/keys in it.*: closed\/ACME\/key\.txt/);
+  });
 
   it.each([
     ['age', 'a password', 'is no key file of age'],

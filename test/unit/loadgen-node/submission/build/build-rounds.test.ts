@@ -2,10 +2,11 @@
  * Goal: each round's layout, and what only edge systems and the open division may do.
  * Method: small scenes of simulated runs, built as the open division takes them.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildScene } from '../../../../support/submission-scene.ts';
+import { buildSubmission } from '../../../../../loadgen-node/submission/build/build-submission.ts';
+import { buildScene, prepareScene } from '../../../../support/submission-scene.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
@@ -91,4 +92,40 @@ it('copies the runs of a measured result for those that an edge system infers', 
   }
   const readme = join(tree, 'open/ACME/measurements/acme-2n/resnet50/MultiStream/README.md');
   expect(readFileSync(readme, 'utf8')).toContain('inferred from the measured SingleStream result');
+}, 30_000);
+
+it('repeats the notes of accuracy.txt as they are, and names the files of longhaul that ran', async () => {
+  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const record = (key: string, value: string): string =>
+    `:::MLLOG {"key": "${key}", "value": "${value}", "metadata": {"is_error": false}}\n`;
+  appendFileSync(
+    join(folder, 'runs/Server/performance/mlperf_log_detail.txt'),
+    record('longhaul_files_sha256', 'cd'.repeat(32)) + record('longhaul_files_state', 'modified'),
+  );
+  const note = 'the data set is a stand-in: drawn by longhaul 0.1.0, not ImageNet';
+  appendFileSync(join(folder, 'runs/Server/accuracy/accuracy.txt'), `note: ${note}\n`);
+  await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  const submitter = join(tree, 'open/ACME');
+  const readme = join(submitter, 'measurements/acme-2n/resnet50/Server/README.md');
+  expect(readFileSync(readme, 'utf8')).toContain(`| Note | ${note} |`);
+  expect(readFileSync(readme, 'utf8')).toContain(`> **Note of the run: ${note}.**`);
+  const software = join(submitter, 'documentation/acme-2n/software.md');
+  expect(readFileSync(software, 'utf8')).toContain(
+    `| SHA-256 of its files ${'cd'.repeat(32)}, modified | LoadGen node, SUT node sut-a |`,
+  );
+}, 30_000);
+
+it('takes a loose latency bound in open, and tells it', async () => {
+  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const log = join(folder, 'runs/Server/performance/mlperf_log_detail.txt');
+  const text = readFileSync(log, 'utf8');
+  const bound = /("effective_target_latency_ns", "value": )15000000/;
+  writeFileSync(
+    log,
+    text.replace(bound, (_, before: string) => `${before}90000000`),
+  );
+  const { warnings } = await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
+    'the latency bound is 90 ms; resnet has 15 ms',
+  ]);
 }, 30_000);

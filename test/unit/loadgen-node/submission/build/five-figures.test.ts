@@ -31,8 +31,3 @@ it('rounds the numbers of a line, and leaves counts', () => {
     "{'rouge1': 44.431, 'gen_len': 3615190, 'tokens_per_sample': 294.45}",
   );
 });
-
-it('leaves a note alone: an address is no figure', () => {
-  const note = 'note: SUT node 127.0.0.1:50051 runs resnet50-standin-fp32 of version 1.30.0';
-  expect(fiveFiguresIn(note)).toBe(note);
-});

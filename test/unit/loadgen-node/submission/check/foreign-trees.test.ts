@@ -3,7 +3,7 @@
  * key list. First the tree without a fault, then what only such trees can break.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
@@ -80,6 +80,8 @@ it.each<[string, Tree, Record<string, string>, string[]]>([
   ],
   ['a LoadGen of no tag', RESNET, { loadgen_version: '"master"' }, ['loadgen-not-known']],
   ['no version', RESNET, { loadgen_version: '""' }, ['loadgen-not-known']],
+  ['no files of the build', RESNET, { loadgen_file_sha1: '{}' }, ['loadgen-not-known']],
+  ['no date of the build', RESNET, { loadgen_build_date_local: '"NA"' }, ['loadgen-not-known']],
   [
     'a LoadGen with changes',
     RESNET,
@@ -94,16 +96,20 @@ it.each<[string, Tree, Record<string, string>, string[]]>([
 
 it.each<[string, Tree, (tree: MutableTree) => void, string[]]>([
   [
-    'is_network in closed',
-    RESNET,
-    (tree) => tree.json('closed/ACME/systems/acme.json', (one) => (one['is_network'] = 'False')),
-    ['is-network-in-closed'],
-  ],
-  [
     'no calibration.md in v6.1',
     LLAMA,
     (tree) => tree.remove('network/ACME/calibration.md'),
     ['calibration-missing', 'network-rules-unproved'],
+  ],
+  [
+    'a line that the checker of v4.1 breaks off at',
+    UNET,
+    (tree) =>
+      tree.edit(
+        'closed/ACME/measurements/acme/3d-unet-99/Offline/user.conf',
+        (text) => `*.Offline.min_duration = 600000 # = 10 minutes\n${text}`,
+      ),
+    ['conf-unreadable'],
   ],
   [
     'no permutations in the configuration of v4.1',
@@ -190,18 +196,6 @@ it('takes an accuracy below the target in open, and models of its own by their m
   const report = await checkTree(root);
   expect(report.findings).toEqual([]);
   expect(report.results[0]?.metric).toBe('result_samples_per_second');
-});
-
-it('knows the mark of a stand-in by the log and by accuracy.txt alone', async () => {
-  const root = tempFolder();
-  const value = '{"address": "a:1", "name": "standin", "sha256": "", "is_stand_in": "true"}';
-  writeForeignTree({ root, ...RESNET, records: { longhaul_model: value } });
-  expect(await idsOf(root)).toEqual(['not-approved-loadgen', 'stand-in-model']);
-  const other = tempFolder();
-  writeForeignTree({ root: other, ...RESNET });
-  const file = join(other, 'closed/ACME/results/acme/resnet50/Server/accuracy/accuracy.txt');
-  writeFileSync(file, `note: it is a stand-in\n${readFileSync(file, 'utf8')}`);
-  expect(await idsOf(other)).toEqual(['stand-in-model']);
 });
 
 it('refuses a tree of several rounds and names them', async () => {

@@ -10,6 +10,7 @@ import type { CheckReport } from '../../../../../loadgen-node/submission/check/c
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/finding-rules.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { cachedLogReader } from '../../../../support/log-cache.ts';
 import { MutableTree } from '../../../../support/mutable-tree.ts';
 import { LOG_MUTATIONS } from '../../../../support/mutations/log-mutations.ts';
 import type { Mutation } from '../../../../support/mutations/mutation.ts';
@@ -36,6 +37,7 @@ const ALWAYS = 'not-approved-loadgen';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-mutations-'));
 const originals = join(folder, 'originals');
+const readLog = cachedLogReader();
 let tree: MutableTree;
 
 beforeAll(async () => {
@@ -84,7 +86,10 @@ it('has nothing to say of a good tree but that the engine is not the approved on
 
 it.each(MUTATIONS)('finds and names: $what', async ({ change, finding, file, consequences }) => {
   change(tree);
-  const report = await checkTree(tree.root, finding === 'hash-wrong' ? { originals } : {});
+  const report = await checkTree(tree.root, {
+    ...(finding === 'hash-wrong' ? { originals } : {}),
+    readLog,
+  });
   const files = report.findings.filter(({ id }) => id === finding).map((one) => one.file);
   expect(files).toContain(file);
   expect(idsOf(report)).toEqual([...new Set([finding, ...(consequences ?? [])])].sort());
@@ -94,17 +99,20 @@ it('has a fault for every rule that a tree of ResNet-50 can break', () => {
   const planted = new Set<string>(MUTATIONS.map(({ finding }) => finding));
   const ids = RULE_GROUPS.flatMap(({ rules }) => rules.map(({ id }) => id));
   expect(ids.filter((id) => !planted.has(id)).sort()).toEqual([
-    // Of other models, other rounds, other divisions and other LoadGens: unusual-trees.test.ts.
+    // Of other models, other rounds, other divisions and other LoadGens: the tests beside this one.
     'accuracy-above-limit',
     'accuracy-file-missing',
     'calibration-missing',
+    'closed-over-network',
     'equal-issue-off',
     'is-network-in-closed',
     'loadgen-not-known',
     'network-rules-unproved',
     'no-plain-file',
     'not-approved-loadgen',
+    'open-judged-by-tools',
     'power-unchecked',
+    'result-inferred',
     'token-latencies-off',
     'token-latency-above-bound',
   ]);

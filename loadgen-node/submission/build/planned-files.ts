@@ -8,7 +8,7 @@ export type FileContent = { readonly text: string } | { readonly copyOf: string 
  * Files of a tree that is not written yet, by path with forward slashes. Nothing is written before all of
  * it is known, so that no half tree is ever left behind.
  */
-export class TreeFiles {
+export class PlannedFiles {
   readonly #files = new Map<string, FileContent>();
 
   /** Files, sorted by path. */

@@ -1,0 +1,15 @@
+import { statSync } from 'node:fs';
+import { type DetailLog, readDetailLog } from '../../loadgen-node/run-folder/detail-log.ts';
+
+/** A reader of detail logs for trees in which one file at a time is changed: a file that stayed as it was is read once. */
+export function cachedLogReader(): (path: string) => Promise<DetailLog> {
+  const known = new Map<string, Promise<DetailLog>>();
+  return (path) => {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    const key = `${ino} ${size} ${mtimeNs}`;
+    const log = known.get(key) ?? readDetailLog(path);
+    known.set(key, log);
+    // A copy of the file has a path of its own.
+    return log.then((one) => ({ ...one, path }));
+  };
+}
