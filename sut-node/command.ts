@@ -46,7 +46,11 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       };
       checkFormatIsUsed(values);
       const settings = toSutSettings(values);
-      const outputs = { logger, terminal, warn };
+      // With hidden progress, too: of a free port nobody else knows which it is, but for a parent that is sent it.
+      const isSaid = values.progress === 'shown' || process.send !== undefined;
+      const screen = isSaid ? terminal : new Terminal();
+      const announce = (text: string): void => screen.line(text);
+      const outputs = { logger, terminal, warn, announce };
       setExitCode(
         values.check
           ? await check(settings, values.checkFormat, outputs)
@@ -70,10 +74,15 @@ interface Outputs {
   readonly terminal: Terminal;
   /** Tells something that a person should know, once. */
   warn(text: string): void;
+  /** Tells where the node is, to whoever started it. */
+  announce(text: string): void;
 }
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
-async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs): Promise<number> {
+async function serve(
+  settings: SutSettings,
+  { logger, terminal, warn, announce }: Outputs,
+): Promise<number> {
   for (const warning of exposureWarnings(settings)) warn(warning);
   const signals = new StopSignals();
   const giveUp = new AbortController();
@@ -81,8 +90,8 @@ async function serve(settings: SutSettings, { logger, terminal, warn }: Outputs)
     signal: giveUp.signal,
     logger,
     onListening: (address, metricsUrl) => {
-      terminal.line(`SUT node ${settings.node} listens on ${address}`);
-      if (metricsUrl !== undefined) terminal.line(`metrics are at ${metricsUrl}`);
+      announce(`SUT node ${settings.node} listens on ${address}`);
+      if (metricsUrl !== undefined) announce(`metrics are at ${metricsUrl}`);
       // A parent process (longhaul demo) asked for a free port and wants to know which it is.
       process.send?.({ type: 'listening', address, metricsUrl });
     },

@@ -94,8 +94,11 @@ function judgeRoundTrip({ nameCalls }: AuditFacts): Judged {
 function comparisonText(calls: readonly NameCall[]): string {
   const addresses = [...new Set(calls.flatMap(({ nodes }) => nodes.map(({ address }) => address)))];
   const told = addresses.filter((address) => fastestConnectNs(address, calls) > CONNECT_NOISE_NS);
+  if (addresses.every((address) => fastestConnectNs(address, calls) === 0)) {
+    return 'No plain TCP connect was measured to compare the times with.';
+  }
   if (told.length === 0) {
-    return `No plain TCP connect took more than ${formatNs(CONNECT_NOISE_NS)}, so the times show nothing more.`;
+    return `The quickest plain TCP connect to an address took no more than ${formatNs(CONNECT_NOISE_NS)}, so the times show nothing more.`;
   }
   return `None came much sooner than a plain TCP connect to the same address (${told.join(', ')}).`;
 }

@@ -9,6 +9,13 @@ export interface AccuracyLogScore {
   readonly entryCount: number;
 }
 
+/** What a reader has to know where samples were logged several times; begins with a semicolon, or is empty. */
+export function repeatsInWords(entryCount: number, sampleCount: number): string {
+  const repeated = entryCount - sampleCount;
+  if (repeated === 0) return '';
+  return `; ${repeated} more entries for the same samples: the first of each counts`;
+}
+
 /**
  * Scores an accuracy log of a run of any LoadGen. Of a sample that was logged several times the first response
  * counts; others are looked at where they differ from it. The log is streamed: a response stays in memory once.

@@ -1,9 +1,16 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import {
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -12,14 +19,19 @@ import { generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { accuracyInWords, isMet, qualityOfRun, targetInWords } from '../benchmarks/quality.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
-import { type AccuracyLogScore, scoreAccuracyLog } from '../benchmarks/score-accuracy-log.ts';
+import {
+  type AccuracyLogScore,
+  repeatsInWords,
+  scoreAccuracyLog,
+} from '../benchmarks/score-accuracy-log.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { isCutLog } from '../submission/truncate/cut-log.ts';
 import { accuracyText, writeAccuracyText } from './accuracy-file.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
+import { requireSameData, scoredRun, scoreMarks } from './scored-run.ts';
 
 const ACCURACY_SETTINGS: {
-  readonly benchmark: Setting<string>;
+  readonly benchmark: Setting<string | undefined>;
   readonly dataDir: Setting<string | undefined>;
   readonly dataSeed: Setting<number | undefined>;
   readonly dataCount: Setting<number | undefined>;
@@ -28,7 +40,9 @@ const ACCURACY_SETTINGS: {
   readonly output: Setting<string | undefined>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
-  benchmark: RUN_SETTINGS.benchmark,
+  benchmark: optional(
+    text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
+  ),
   dataDir: RUN_SETTINGS.dataDir,
   dataSeed: RUN_SETTINGS.dataSeed,
   dataCount: RUN_SETTINGS.dataCount,
@@ -40,11 +54,13 @@ const ACCURACY_SETTINGS: {
 
 const EXAMPLE = `
 Examples:
-  longhaul accuracy results/acc --benchmark resnet50 --data-dir imagenet --output results/acc/accuracy.txt
+  longhaul accuracy results/acc --output results/acc/accuracy.txt
   longhaul accuracy TEST01/accuracy/mlperf_log_accuracy.json --benchmark resnet50 --data-dir imagenet --partial
-  longhaul accuracy results/digits --benchmark digits --data-seed 77 --data-count 1000
+  longhaul accuracy other-loadgen/mlperf_log_accuracy.json --benchmark digits --data-seed 77 --data-count 1000
 
-The data set has to be that of the run: say --data-dir, --data-seed and --data-count as there.
+The data set has to be that of the run. Where longhaul_run.yaml lies beside the log, benchmark, round and data set are those that
+it has, and flags win over it (start where that run was started: relative paths count from there). Elsewhere say --benchmark, and
+--data-dir, --data-seed and --data-count as the run did. Where longhaul's detail log lies there, another data set is refused.
 The log may be of longhaul or of the C++ LoadGen, in LoadGen's form or as any other JSON. What is written is the line
 that the benchmark's official script prints of the same log, and below it notes where the data set is a stand-in.
 A log that was truncated for a submission cannot be scored: take the original.
@@ -52,16 +68,7 @@ A log that was truncated for a submission cannot be scored: take the original.
 Exit codes: 0 scored and the target is met (or --partial: no target is looked at), 3 the target is missed or samples
 are missing, 2 wrong flag, 5 data set missing or a response that is no answer, 6 log missing or damaged.`;
 
-interface AccuracyValues {
-  readonly benchmark: string;
-  readonly dataDir: string | undefined;
-  readonly dataSeed: number | undefined;
-  readonly dataCount: number | undefined;
-  readonly round: Round | undefined;
-  readonly partial: boolean;
-  readonly output: string | undefined;
-  readonly cacheDir: string | undefined;
-}
+type AccuracyValues = SettingValues<typeof ACCURACY_SETTINGS>;
 
 /** `longhaul accuracy`: what the benchmark's official accuracy script says of a log. */
 export function accuracyCommand(setExitCode: (code: number) => void): Command {
@@ -80,14 +87,19 @@ export function accuracyCommand(setExitCode: (code: number) => void): Command {
 /** @returns False when there is no accuracy, or one below the target. */
 async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
   const terminal = new Terminal();
-  const { rules, openDataSet } = await loadgenBenchmark(values.benchmark);
+  const path = await logOf(log);
+  const folder = dirname(path);
+  const run = scoredRun(folder, values);
+  const { sampleBytes, sampleCount, responseBytes } = run;
+  const { rules, openDataSet } = await loadgenBenchmark(run.benchmark);
   const dataSet = await openDataSet({
-    dataFolder: values.dataDir,
-    generated: generatedSetOf(values),
+    dataFolder: run.dataDir,
+    generated: generatedSetOf(run),
+    synthetic: { sampleBytes, sampleCount, responseBytes },
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
-  const path = await logOf(log);
+  await requireSameData(folder, dataSet);
   terminal.status(`scoring ${path}`);
   const score = await scoreAccuracyLog(dataSet, path);
   terminal.clear();
@@ -104,27 +116,35 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
     );
     return false;
   }
-  writeText(score, dataSet, values);
+  writeText(score, { dataSet, marks: scoreMarks(folder, rules, dataSet), rules }, values.output);
   if (!isWhole) {
     terminal.line(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
     return true;
   }
-  const quality = qualityOfRun(rules, values.round ?? DEFAULT_ROUND, dataSet);
+  const quality = qualityOfRun(rules, run.round ?? DEFAULT_ROUND, dataSet);
   const met = isMet(report, quality);
   const verdict = met ? 'met' : 'NOT met';
   terminal.line(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
   return met;
 }
 
+/** What a score is of. */
+interface ScoreContext {
+  readonly dataSet: DataSet;
+  readonly rules: BenchmarkRules;
+  /** What has to stand beside it. */
+  readonly marks: readonly string[];
+}
+
 /** @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes. */
 function writeText(
   { report }: AccuracyLogScore,
-  { name, marks = [] }: DataSet,
-  { output, benchmark }: AccuracyValues,
+  { dataSet, marks, rules }: ScoreContext,
+  output: string | undefined,
 ): void {
   const { scriptLine } = report;
   if (output !== undefined && scriptLine === undefined) {
-    const text = `there is no official script for ${benchmark}, so nothing for ${output}: ${accuracyInWords(report)} on ${name}`;
+    const text = `there is no official script for ${rules.key}, so nothing for ${output}: ${accuracyInWords(report)} on ${dataSet.name}`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
   if (scriptLine === undefined) process.stdout.write(`${accuracyInWords(report)}\n`);
@@ -134,10 +154,7 @@ function writeText(
 
 function entriesInWords({ report, entryCount }: AccuracyLogScore, dataSet: DataSet): string {
   const samples = `responses to ${report.sampleCount} of the ${dataSet.totalSampleCount} samples of ${dataSet.name}`;
-  const repeated = entryCount - report.sampleCount;
-  return repeated === 0
-    ? samples
-    : `${samples}; ${repeated} more entries for the same samples: the first of each counts`;
+  return samples + repeatsInWords(entryCount, report.sampleCount);
 }
 
 /** @throws MlperfError `ERR_OUTPUT` for a log of which the middle is gone. */

@@ -25,8 +25,9 @@ import {
   verifyAccuracyText,
   verifyPerformanceText,
 } from '../compliance/custom-data-set-texts.ts';
-import { inspectRun, type RunSources, runSources } from './compliance-run.ts';
+import { forgetVerdict, inspectRun, type RunSources, runSources } from './compliance-run.ts';
 import { RUN_FLAGS } from './compliance-settings.ts';
+import { COMPLIANCE_FOLDER } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
@@ -104,7 +105,7 @@ export function customDataSetCommand(setExitCode: (code: number) => void): Comma
 
 /** @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted. */
 async function customDataSetTest(values: Values, flags: RunSources['flags']): Promise<number> {
-  const { run, accuracyRun = run, output = join(run, 'compliance'), accuracyDropMax } = values;
+  const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
   // What is wrong with the submission's runs is told before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
   refuseContradictions(values, flags);
@@ -128,8 +129,9 @@ async function customDataSetTest(values: Values, flags: RunSources['flags']): Pr
       testAccuracy: made.accuracy,
     },
   };
-  writeReport(join(output, FOLDER), report);
-  process.stdout.write(readmeText(report));
+  const folder = join(output, FOLDER);
+  writeReport(folder, report);
+  process.stdout.write(`${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`);
   return report.verdict.hasPassed ? EXIT.valid : EXIT.invalid;
 }
 
@@ -186,11 +188,14 @@ async function makeTestRuns(sources: RunSources, output: string): Promise<TestFo
   const terminal = new Terminal();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   for (const plan of plans) {
-    terminal.line(
-      `longhaul: ${plan.settings.mode} over the custom data set, logs in ${plan.output}`,
+    const what = plan.settings.mode === 'AccuracyOnly' ? 'accuracy' : 'performance';
+    terminal.line(`longhaul: ${what} run over the custom data set, logs in ${plan.output}`);
+    const { outcome } = await performRun(plan, terminal, interruption, () =>
+      forgetVerdict(join(output, FOLDER), terminal),
     );
-    const { outcome } = await performRun(plan, terminal, interruption);
-    if (outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
+    if (!outcome.isInterrupted) continue;
+    process.stdout.write('The test was interrupted: nothing was compared.\n');
+    return interruption.exitCode ?? EXIT.interrupted;
   }
   return folders;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIG_SECTIONS } from '../../shared/config/command-line.ts';
 import { type FileValue, readConfigFile } from '../../shared/config/config-file.ts';
@@ -10,9 +10,11 @@ import {
 } from '../../shared/config/resolve-settings.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../shared/process/make-folder.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import { auditConfigText } from '../compliance/audit-settings.ts';
 import type { RunnableTestId } from '../compliance/test-ids.ts';
+import { removeTestFiles } from '../compliance/write-test-folder.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
@@ -36,7 +38,10 @@ export interface TestRun {
 }
 
 /** Joins the record of the submission run, where longhaul made it, with flags of the command. */
-export function runSources({ record }: RunFolder, flags: SettingSources['flags']): RunSources {
+export function runSources(
+  { record }: Pick<RunFolder, 'record'>,
+  flags: SettingSources['flags'],
+): RunSources {
   const own = existsSync(record) ? readConfigFile(record, CONFIG_SECTIONS).get('run') : undefined;
   const file = new Map<string, FileValue>(own ?? []);
   for (const key of DECIDED_BY_TEST) file.delete(key);
@@ -82,23 +87,34 @@ export function planTestRun(run: TestRun): RunPlan {
 
 /**
  * Makes a test's run and leaves its logs and audit.config in the folder.
+ * @param verdictFolder Where an earlier test may have left its verdict: the run that it is about is replaced.
  * @throws MlperfError as {@link performRun}
  */
-export async function performTestRun(
+export function performTestRun(
   plan: RunPlan,
-  test: RunnableTestId,
+  { test, verdictFolder }: { readonly test: RunnableTestId; readonly verdictFolder: string },
   terminal: Terminal,
   interruption: Interruption,
 ): Promise<RunReport> {
-  const path = auditPath(plan.output);
-  try {
-    mkdirSync(plan.output, { recursive: true });
-    writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
-  }
-  return performRun(plan, terminal, interruption);
+  return performRun(plan, terminal, interruption, () => {
+    forgetVerdict(verdictFolder, terminal);
+    const path = auditPath(plan.output);
+    try {
+      makeFolder(plan.output);
+      writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
+    } catch (error) {
+      const why = describeSystemError(error);
+      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    }
+  });
+}
+
+/**
+ * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function forgetVerdict(folder: string, terminal: Pick<Terminal, 'line'>): void {
+  if (removeTestFiles(folder)) terminal.line(`removed the verdict of an earlier test in ${folder}`);
 }
 
 function auditPath(folder: string): string {

@@ -3,6 +3,7 @@ import { flagOf } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import { requireTestRun } from '../compliance/common-checks.ts';
 import type { ResponseType } from '../compliance/compare-responses.ts';
 import {
   type ComplianceRun,
@@ -35,6 +36,7 @@ import {
   runSources,
 } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
+import { COMPLIANCE_FOLDER } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { printReport } from './print-report.ts';
 import { responseScorer } from './response-scorer.ts';
@@ -64,6 +66,7 @@ export async function complianceTest(
   flags: RunSources['flags'],
 ): Promise<number> {
   const reference = await readComplianceRun(values.run);
+  requirePerformanceRun(reference);
   const sources = runSources(reference.folder, flags);
   const run = inspectRun(sources);
   requireSameFlags(sources, run);
@@ -77,20 +80,22 @@ export async function complianceTest(
   const asked = { test, values, sources, run, benchmark, round, applies, reference };
   await requireSubmission(asked);
   const terminal = new Terminal();
-  const output = values.output ?? join(values.run, 'compliance');
+  const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
+  const folder = join(output, test);
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
     requireValid(reference);
-    const exitCode = await makeRun(asked, testRun, terminal);
+    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, terminal);
     if (exitCode !== undefined) return exitCode;
   } else if (values.lowerQps !== undefined) {
     const why = '--lower-qps is for a run that is made, not for --test-run';
     throw new MlperfError('ERR_CONFIG_INVALID', why);
+  } else {
+    requireTestRun(test, round, await readComplianceRun(testRun));
   }
   const verdict = await verify(asked, testRun, terminal);
-  const folder = join(output, test);
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
-  process.stdout.write(`${verdictInWords(verdict)}  ${folder}\n`);
+  process.stdout.write(`${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`);
   return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
 }
 
@@ -119,6 +124,17 @@ async function requireSubmission(asked: AskedTest): Promise<void> {
   requireSameSystem(reference, await readComplianceRun(accuracyFolder(asked)), 'accuracy run');
 }
 
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a run without a speed. */
+function requirePerformanceRun(run: ComplianceRun): void {
+  const mode = recordOf(run, 'effective_test_mode');
+  if (mode !== 'AccuracyOnly' && mode !== 'FindPeakPerformance') return;
+  const what = mode === 'AccuracyOnly' ? 'an accuracy run' : 'a search for the peak';
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--run ${run.folder.folder} is ${what}: name the performance run that is submitted`,
+  );
+}
+
 /** No test of an INVALID run can pass. */
 function requireValid(reference: ComplianceRun): void {
   const seen = recordOf(reference, 'result_validity');
@@ -133,12 +149,13 @@ function requireValid(reference: ComplianceRun): void {
 /** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */
 async function makeRun(
   { test, sources, values }: AskedTest,
-  folder: string,
+  folders: { readonly logs: string; readonly verdict: string },
   terminal: Terminal,
 ): Promise<number | undefined> {
-  const plan = planTestRun({ test, sources, folder, loweredShare: values.lowerQps });
+  const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-  const report = await performTestRun(plan, test, terminal, interruption);
+  const what = { test, verdictFolder: folders.verdict };
+  const report = await performTestRun(plan, what, terminal, interruption);
   process.stdout.write(`${printReport(report)}\n`);
   if (!report.outcome.isInterrupted) return undefined;
   process.stdout.write(`${test} was interrupted: nothing was verified.\n`);
@@ -192,7 +209,7 @@ function accuracyFolder({ values, reference }: AskedTest): string {
 }
 
 async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string): Promise<string> {
-  const { reference, values, applies, test } = asked;
+  const { reference, values, test } = asked;
   const tested = await readComplianceRun(testRun);
   const qps = (run: ComplianceRun): number | undefined => numberOf(run, 'effective_target_qps');
   return testReadme(verdict, {
@@ -203,6 +220,11 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
     ...(test === 'TEST01' ? { accuracy: accuracyFolder(asked) } : {}),
     testRun,
     targetQps: [qps(reference), qps(tested)],
-    notes: applies.note === undefined ? [] : [applies.note],
+    notes: notesOf(asked),
   });
+}
+
+/** What a reader has to know of the test itself. */
+function notesOf({ applies }: AskedTest): string[] {
+  return applies.note === undefined ? [] : [applies.note];
 }

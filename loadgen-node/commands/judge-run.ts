@@ -18,7 +18,7 @@ import type { SelfCheck } from '../self-check/self-check.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
-import { modelDetails, modelMarks } from './model-notes.ts';
+import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
@@ -59,7 +59,7 @@ export class RunJudge {
     const audit = await this.#compose(test);
     this.#audit = audit;
     const ofModels = modelMarks(audit.nodes, plan.rules.key);
-    this.standInMarks = [...exampleMarks(plan), ...ofModels, ...(dataSet.marks ?? [])];
+    this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
     this.notes = [
       ...marksOf(plan),
       ...ofModels,
@@ -102,16 +102,11 @@ export class RunJudge {
   }
 }
 
-function exampleMarks({ rules }: RunPlan): string[] {
-  if (rules.isOfficial) return [];
-  return [`benchmark ${rules.key} is an example of this project, not an MLPerf benchmark`];
-}
-
 function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
   ];
-  marks.push(...exampleMarks(plan));
+  marks.push(...exampleMarks(plan.rules));
   const { key, rounds } = plan.rules;
   if (rounds !== undefined && !rounds.includes(plan.round)) {
     marks.push(

@@ -1,8 +1,16 @@
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import type { NodeDescription, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import { isStandInName } from '../../shared/standin/standin-name.ts';
 import type { LoggedDetail } from '../engine/test-context.ts';
 
 type NodeModel = NonNullable<NodeDescription['model']>;
+
+/** What a result says of a benchmark that is none of MLPerf's. */
+export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
+  return isOfficial
+    ? []
+    : [`benchmark ${key} is an example of this project, not an MLPerf benchmark`];
+}
 
 /** What a result says of models that are not the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {

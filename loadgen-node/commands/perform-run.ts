@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   askNames,
   checkDispatchSettings,
@@ -21,6 +19,7 @@ import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { modelsInWords } from './model-notes.ts';
@@ -48,20 +47,19 @@ export interface RunReport {
 
 /**
  * Does a whole run: data set, SUT nodes, test, accuracy.
+ * @param onBegin Called when data and nodes are ready, before anything is written.
  * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
  */
 export async function performRun(
   named: RunPlan,
   terminal: Terminal,
   interruption: Interruption,
+  onBegin: () => void = () => {},
 ): Promise<RunReport> {
   const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);
   for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
-  if (plan.auditConfig !== undefined) {
-    terminal.line(`longhaul: settings of ${plan.auditConfig} win over all others`);
-  }
   // Wrong addresses, names and benchmarks are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
   const benchmark = await loadgenBenchmark(plan.rules.key);
@@ -80,9 +78,6 @@ export async function performRun(
     digests: plan.dispatch.digestPerMillion > 0 ? new SampleDigests() : undefined,
   });
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
-  if (existsSync(join(plan.output, 'mlperf_log_summary.txt'))) {
-    terminal.line(`replacing the logs of an earlier run in ${plan.output}`);
-  }
   const selfCheck = checkSelf();
   const judge = new RunJudge({ plan, dataSet, dataSetCheck, qdl, selfCheck, host: thisHost });
   try {
@@ -93,6 +88,9 @@ export async function performRun(
     await qdl.stop(); // Later on the engine sees to that.
     throw error;
   }
+  // Until here nothing was lost: who mistyped an address keeps the earlier run.
+  replaceEarlierRun(plan.output, terminal);
+  onBegin();
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,

@@ -229,8 +229,12 @@ function verdictLines(report: RunReport): string[] {
     return [row('Result', 'INTERRUPTED: the logs are incomplete and say so')];
   if (isValid(report)) return [row('Result', 'VALID')];
   const lines = [row('Result', 'INVALID')];
+  const given = new Set<string>();
   for (const reason of outcome.verdicts.longhaul.reasons) {
-    lines.push(row('', `- ${`${reason.text} ${adviceOn(reason, outcome)}`.trimEnd()}`));
+    const advice = adviceOn(reason, outcome);
+    // Two reasons may have one remedy.
+    lines.push(row('', `- ${`${reason.text} ${given.has(advice) ? '' : advice}`.trimEnd()}`));
+    given.add(advice);
   }
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));

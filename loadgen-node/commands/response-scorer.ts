@@ -1,9 +1,11 @@
+import { benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import { generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { DataSet, SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import type { ResponseScorer } from '../compliance/accuracy-fallback.ts';
+import { exampleMarks } from './model-notes.ts';
 import type { RunValues } from './run-settings.ts';
 
 /** Scores responses with the data set of a benchmark, which is opened when the first score is wanted. */
@@ -18,7 +20,7 @@ export function responseScorer(
       opened ??= await openDataSet(benchmark, values, terminal);
       return opened.scoreAccuracy(entries);
     },
-    marks: () => opened?.marks ?? [],
+    marks: () => [...exampleMarks(benchmarkRules(benchmark)), ...(opened?.marks ?? [])],
   };
 }
 

@@ -35,7 +35,8 @@ export interface RunTestSettings {
 /**
  * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
  * over all. Without a round and without a file of LoadGen's, the benchmark's own rules and short
- * durations hold instead of the round's: every benchmark can be tried.
+ * durations hold instead of the round's: every benchmark can be tried. The latency bound of a benchmark that no round has is
+ * its own in every round.
  * @param said Keys of the values that were said (flag or configuration file), not defaults.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
  */
@@ -57,7 +58,8 @@ export function runTestSettings(
   const isByFiles = [values.round, values.mlperfConf, values.userConf].some(
     (it) => it !== undefined,
   );
-  if (!isByFiles) forgetRound(settings, rules);
+  if (!isByFiles) forgetRound(settings);
+  if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
   applyFlags(settings, values, (key) => !isByFiles || said.has(key));
   const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
   if (audited !== undefined) refuseProblems([audited.result]);
@@ -88,15 +90,30 @@ const SEEDS = [
 ];
 
 /** Keeps the round's seeds alone: its other values are made for submissions. */
-function forgetRound(settings: ExactSettings, rules: BenchmarkRules): void {
+function forgetRound(settings: ExactSettings): void {
   const { scenario: _, ...defaults } = defaultTestSettings();
   for (const [field, value] of Object.entries(defaults)) {
     if (SEEDS.includes(field)) continue;
     setNumber(settings, field as SettingsField['field'], value, 'default');
   }
+}
+
+/**
+ * Puts the benchmark's own bound in place of what nobody said of it. A round's mlperf.conf has no line for a benchmark that
+ * no round has: what it says for every model (10 ms) is made for none.
+ */
+function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
   const source = `benchmark ${rules.key}`;
-  setNumber(settings, 'serverTargetLatencyNs', rules.serverTargetLatencyNs, source);
-  setNumber(settings, 'serverTargetLatencyPercentile', rules.serverTargetLatencyPercentile, source);
+  for (const field of ['serverTargetLatencyNs', 'serverTargetLatencyPercentile'] as const) {
+    if (isUnsaid(settings.get(field).source, round)) {
+      setNumber(settings, field, rules[field], source);
+    }
+  }
+}
+
+/** True where LoadGen's default or the round's own mlperf.conf is the source of a value. */
+function isUnsaid(source: string, round: Round): boolean {
+  return source === 'default' || source.startsWith(`mlperf.conf of ${round}:`);
 }
 
 function applyFlags(
@@ -156,7 +173,7 @@ function requireTargetQps(settings: ExactSettings, round: Round): void {
   const [field, what] = entry;
   if (scenario === 'Offline' && settings.get('mode').value === 'AccuracyOnly') return;
   const { source } = settings.get(field);
-  if (source !== 'default' && !source.startsWith(`mlperf.conf of ${round}:`)) return;
+  if (!isUnsaid(source, round)) return;
   const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
   throw new MlperfError('ERR_CONFIG_INVALID', message);
 }

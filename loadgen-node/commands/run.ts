@@ -31,6 +31,9 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       const audit = openAuditConfig(values.auditConf);
       const plan = planRun(values, { said, audit, record: runRecord(settings) });
       const terminal = new Terminal();
+      if (audit !== undefined) {
+        terminal.line(`longhaul: settings of ${audit.name} win over all others`);
+      }
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
       if (plan.runCount > 1) {
         setExitCode(await performRuns(plan, terminal, interruption));

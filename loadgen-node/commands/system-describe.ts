@@ -28,7 +28,12 @@ import {
   type SubmissionDivision,
   type Suite,
 } from '../submission/rules/submission-rounds.ts';
-import { composeDescription, fieldsOf, leftOut } from '../submission/system/compose-description.ts';
+import {
+  composeDescription,
+  fieldsOf,
+  leftOut,
+  requireGiven,
+} from '../submission/system/compose-description.ts';
 import { checkTarget, writeDescription } from '../submission/system/description-file.ts';
 import { descriptionReport } from '../submission/system/description-report.ts';
 import {
@@ -91,7 +96,7 @@ const DESCRIBE_SETTINGS: typeof CONNECTION_OPTIONS & {
 
 type DescribeValues = SettingValues<typeof DESCRIBE_SETTINGS>;
 
-const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [] };
+const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [], problems: [] };
 
 const EXAMPLE = `
 What cannot be read stays "TODO: ..." and is listed. Exit code 0 also then; 4 when a node does not answer.
@@ -111,8 +116,10 @@ export function systemDescribeCommand(): Command {
       const { output: path, merge: mergePath, force: isForced, systemType: suite } = values;
       checkTarget({ path, mergePath, isForced });
       const merged = mergePath === undefined ? NOTHING_MERGED : readMergeFile(mergePath);
+      const given = { division, suite, said: saidBy(values), merged };
+      requireGiven(given, { hasNodes: values.sut !== undefined });
       const { file: facts, isTls } = await gatherFacts(values);
-      const parts = { division, suite, facts, session: { isTls }, said: saidBy(values), merged };
+      const parts = { ...given, facts, session: { isTls } };
       const description = composeDescription(parts);
       writeDescription(path, description, facts);
       const report = descriptionReport({

@@ -1,5 +1,9 @@
-import { type RoundSeeds, SEED_NAMES } from '../submission/rules/round-seeds.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../submission/rules/round-seeds.ts';
+import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { ACCURACY_LOG_SEED, SAME_SAMPLE_INDEX } from './audit-settings.ts';
 import { type ComplianceRun, numberOf, recordOf } from './compliance-run.ts';
+import type { RunnableTestId } from './test-ids.ts';
 import type { TestCheck } from './test-verdict.ts';
 
 /**
@@ -84,36 +88,73 @@ function noErrors(tested: ComplianceRun): TestCheck {
   };
 }
 
-/**
- * Whether a run was made with a test's audit.config.
- * @param seeds What the samples and arrivals of the test are drawn with.
- * @param expected Further records of the detail log.
- */
+/** Records of the detail log that a test's audit.config leaves there, besides the seeds. */
+const AUDIT_RECORDS: Readonly<
+  Record<RunnableTestId, Readonly<Record<string, number | bigint | boolean>>>
+> = {
+  TEST01: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+  TEST04: {
+    effective_performance_issue_unique: false,
+    effective_performance_issue_same: true,
+    effective_performance_issue_same_index: SAME_SAMPLE_INDEX,
+  },
+  TEST05: {},
+  TEST06: { effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED },
+};
+
+/** Whether a run was made with a test's audit.config. */
 export function auditCheck(
+  test: RunnableTestId,
+  round: SubmissionRound,
   tested: ComplianceRun,
-  seeds: RoundSeeds,
-  expected: Readonly<Record<string, number | bigint | boolean>>,
 ): TestCheck {
-  const all = {
-    ...expected,
-    ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
-  };
-  const wrong = Object.entries(all).filter(([key, value]) => !isSame(recordOf(tested, key), value));
+  const wrong = wrongSettings(test, round, tested);
   const isMet = wrong.length === 0;
-  const seen = wrong.map(
-    ([key, value]) => `${key} is ${String(recordOf(tested, key))}, not ${value}`,
-  );
   return {
     name: 'audit settings',
     isMet,
     isOfficial: false,
     text: isMet
       ? "the test run was made with the test's settings (audit.config)"
-      : `the test run was not made with the test's settings: ${seen.join('; ')}`,
+      : `the test run was not made with the test's settings: ${wrong.join('; ')}`,
     ...(isMet
       ? {}
       : { advice: "Run the test with the test's audit.config (longhaul does so by itself)." }),
   };
+}
+
+/**
+ * Refuses a run that is there and was not made with the test's audit.config: whatever else is found in it means nothing.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireTestRun(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+): void {
+  const wrong = wrongSettings(test, round, tested);
+  if (wrong.length === 0) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${tested.folder.folder} is no run of ${test} of round ${round}: ${wrong.join('; ')}`,
+  );
+}
+
+/** Each record that is not as the test leaves it, in words. */
+function wrongSettings(
+  test: RunnableTestId,
+  round: SubmissionRound,
+  tested: ComplianceRun,
+): string[] {
+  const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
+  const seeds = own ?? seedsOfRound(round);
+  const expected = {
+    ...AUDIT_RECORDS[test],
+    ...Object.fromEntries(SEED_NAMES.map((name) => [`effective_${name}`, seeds[name]])),
+  };
+  return Object.entries(expected)
+    .filter(([key, value]) => !isSame(recordOf(tested, key), value))
+    .map(([key, value]) => `${key} is ${String(recordOf(tested, key))}, not ${value}`);
 }
 
 function isSame(seen: unknown, value: number | bigint | boolean): boolean {

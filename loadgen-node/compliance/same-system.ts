@@ -27,7 +27,7 @@ const SAME: readonly (readonly [key: string, what: string])[] = [
   ['qsl_reported_performance_count', 'samples of the performance set'],
 ];
 
-/** Server only: another bound is another measurement. */
+/** Server's test run only: another bound is another measurement. An accuracy run has no use for it. */
 const SAME_IN_SERVER: readonly (readonly [key: string, what: string])[] = [
   ['effective_target_latency_ns', 'latency bound in ns'],
   ['effective_target_latency_percentile', 'percentile of the latency bound'],
@@ -59,7 +59,7 @@ export function requireSameSystem(
   const problems = [
     ...differences(reference, other, isServerTest ? [...SAME, ...SAME_IN_SERVER] : SAME),
     ...benchmarkDifference(reference, other),
-    ...(what === 'test run' ? seedDifference(reference, other) : []),
+    ...seedDifference(reference, other, what),
     ...modeProblem(other, what),
   ];
   if (problems.length === 0) return;
@@ -102,12 +102,14 @@ function differences(
   });
 }
 
-function seedDifference(reference: ComplianceRun, other: ComplianceRun): string[] {
+/** An accuracy run has the seeds of its round as well. */
+function seedDifference(reference: ComplianceRun, other: ComplianceRun, what: string): string[] {
   const [a, b] = [seedsOf(reference, 'requested'), seedsOf(other, 'requested')];
   if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
   const of = roundOfRun(other);
   // TEST05: LoadGen logs the alternate seeds as if they had been asked for.
-  if (of === undefined && isTest05Of(roundOfRun(reference), b)) return [];
+  const mayBeTest05 = what === 'test run' && of === undefined;
+  if (mayBeTest05 && isTest05Of(roundOfRun(reference), b)) return [];
   const round = of === undefined ? '' : `, which are those of round ${of}`;
   return [`seeds: ${seedsInWords(b)}${round}; in the submission run ${seedsInWords(a)}`];
 }

@@ -23,12 +23,12 @@ const QUESTION: Readonly<Record<RunnableTestId, string>> = {
   TEST06: 'Are the tokens of a response those that were streamed and counted?',
 };
 
-/** The verdict for a screen: one line per check, in plain words. */
-export function verdictInWords(verdict: TestVerdict): string {
+/** The verdict for a screen: one line per check, in plain words, and notes on the test itself. */
+export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): string {
   const lines = [
     `${verdict.test}, round ${verdict.round}: ${QUESTION[verdict.test]}`,
     ...verdict.checks.flatMap(checkLines),
-    ...verdict.notes.map((note) => `  note: ${note}`),
+    ...[...verdict.notes, ...notes].map((note) => `  note: ${note}`),
     conclusion(verdict),
   ];
   return lines.map((line) => `${line}\n`).join('');

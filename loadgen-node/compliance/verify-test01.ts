@@ -1,7 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
+import { repeatsInWords } from '../benchmarks/score-accuracy-log.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
-import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import {
   type AccuracyPair,
@@ -10,7 +10,6 @@ import {
   scorePair,
   testResponses,
 } from './accuracy-fallback.ts';
-import { ACCURACY_LOG_SEED } from './audit-settings.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import {
@@ -76,9 +75,7 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
       coverageCheck(compared),
       performance.check,
       ...validityChecks(tested),
-      auditCheck(tested, seedsOfRound(round), {
-        effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
-      }),
+      auditCheck('TEST01', round, tested),
     ],
     notes: scored.notes,
     texts,
@@ -142,6 +139,7 @@ async function scoreTest(
   }
   try {
     const responses = await testResponses(testLog);
+    if (responses.length === 0) return unscored('the test logged no response');
     const needsPair = !isOfficialMatch(compared) || compared.wholeMismatches > 0;
     const pair = needsPair ? await scorePair(accuracyLog, responses, scorer) : undefined;
     const own = pair?.compliance ?? (await scorer.score(responses));
@@ -150,7 +148,10 @@ async function scoreTest(
     const file = (line: string): string => [line, ...marks, ''].join('\n');
     return {
       pair,
-      notes: [`accuracy of the logged responses: ${accuracyLine(own)}`, ...ownMarks],
+      notes: [
+        `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
+        ...ownMarks,
+      ],
       texts: (isExact) => [
         ['accuracy/accuracy.txt', file(accuracyLine(own))],
         ...(isExact || pair === undefined

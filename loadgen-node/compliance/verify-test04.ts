@@ -1,7 +1,5 @@
 import { RUN_FILES } from '../run-folder/run-folder.ts';
-import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
-import { SAME_SAMPLE_INDEX } from './audit-settings.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import { type ComplianceRun, readComplianceRun } from './compliance-run.ts';
@@ -39,11 +37,7 @@ export async function verifyTest04(test: SpeedTest): Promise<TestVerdict> {
       performance.check,
       ...own.filter((check) => check !== undefined),
       ...validityChecks(tested),
-      auditCheck(tested, seedsOfRound(round), {
-        effective_performance_issue_unique: false,
-        effective_performance_issue_same: true,
-        effective_performance_issue_same_index: SAME_SAMPLE_INDEX,
-      }),
+      auditCheck('TEST04', round, tested),
     ],
     notes: notes.filter((note) => note !== undefined),
     texts: new Map([['verify_performance.txt', performance.text]]),

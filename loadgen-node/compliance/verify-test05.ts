@@ -21,7 +21,7 @@ export async function verifyTest05(test: SpeedTest): Promise<TestVerdict> {
   return testVerdict({
     test: 'TEST05',
     round,
-    checks: [performance.check, ...validityChecks(tested), auditCheck(tested, seeds, {})],
+    checks: [performance.check, ...validityChecks(tested), auditCheck('TEST05', round, tested)],
     notes: [`alternate seeds of round ${round}: ${seedsInWords(seeds)}`],
     texts: new Map([['verify_performance.txt', performance.text]]),
     copies: performanceLogs(tested),

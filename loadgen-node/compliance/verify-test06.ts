@@ -1,8 +1,6 @@
 import { type AccuracyLogEntry, readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
-import { seedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
-import { ACCURACY_LOG_SEED } from './audit-settings.ts';
 import { auditCheck, completenessChecks } from './common-checks.ts';
 import { readComplianceRun } from './compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
@@ -55,9 +53,7 @@ export async function verifyTest06(test: Test06): Promise<TestVerdict> {
     checks: [
       ...checking.checks(),
       ...completenessChecks(tested),
-      auditCheck(tested, seedsOfRound(round), {
-        effective_accuracy_log_rng_seed: ACCURACY_LOG_SEED,
-      }),
+      auditCheck('TEST06', round, tested),
     ],
     notes: [
       `tokens were read as ${test.tokenType} (official script: --dtype ${test.tokenType}); the end of a text is token ${test.endToken}`,

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -44,6 +44,23 @@ export function writeTestFolder(folder: string, verdict: TestVerdict, readme: st
     const why = describeSystemError(error);
     throw new MlperfError('ERR_OUTPUT', `cannot write ${folder}: ${why}`, { cause: error });
   }
+}
+
+/**
+ * Removes every file that an earlier verification wrote; others stay.
+ * @returns Whether there was a verdict.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function removeTestFiles(folder: string): boolean {
+  const paths = FILES.map((name) => join(folder, name));
+  const wasThere = paths.some((path) => existsSync(path));
+  try {
+    for (const path of paths) rmSync(path, { force: true });
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${folder}: ${why}`, { cause: error });
+  }
+  return wasThere;
 }
 
 /** A test may be verified again from the folder that an earlier verification wrote. */

@@ -49,7 +49,11 @@ export const OPERATIONS_OPTIONS: {
   logLevel: choice(LOG_LEVELS, 'operating log on stderr, one JSON line per event', {
     fallback: 'warn',
   }),
-  progress: choice(['shown', 'hidden'], 'what the node is doing, on stderr', { fallback: 'shown' }),
+  progress: choice(
+    ['shown', 'hidden'],
+    'what the node is doing, on stderr (its address is said in any case)',
+    { fallback: 'shown' },
+  ),
 };
 
 /** Effective options as settings of operation; check, log and progress are the command's own. */

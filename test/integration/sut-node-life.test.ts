@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../sut-node/benchmarks/digits/digits-graph.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
@@ -12,6 +14,7 @@ import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
+import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { freePort, occupiedPort } from '../support/ports.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import {
@@ -27,6 +30,19 @@ import {
 // when it cannot go on. Method: the digits benchmark, real gRPC and threads, models made wrong on purpose.
 
 describe('the start of a SUT node', () => {
+  it('says its address with hidden progress, too, where no parent is told', async () => {
+    const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
+    const node = new LonghaulProcess([
+      // The channel to this process would be a parent that is told.
+      ...['env', '-u', 'NODE_CHANNEL_FD', process.execPath, main],
+      ...['sut', '--benchmark', 'null', '--listen', '127.0.0.1:0', '--progress', 'hidden'],
+    ]);
+    await node.says(/^SUT node \S+ listens on 127\.0\.0\.1:[1-9]\d+\n/);
+    node.kill('SIGTERM');
+    const { code, stderr } = await node.ended;
+    expect([code, stderr.trim().split('\n')]).toEqual([0, [expect.any(String)]]);
+  });
+
   it('answers Name and Ready while the model loads, and refuses Infer', async () => {
     const benchmark = await sutBenchmark('digits');
     let goOn = (): void => {};

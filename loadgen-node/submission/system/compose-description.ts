@@ -1,3 +1,4 @@
+import { nearest } from '../../../shared/config/nearest.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../system-fields.ts';
@@ -31,16 +32,38 @@ export function fieldsOf({
   division,
   facts,
 }: Pick<DescriptionParts, 'division' | 'facts'>): readonly SystemField[] {
-  const isNetwork = division !== 'closed' && facts.sutNodes.length > 0;
+  return fieldsWith(division, facts.sutNodes.length > 0);
+}
+
+function fieldsWith(division: SubmissionDivision, hasNodes: boolean): readonly SystemField[] {
+  const isNetwork = division !== 'closed' && hasNodes;
   return isNetwork ? [...SYSTEM_FIELDS, ...NETWORK_FIELDS] : SYSTEM_FIELDS;
 }
 
 /**
+ * Looks at what the user gives, before any machine is asked.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming every value that the tools would refuse
+ */
+export function requireGiven(
+  parts: Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>,
+  { hasNodes }: { readonly hasNodes: boolean },
+): void {
+  const given: Readonly<Record<string, string>> = { ...parts.merged.values, ...parts.said };
+  const problems = fieldsWith(parts.division, hasNodes).flatMap((field) => {
+    const value = given[field.key];
+    return value === undefined ? [] : givenProblems(field, value, parts);
+  });
+  const all = [...parts.merged.problems, ...problems];
+  if (all.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', all.join('\n'));
+}
+
+/**
  * Puts a description together.
- * @throws MlperfError `ERR_CONFIG_INVALID` for a value of the user's file that the tools would refuse
+ * @throws MlperfError as {@link requireGiven}
  */
 export function composeDescription(parts: DescriptionParts): SystemDescription {
   const { division, suite, facts, session, said, merged } = parts;
+  requireGiven(parts, { hasNodes: facts.sutNodes.length > 0 });
   const given: Readonly<Record<string, string>> = { ...merged.values, ...said };
   const machines = underTestFields(facts, suite);
   const read: Record<string, string> = {
@@ -59,17 +82,23 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
     if (own !== undefined) return [key, withNotes(given[key] ?? '', own)];
     return [key, given[key] ?? fixed[key] ?? read[key] ?? ''];
   });
-  const result = Object.fromEntries(description);
-  for (const field of fieldsOf(parts)) checkGiven(field, result[field.key] ?? '', parts);
-  return result;
+  return Object.fromEntries(description);
 }
 
-/** Keys of the user's file that this description has no field for, each with its place. */
+/** What is said of each key of the user's file that this description has no field for, with its place. */
 export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
   const { values, places, unknown } = parts.merged;
   const keys = new Set(fieldsOf(parts).map(({ key }) => key));
   const others = Object.keys(values).filter((key) => !keys.has(key));
-  return [...unknown, ...others.map((key) => `${places[key]}: ${key}`)];
+  const no = 'is no field of this description';
+  return [
+    ...unknown.map(({ place, key }) => {
+      const near = nearest(key, [...keys]);
+      const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+      return `${place}: ${key} ${no}${hint}`;
+    }),
+    ...others.map((key) => `${places[key]}: ${key} ${no}`),
+  ];
 }
 
 /** True where the user tells of accelerators and the machines showed none: then "N/A" is wrong for all of their fields. */
@@ -130,23 +159,27 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   is_network: /^True$/,
 };
 
-function checkGiven(
+/** What is wrong with a value; empty where nothing is. */
+function givenProblems(
   { key, isNumber, isMeaningful }: SystemField,
   value: string,
-  parts: DescriptionParts,
-): void {
-  const where = key in parts.said ? key : `${parts.merged.places[key] ?? ''}: ${key}`;
-  const wrong = (wanted: string): MlperfError =>
-    new MlperfError('ERR_CONFIG_INVALID', `${where}: "${value}" must be ${wanted}`);
-  if (isTodo(value)) return;
-  if (isNumber === true && !/^\d+$/.test(value)) throw wrong('a whole number');
-  if (isMeaningful && value === '') throw wrong('a text that is not empty; "N/A" is one');
+  {
+    said,
+    merged,
+    division,
+    suite,
+  }: Pick<DescriptionParts, 'division' | 'suite' | 'said' | 'merged'>,
+): string[] {
+  const where = key in said ? key : `${merged.places[key] ?? ''}: ${key}`;
+  const wrong = (wanted: string): string[] => [`${where}: "${value}" must be ${wanted}`];
+  if (isTodo(value)) return [];
+  if (isNumber === true && !/^\d+$/.test(value)) return wrong('a whole number');
+  if (isMeaningful && value === '') return wrong('a text that is not empty; "N/A" is one');
   if (WORDS[key]?.test(value) === false) {
-    throw wrong(key === 'status' ? 'available, preview or rdi' : 'True');
+    return wrong(key === 'status' ? 'available, preview or rdi' : 'True');
   }
-  const fixed = { division: parts.division, system_type: parts.suite }[key];
-  if (fixed !== undefined && value !== fixed) {
-    const flag = key === 'division' ? '--division' : '--system-type';
-    throw wrong(`${fixed}, or say ${flag} ${value}`);
-  }
+  const fixed = { division, system_type: suite }[key];
+  if (fixed === undefined || value === fixed) return [];
+  const flag = key === 'division' ? '--division' : '--system-type';
+  return wrong(`${fixed}, or say ${flag} ${value}`);
 }

@@ -9,7 +9,7 @@ export interface ReportParts {
   readonly description: SystemDescription;
   readonly fields: readonly SystemField[];
   readonly warnings: readonly string[];
-  /** Keys of the user's file that this description has no field for, with their places. */
+  /** What is said of each key of the user's file that this description has no field for. */
   readonly leftOut: readonly string[];
   /** Machines whose facts were read. */
   readonly machineCount: number;
@@ -23,7 +23,7 @@ export function descriptionReport(parts: ReportParts): string {
   const lines = [
     `${path}: ${fields.length} fields, ${open.length} of them still to fill in`,
     `${factsPathOf(path)}: what was read, of ${machineCount} ${machineCount === 1 ? 'machine' : 'machines'}`,
-    ...leftOut.map((one) => `Left out: ${one} is no field of this description`),
+    ...leftOut.map((one) => `Left out: ${one}`),
     ...warnings.map((warning) => `Note: ${warning}`),
     ...open.map(({ key }) => {
       const wanted = (description[key] ?? '').replace(/^TODO:? ?/, '');

@@ -54,7 +54,8 @@ describe('longhaul compliance custom-data-set', () => {
     ]);
     expect(code).toBe(0);
     const folder = join(output, 'custom-data-set');
-    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toBe(stdout);
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+    expect(stdout).toBe(`${readme}\nWritten to ${join(folder, 'README.md')}\n`);
     expect(stdout).toContain(`| test | not known | ${test} | ${test} |`);
     for (const name of ['verify_accuracy.txt', 'verify_performance.txt']) {
       expect(readFileSync(join(folder, name), 'utf8')).toMatch(/\nTEST PASS\n$/);

@@ -1,13 +1,19 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { planTestRun, runSources } from '../../../../loadgen-node/commands/compliance-run.ts';
+import {
+  performTestRun,
+  planTestRun,
+  runSources,
+} from '../../../../loadgen-node/commands/compliance-run.ts';
+import { Interruption } from '../../../../loadgen-node/commands/interruption.ts';
 import type { RunPlan } from '../../../../loadgen-node/commands/run-plan.ts';
 import { runRecord } from '../../../../loadgen-node/commands/run-record.ts';
 import { RUN_SETTINGS } from '../../../../loadgen-node/commands/run-settings.ts';
 import type { RunnableTestId } from '../../../../loadgen-node/compliance/test-ids.ts';
 import type { RunFolder } from '../../../../loadgen-node/run-folder/run-folder.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import { NOWHERE, Terminal } from '../../../../shared/process/terminal.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 /** Plans a test after a run that was made with these flags. */
@@ -33,6 +39,23 @@ function plan(
   const sources = runSources({ record } as RunFolder, flags);
   return planTestRun({ test, sources, folder: 'out/TEST-run', loweredShare });
 }
+
+// Goal: a test that cannot begin changes nothing. Method: nobody listens at the node's address.
+describe('performTestRun', () => {
+  it('leaves no file, and keeps the verdict of an earlier test, where the SUT does not answer', async () => {
+    const [logs, verdictFolder] = [join(tempFolder(), 'logs'), tempFolder()];
+    writeFileSync(join(verdictFolder, 'README.md'), 'passed\n');
+    const flags = { sut: '127.0.0.1:1', readyTimeout: '50ms' };
+    const made = { ...plan({ targetQps: '70' }, { flags }), output: logs };
+    const terminal = new Terminal(NOWHERE);
+    const interruption = new Interruption(() => {});
+    const what = { test: 'TEST01', verdictFolder } as const;
+    await expect(performTestRun(made, what, terminal, interruption)).rejects.toThrow(
+      /127\.0\.0\.1/,
+    );
+    expect([existsSync(logs), existsSync(join(verdictFolder, 'README.md'))]).toEqual([false, true]);
+  });
+});
 
 // Goal: a test's run is the submission's run but for what the test changes. Method: plans, without a SUT.
 describe('planTestRun', () => {

@@ -65,13 +65,38 @@ describe('complianceTest', () => {
 
   it('says what failed and what it means, and ends with 3', async () => {
     const output = tempFolder();
-    const asked = values({ testRun: test01, output });
+    const testRun = await scene.test('TEST04', { serviceNs: () => 1e6 });
+    const asked = values({ testRun, output });
     expect(await complianceTest('TEST04', asked, { benchmark: 'resnet50' })).toBe(3);
-    expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toContain(
-      "- audit settings: Run the test with the test's audit.config",
-    );
+    expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toMatch(/^- latencies: /m);
     expect(stdout.mock.calls.join('')).toContain(
       "TEST04 failed: the official script would pass it, but not all of longhaul's own checks are met.",
+    );
+  });
+
+  it('tells on the screen as in README.md that the test counts for no round', async () => {
+    const output = tempFolder();
+    const asked = values({ testRun: await scene.test('TEST04'), output });
+    expect(await complianceTest('TEST04', asked, { benchmark: 'digits' })).toBe(0);
+    const note =
+      'No round has the benchmark digits: the test shows something, but counts for none.';
+    expect(stdout.mock.calls.join('')).toContain(`  note: ${note}\nTEST04 passed.`);
+    expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toContain(`- ${note}`);
+  });
+
+  it("refuses another test's run, and leaves no folder of it", async () => {
+    const output = join(tempFolder(), 'out');
+    const asked = values({ testRun: test01, output });
+    await expect(complianceTest('TEST04', asked, { benchmark: 'resnet50' })).rejects.toThrow(
+      /is no run of TEST04 of round v4\.1: effective_performance_issue_same is false, not true/,
+    );
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('names an accuracy run that stands in place of the performance run', async () => {
+    const asked = values({ run: scene.accuracy });
+    await expect(complianceTest('TEST05', asked, { benchmark: 'resnet50' })).rejects.toThrow(
+      /--run .*accuracy is an accuracy run: name the performance run/,
     );
   });
 

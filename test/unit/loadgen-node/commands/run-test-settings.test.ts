@@ -16,7 +16,7 @@ function settle(flags: Record<string, string>, audit?: string): RunTestSettings 
   const all = { sut: 'a:1', benchmark: 'digits', ...flags };
   const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all });
   const file = audit === undefined ? undefined : { name: 'audit.config', text: audit };
-  return runTestSettings(values, new Set(Object.keys(all)), benchmarkRules('digits'), file);
+  return runTestSettings(values, new Set(Object.keys(all)), benchmarkRules(values.benchmark), file);
 }
 
 function confFile(text: string): string {
@@ -54,10 +54,28 @@ describe('runTestSettings', () => {
     expect(round).toBe('v6.1');
     expect(settings).toMatchObject({
       minDurationMs: 600_000,
-      serverTargetLatencyNs: 10_000_000,
       serverTargetQps: 50,
       qslRngSeed: 2085463073848966840n,
     });
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ["its own of a benchmark that no round has, not the round's for every model", {}, 100],
+    ['what the flag says', { targetLatency: '30ms' }, 30],
+    ["the round's of a benchmark that it has", { benchmark: 'resnet50' }, 15],
+  ])('with a round the bound is %s', (_, flags, ms) => {
+    const { settings } = settle({ targetQps: '50', round: 'v4.1', ...flags });
+    expect(settings).toMatchObject({
+      serverTargetLatencyNs: ms * 1e6,
+      serverTargetLatencyPercentile: 0.99,
+    });
+  });
+
+  it('keeps the bound of user.conf for a benchmark that no round has', () => {
+    const userConf = confFile('*.Server.target_qps = 7\n*.Server.target_latency = 40\n');
+    expect(settle({ userConf, round: 'v5.0' }).settings.serverTargetLatencyNs).toBe(40_000_000);
+    const without = confFile('*.Server.target_qps = 7\n');
+    expect(settle({ userConf: without }).settings.serverTargetLatencyNs).toBe(100_000_000);
   });
 
   it('lets user.conf win over the round, and flags over user.conf', () => {

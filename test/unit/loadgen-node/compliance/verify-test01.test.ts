@@ -79,10 +79,27 @@ describe('TEST01', () => {
       /^Verifying performance\.\nreference score = [\d.]+\ntest score = [\d.]+\nTEST PASS\n$/,
     );
     expect(verdict.texts.get('accuracy/accuracy.txt')).toMatch(/^accuracy=100\.000%, good=/);
+    const samples = new Set(entries.map(({ qsl_idx: sample }: { qsl_idx: number }) => sample)).size;
+    expect(samples).toBeLessThan(entries.length);
+    expect(verdict.notes.join('\n')).toContain(
+      `total=${samples}; ${entries.length - samples} more entries for the same samples: the first of each counts`,
+    );
     expect([...verdict.texts.keys()]).not.toContain('accuracy/baseline_accuracy.txt');
     expect(verdict.copies.get('accuracy/mlperf_log_accuracy.json')).toBe(
       join(test, 'mlperf_log_accuracy.json'),
     );
+  });
+
+  it('refuses an accuracy run of another round, but not one of another latency bound', async () => {
+    const test = await scenes.server.test('TEST01');
+    const of = async (flags: Record<string, string>): Promise<Partial<Test01>> => ({
+      accuracy: await scenes.server.submitAgain({ flags: { mode: 'accuracy', ...flags } }),
+    });
+    await expect(verify(scenes.server, test, await of({ round: 'v5.0' }))).rejects.toThrow(
+      /accuracy run .*\nseeds: .* which are those of round v5\.0; in the submission run 3066/,
+    );
+    const verdict = await verify(scenes.server, test, await of({ targetLatency: '30ms' }));
+    expect(unmet(verdict)).toEqual([]);
   });
 
   it("reads the detail log in newer rounds, and prints its numbers as Python's", async () => {
