@@ -1,4 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { counted } from '../../shared/process/counted.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../submission/rules/round-seeds.ts';
 import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { ACCURACY_LOG_SEED, SAME_SAMPLE_INDEX } from './audit-settings.ts';
@@ -81,7 +82,7 @@ function noErrors(tested: ComplianceRun): TestCheck {
     isOfficial: false,
     text: isMet
       ? 'the log of the test run has no error'
-      : `the log of the test run has ${errorCount} errors, the first: ${String(first?.value)}`,
+      : `the log of the test run has ${counted(errorCount, 'error')}, the first: ${String(first?.value)}`,
     ...(isMet
       ? {}
       : { advice: `The official checkers refuse a log with errors: ${path}:${first?.line}.` }),
