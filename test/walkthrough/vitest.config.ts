@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `npm run test:walkthrough`: ten minutes of real runs, so it is no part of `npm test`. */
+/** `npm run test:walkthrough`: a quarter of an hour of real runs, so it is no part of `npm test`. */
 export default defineConfig({
   cacheDir: '../../node_modules/.vite',
   test: {
