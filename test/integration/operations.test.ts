@@ -262,42 +262,44 @@ describe('metrics', () => {
   });
 });
 
-// Samples have to wait still when the second signal comes: a machine that holds the signal up for a quarter of a
-// second, in which the worker answers them all, may try again.
 describe('a drain that is not whole', () => {
   it.each([
     ['a Ctrl-C behind SIGTERM', '30s', 'SIGINT', 130, 'it was told to end at once'],
     ['its timeout', '1ms', undefined, 4, 'the drain timeout of the node was over'],
-  ] as const)(
-    'ends by %s, and the exit code tells',
-    { retry: 4 },
-    async (_case, timeout, second, code, why) => {
-      const slow = ['--batch-size-max', '1', '--drain-timeout', timeout, '--log-level', 'info'];
-      const node = await SutNodeProcess.start('sut-a', [...slow, ...cache]);
-      await node.process.says(/is ready: digits, 1 worker\n/);
-      const client = new InferClient(node.address, RAW_OPEN);
-      await client.opened;
-      for (let i = 0; i < 3; i += 1) client.part(i, rawSamples(300, 300 * i));
-      await client.answered(1);
-      node.process.kill('SIGTERM');
-      if (second !== undefined) {
-        // At once: what waits is answered meanwhile, a sample every 0.3 ms, and a poll may come too late.
-        await node.process.says(/"draining"/);
-        node.process.kill(second);
-      }
-      const ended = await node.process.ended;
-      expect(ended).toMatchObject({ code, signal: null });
-      await client.ended;
-      // Samples that were still on their way when the drain began are told so in other words.
-      expect(client.failed.map(({ text }) => text)).toContain(
-        `SUT node sut-a is shutting down; the sample waited when ${why}`,
-      );
-      const events = ended.stderr.split('\n').filter((line) => line.startsWith('{'));
-      expect(events.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
-        expect.arrayContaining(['a stream was opened', 'draining', 'a run has ended']),
-      );
-    },
-  );
+  ] as const)('ends by %s, and the exit code tells', async (_case, timeout, second, code, why) => {
+    // One sample after the other, 100 ms each: most of 900 wait still, however late a signal comes.
+    const slow = [
+      '--benchmark',
+      'delay',
+      '--delay-model',
+      'fixed:100ms',
+      '--delay-concurrency',
+      '1',
+    ];
+    const flags = [...slow, '--drain-timeout', timeout, '--log-level', 'info'];
+    const node = await SutNodeProcess.start('sut-a', flags);
+    await node.process.says(/is ready: delay/);
+    const client = new InferClient(node.address, { ...RAW_OPEN, benchmark: 'delay' });
+    await client.opened;
+    for (let i = 0; i < 3; i += 1) client.part(i, rawSamples(300, 300 * i));
+    await client.answered(1);
+    node.process.kill('SIGTERM');
+    if (second !== undefined) {
+      await expect.poll(() => client.drainReasons, POLL).toHaveLength(1);
+      node.process.kill(second);
+    }
+    const ended = await node.process.ended;
+    expect(ended).toMatchObject({ code, signal: null });
+    await client.ended;
+    // Samples that were still on their way when the drain began are told so in other words.
+    expect(client.failed.map(({ text }) => text)).toContain(
+      `SUT node sut-a is shutting down; the sample waited when ${why}`,
+    );
+    const events = ended.stderr.split('\n').filter((line) => line.startsWith('{'));
+    expect(events.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(
+      expect.arrayContaining(['a stream was opened', 'draining', 'a run has ended']),
+    );
+  });
 });
 
 /** A model whose first inference lasts for minutes, in one operator after the other: square matrices of ones. */
