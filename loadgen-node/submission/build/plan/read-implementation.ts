@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/errors/to-mlperf-error.ts';
+import { sha256OfFile } from '../../file-work.ts';
 import type { ImplementationEntry, WeightsEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
@@ -82,7 +81,7 @@ async function readWeights(
   if (!statSync(path_).isFile()) {
     throw new MlperfError('ERR_CONFIG_FILE', `${path_} is no file with weights`);
   }
-  const hash = await hashFile(path_);
+  const hash = await sha256OfFile(path_);
   if (sha256 !== undefined && sha256.toLowerCase() !== hash) {
     problems.error(path, `${path_} has the SHA-256 ${hash}, not ${sha256}`);
   }
@@ -95,15 +94,4 @@ async function readWeights(
     );
   }
   return { name: basename(path_), file: isSmall ? path_ : undefined, source, sha256: hash, bytes };
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });
-  }
-  return hash.digest('hex');
 }
