@@ -140,7 +140,8 @@ export class Dispatcher implements ChannelEvents {
       sink.fail(responseId, { code: 'bad-response', text });
       return;
     }
-    const decoder = this.#decoders[channel.place.streamIndex];
+    const { nodeIndex, streamIndex } = channel.place;
+    const decoder = this.#decoders[streamIndex];
     let response = sample.payload;
     try {
       if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
@@ -151,6 +152,7 @@ export class Dispatcher implements ChannelEvents {
     }
     // Decompression counts: where there is any, the clock is read behind it.
     const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
+    sink.served(responseId, nodeIndex, sample.durations, atNs - arrivedAtNs);
     sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 

@@ -1,30 +1,24 @@
-import {
-  askNames,
-  checkDispatchSettings,
-  createQueryDispatchLibrary,
-  resolveNodeAddresses,
-} from '../../qdl/index.ts';
+import { createQueryDispatchLibrary } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
-import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
+import type { Terminal } from '../../shared/process/terminal.ts';
 import { removeAudit, writeAudit } from '../audit/audit-file.ts';
-import type { NamedQuality, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
-import { loadgenBenchmark } from '../benchmarks/registry.ts';
-import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
+import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
+import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
-import type { RunProgress, TestOutcome } from '../engine/test-outcome.ts';
-import { SampleDigests } from '../qsl/sample-digests.ts';
-import { SampleStore } from '../qsl/sample-store.ts';
+import type { TestOutcome } from '../engine/test-outcome.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { modelsInWords } from './model-notes.ts';
+import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
 import { writeRunRecord } from './run-record.ts';
+import { RunWatch } from './run-watch.ts';
 import type { ScoredAccuracy } from './score-accuracy.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
@@ -56,27 +50,22 @@ export async function performRun(
   interruption: Interruption,
   onBegin: () => void = () => {},
 ): Promise<RunReport> {
-  const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
-  const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
-  checkDispatchSettings(plan.dispatch);
-  for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
-  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
-  await interruption.orAbort(askNames(plan.dispatch));
-  const benchmark = await loadgenBenchmark(plan.rules.key);
-  const onProgress: PrepareProgress = (fraction, what) =>
-    terminal.status(what, percentOf(fraction));
-  const { dataFolder, cacheFolder, generated, synthetic, dataChecksums } = plan;
-  const dataSet = await interruption.orAbort(
-    benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
-  );
-  const dataSetCheck = await interruption.orAbort(checkDataSet(dataSet, dataChecksums, onProgress));
-  const store = new SampleStore(dataSet, {
-    encoding: plan.encoding,
-    performanceSampleCount: plan.rules.performanceSampleCount,
-    compressionScope: plan.compression.scope,
-    isShared: plan.dispatch.channelThreads > 0,
-    digests: plan.dispatch.digestPerMillion > 0 ? new SampleDigests() : undefined,
-  });
+  const prepared = await prepareRun(named, terminal, interruption);
+  return await measureRun(prepared, terminal, interruption, onBegin);
+}
+
+/**
+ * Measures what {@link prepareRun} made ready; again and again if that is wanted, also with a plan that differs in its
+ * settings and its output folder.
+ * @param onBegin Called when the nodes are ready, before anything is written.
+ * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
+ */
+export async function measureRun(
+  { plan, dataSet, dataSetCheck, store }: PreparedRun,
+  terminal: Terminal,
+  interruption: Interruption,
+  onBegin: () => void = () => {},
+): Promise<RunReport> {
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   const selfCheck = checkSelf();
   const judge = new RunJudge({ plan, dataSet, dataSetCheck, qdl, selfCheck, host: thisHost });
@@ -91,6 +80,7 @@ export async function performRun(
   // Until here nothing was lost: who mistyped an address keeps the earlier run.
   replaceEarlierRun(plan.output, terminal);
   onBegin();
+  const watch = new RunWatch({ terminal });
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,
@@ -107,7 +97,7 @@ export async function performRun(
     generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,
-    onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
+    ...watch.testParts(),
   });
   terminal.clear();
   writeRunRecord(plan.output, plan.record);
@@ -147,15 +137,4 @@ async function withAudit(output: string, judge: RunJudge, parts: TestParts): Pro
 /** True when the run is VALID by longhaul's rules. */
 export function isValid(report: RunReport): boolean {
   return report.outcome.verdicts.longhaul.isValid;
-}
-
-function progressText(progress: RunProgress): string {
-  const { elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } = progress;
-  const outstanding = progress.issuedSamples - completedSamples - lostSamples;
-  const set = progress.setCount > 1 ? `set ${progress.setIndex + 1} of ${progress.setCount}, ` : '';
-  const lost = lostSamples > 0 ? `, ${lostSamples} lost` : '';
-  return (
-    `${set}${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued, ` +
-    `${completedSamples} samples completed, ${outstanding} outstanding${lost}`
-  );
 }

@@ -38,6 +38,30 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     about: 'measure SUT nodes: performance, accuracy, or both',
     load: async (code) => (await import('./run.ts')).runCommand(code),
   },
+  'find-peak': {
+    about: 'find the largest load that keeps the latency bound, and what limits it',
+    load: async (code) => (await import('./find-peak.ts')).findPeakCommand(code),
+  },
+  efficiency: {
+    about: 'measure the same model in process and over the network, and what the network costs',
+    load: async (code) => (await import('./efficiency.ts')).efficiencyCommand(code),
+  },
+  doctor: {
+    about: 'look at machine, link and nodes before a run',
+    load: async (code) => (await import('./doctor.ts')).doctorCommand(code),
+  },
+  sweep: {
+    about: 'search the peak over a grid of delays, rates and losses of the link',
+    load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
+  },
+  report: {
+    about: 'derive all figures of a run from its records again, and write its report',
+    load: async (code) => (await import('./report.ts')).reportCommand(code),
+  },
+  compare: {
+    about: 'compare runs, with confidence intervals',
+    load: async (code) => (await import('./compare.ts')).compareCommand(code),
+  },
   name: {
     about: 'ask SUT nodes for their names: one round trip to each',
     load: async () => (await import('./name.ts')).nameCommand(),

@@ -2,9 +2,10 @@ import { leastQueries } from '../results/early-stopping.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { IssuedSet } from './issued-set.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
 import type { PhaseTotals } from './phase-counts.ts';
-import { type IssuedSet, runSet, type SetInput } from './run-set.ts';
+import { runSet, type SetInput } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
 import type { RunExtension } from './test-outcome.ts';
 

@@ -1,6 +1,6 @@
 import type { DetailLog } from '../logs/detail-log.ts';
 import type { FailureTally } from './failure-tally.ts';
-import type { IssuedSet } from './run-set.ts';
+import type { IssuedSet } from './issued-set.ts';
 import type { EndCause, PhaseCounts, PhaseOutcome } from './test-outcome.ts';
 
 /** Adds the sets of a phase up. */

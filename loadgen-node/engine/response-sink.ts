@@ -1,15 +1,19 @@
 import type { Clock } from '../../shared/clock/clock.ts';
-import type { ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type {
+  ResponseSink,
+  SampleFailure,
+  ServiceTimes,
+} from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { ResponseRecorder } from '../recorder/response-recorder.ts';
 import {
   BEFORE_ISSUE,
   NOT_ISSUED,
   RECORDED,
-  type SampleRecorder,
   SECOND_FIRST_TOKEN,
   SECOND_RESPONSE,
-} from '../recorder/sample-recorder.ts';
+} from '../recorder/recording.ts';
+import type { ResponseRecorder } from '../recorder/response-recorder.ts';
+import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
 import { FailureTally } from './failure-tally.ts';
 import type { IssueQueryController } from './issue-query-controller.ts';
@@ -91,6 +95,19 @@ export class EngineResponseSink implements ResponseSink {
     const set = this.#set;
     // Of an earlier set it says nothing any more.
     if (set !== null) set.recorder.handOver(responseId - set.firstResponseId, atNs);
+  }
+
+  served(
+    responseId: number,
+    node: number,
+    times: ServiceTimes | undefined,
+    decodeNs: number,
+  ): void {
+    const set = this.#set;
+    // Of a response that will be refused it is noted all the same: such a run is INVALID.
+    if (set !== null) {
+      set.recorder.service?.note(responseId - set.firstResponseId, node, times, decodeNs);
+    }
   }
 
   firstToken(responseId: number, payload: Uint8Array, atNs: number): void {

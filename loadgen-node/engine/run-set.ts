@@ -6,11 +6,12 @@ import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { writeEndOfSet } from './end-messages.ts';
-import { IssueQueryController, type SetEnd } from './issue-query-controller.ts';
+import { IssueQueryController } from './issue-query-controller.ts';
+import type { IssuedSet } from './issued-set.ts';
 import type { TokenRecording } from './response-sink.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
-import { traceSet } from './trace-set.ts';
+import { type TracedSet, traceSet } from './trace-set.ts';
 
 const PROGRESS_PERIOD_NS = 1_000_000_000;
 
@@ -22,13 +23,6 @@ export interface SetInput {
   readonly setCount: number;
   /** True: the caller has loaded the set already. Default: false. */
   readonly isLoaded?: boolean;
-}
-
-/** A set that was issued, to whatever end. */
-export interface IssuedSet {
-  readonly plan: QueryPlan;
-  readonly recorder: SampleRecorder;
-  readonly end: SetEnd;
 }
 
 /**
@@ -51,6 +45,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     threadCount: effective.issueThreadCount,
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
+    keepsService: parts.keepRecords !== undefined && phase === 'performance',
   });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
     logs.accuracy.write(response),
@@ -99,12 +94,26 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   if (recorder.lostSamples > 0) parts.sut.giveUp?.();
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
-  const { scenario } = effective;
-  const originNs = context.logBeginNs;
-  if (logs.trace !== null)
-    traceSet(logs.trace, { scenario, plan, recorder, end, originNs, ...ids });
+  const issued = { plan, recorder, end };
+  writeTrace(context, { ...issued, ...ids });
   logs.flush();
-  return { plan, recorder, end };
+  if (phase === 'performance') await handOnRecords(context, issued);
+  return issued;
+}
+
+function writeTrace(
+  { logs, effective: { scenario }, logBeginNs }: TestContext,
+  set: Omit<TracedSet, 'scenario' | 'originNs'>,
+): void {
+  if (logs.trace !== null) traceSet(logs.trace, { scenario, originNs: logBeginNs, ...set });
+}
+
+/** The records of a set under the clock go to whoever keeps them, also of one that broke off. */
+async function handOnRecords({ parts, nextIds }: TestContext, issued: IssuedSet): Promise<void> {
+  if (parts.keepRecords === undefined) return;
+  const part = nextIds.part;
+  nextIds.part += 1;
+  await parts.keepRecords({ ...issued, part });
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */

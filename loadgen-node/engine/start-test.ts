@@ -76,7 +76,7 @@ async function runChecked(
     selector: new AccuracyLogSelector(),
     interruption,
     logBeginNs: beginNs,
-    nextIds: { queryId: 0, responseId: 0 },
+    nextIds: { queryId: 0, responseId: 0, part: 0 },
   };
   try {
     return await new TestRun(context, stopper).run(derived.settingErrors);

@@ -10,6 +10,7 @@ import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
+import type { RecordedSet } from './issued-set.ts';
 import type { EngineResponseSink } from './response-sink.ts';
 import type { AccuracyOutcome, PerformanceOutcome, RunProgress } from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
@@ -53,6 +54,11 @@ export interface TestParts {
    * the same. Must not throw.
    */
   readonly judge?: (test: JudgedTest) => Promise<Judgement>;
+  /**
+   * Takes the records of each set of the performance phase after its end, untimed: what it does not copy stays in memory
+   * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
+   */
+  readonly keepRecords?: (set: RecordedSet) => Promise<void>;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
 }
@@ -94,5 +100,5 @@ export interface TestContext {
   readonly selector: AccuracyLogSelector;
   readonly interruption: Interruption;
   /** Ids count up over the whole test. */
-  readonly nextIds: { queryId: number; responseId: number };
+  readonly nextIds: { queryId: number; responseId: number; part: number };
 }

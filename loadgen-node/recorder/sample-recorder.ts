@@ -1,50 +1,29 @@
 import assert from 'node:assert';
 import type { ScheduledAt } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
-
-/** What became of a response. All but `RECORDED` break the contract. */
-export const RECORDED = 0;
-/** No sample of this set has such an id. */
-export const UNKNOWN_SAMPLE = 1;
-/** The sample belongs to a query that was not issued yet. */
-export const NOT_ISSUED = 2;
-/** The sample was completed, or reported as lost, before. */
-export const SECOND_RESPONSE = 3;
-/** The response claims to be older than the issue of its query. Nothing was recorded. */
-export const BEFORE_ISSUE = 4;
-/** The first token of the sample was reported before. */
-export const SECOND_FIRST_TOKEN = 5;
+import {
+  BEFORE_ISSUE,
+  NOT_ISSUED,
+  RECORDED,
+  type RecordedColumns,
+  type RecordedTokens,
+  type RecorderOptions,
+  SECOND_FIRST_TOKEN,
+  SECOND_RESPONSE,
+  UNKNOWN_SAMPLE,
+} from './recording.ts';
+import { ServiceTimeRecorder } from './service-times.ts';
 
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
 const IS_LOST = 2;
-
-/** Tokens of the completed samples. */
-export interface RecordedTokens {
-  /** Sum over all samples. */
-  readonly tokenCount: number;
-  /** First token - scheduled in ns, in the order of the samples; empty where it is not timed. */
-  readonly firstTokenNs: Float64Array;
-  /** Mean time of the tokens after the first in ns, truncated; empty as above. Negative below 2 tokens. */
-  readonly perOutputTokenNs: Float64Array;
-}
-
-/** What a recorder keeps beside the latencies. */
-export interface RecorderOptions {
-  /** Above 1, queries are issued out of their order and some perhaps never. Default: 1. */
-  readonly threadCount?: number;
-  /** True: the number of output tokens of each sample. */
-  readonly countsTokens?: boolean;
-  /** True: when the first token of each sample came. */
-  readonly timesFirstTokens?: boolean;
-}
 
 /**
  * Times of one set: what was issued when, and what became of every sample.
  *
  * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
  * in the constructor, 9 bytes per sample and 16 per query beside the plan; pages of queries that are
- * never issued stay untouched. Token models cost 4 to 12 bytes per sample more. Times are ns since the start of the set.
+ * never issued stay untouched. Token models cost 4 to 12 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
  */
 export class SampleRecorder {
   readonly #samplesPerQuery: number;
@@ -62,6 +41,8 @@ export class SampleRecorder {
   readonly #intervals: Float64Array | null;
   /** First token - scheduled, by sample; NaN before. */
   readonly #firstTokenNs: Float64Array | null;
+  /** What the SUT told of its own time; null where nobody asked for it. */
+  readonly service: ServiceTimeRecorder | null;
   #startNs = 0;
   #issuedQueries = 0;
   /** One above the last issued query, and above its last sample. */
@@ -76,7 +57,12 @@ export class SampleRecorder {
   constructor(
     plan: QueryPlan,
     scheduledAt: ScheduledAt,
-    { threadCount = 1, countsTokens = false, timesFirstTokens = false }: RecorderOptions = {},
+    {
+      threadCount = 1,
+      countsTokens = false,
+      timesFirstTokens = false,
+      keepsService = false,
+    }: RecorderOptions = {},
   ) {
     const sampleCount = plan.queryCount * plan.samplesPerQuery;
     this.#samplesPerQuery = plan.samplesPerQuery;
@@ -90,6 +76,7 @@ export class SampleRecorder {
     this.#hasGaps = threadCount > 1;
     if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
     this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
+    this.service = keepsService ? new ServiceTimeRecorder(sampleCount) : null;
     this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
     this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
   }
@@ -260,6 +247,23 @@ export class SampleRecorder {
       count += 1;
     }
     return waits.subarray(0, count);
+  }
+
+  /** All that was recorded, as it lies; after the end of the set. */
+  columns(): RecordedColumns {
+    return {
+      samplesPerQuery: this.#samplesPerQuery,
+      queryEnd: this.#issuedEnd,
+      isIssued: (query) => this.#isIssued(query),
+      scheduledNs: this.#scheduledNs,
+      issuedNs: this.#issuedNs,
+      handedNs: this.#handedNs,
+      isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
+      latencyNs: this.#latencyNs,
+      tokenCounts: this.#tokenCounts,
+      firstTokenNs: this.#firstTokenNs,
+      service: this.service,
+    };
   }
 
   /** When a query was due and issued, in ns since the start; null if it was not issued. */

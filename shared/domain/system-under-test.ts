@@ -34,6 +34,25 @@ export interface SampleFailure {
 }
 
 /**
+ * Lengths of time inside the SUT that a sample went through, in ns, in this order. Lengths, never instants: no clock is
+ * compared with that of another machine. What lies between them is in none of them.
+ */
+export interface ServiceTimes {
+  /** From the arrival of the sample's last byte to its place in the queue. */
+  readonly receiveNs: number;
+  /** Waiting until a batch took it. */
+  readonly queueNs: number;
+  /** From there until a worker began with the batch. */
+  readonly batchWaitNs: number;
+  /** Of the whole batch, as are the two that follow: the sample waits for its neighbours. */
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
+  /** From the end of the worker's work until the response was handed to the stream. */
+  readonly sendNs: number;
+}
+
+/**
  * Where a system under test reports results: LoadGen's side of the contract.
  *
  * No method throws. Payload views are valid during the call only; who keeps bytes copies them. In
@@ -49,6 +68,14 @@ export interface ResponseSink {
    * ids. `atNs` is a value of {@link nowNs}.
    */
   handedOver(responseId: number, atNs: number): void;
+  /**
+   * Where and how a sample was served, as far as the SUT knows; called right before {@link complete}. It explains a
+   * latency and never changes it.
+   * @param node Number of the SUT's part that answered, 0 to 32,766.
+   * @param times Undefined where that part told none.
+   * @param decodeNs Time that reading the response took on LoadGen's side, above all decompression.
+   */
+  served(responseId: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void;
   /** The first token of a sample is there. `atNs` is a value of {@link nowNs}. */
   firstToken(responseId: number, payload: Uint8Array, atNs: number): void;
   /**

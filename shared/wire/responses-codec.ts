@@ -1,3 +1,4 @@
+import type { ServiceTimes } from '../domain/system-under-test.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { ProtoReader } from './proto-reader.ts';
 import {
@@ -14,17 +15,6 @@ import {
  * allocation, read without copies. Equal to what protobuf makes of the .proto file.
  */
 
-/** Lengths of time inside the SUT node, in ns; see the .proto file. */
-export interface WireDurations {
-  readonly receiveNs: number;
-  readonly queueNs: number;
-  readonly batchWaitNs: number;
-  readonly preprocessNs: number;
-  readonly computeNs: number;
-  readonly postprocessNs: number;
-  readonly sendNs: number;
-}
-
 export interface WireFirstToken {
   readonly id: number;
   readonly payload: Uint8Array;
@@ -38,7 +28,7 @@ export interface WireCompleted {
   readonly encoding: number;
   /** Undefined where the benchmark has no tokens. */
   readonly tokenCount: number | undefined;
-  readonly durations: WireDurations | undefined;
+  readonly durations: ServiceTimes | undefined;
   readonly offset: number;
   /** 0 for a response that travels whole. */
   readonly total: number;
@@ -99,7 +89,7 @@ const DURATION_FIELDS = [
   'computeNs',
   'postprocessNs',
   'sendNs',
-] as const satisfies readonly (keyof WireDurations)[];
+] as const satisfies readonly (keyof ServiceTimes)[];
 
 /** True when the message is `responses`: the only SutMessage that needs a fast way. */
 export function isResponses(message: Uint8Array): boolean {
@@ -156,7 +146,7 @@ function completedSize(sample: WireCompleted): number {
   );
 }
 
-function durationsSize(durations: WireDurations): number {
+function durationsSize(durations: ServiceTimes): number {
   let size = 0;
   for (const field of DURATION_FIELDS) size += numberFieldSize(durations[field]);
   return size;
@@ -172,7 +162,7 @@ function writeCompleted(writer: ProtoWriter, sample: WireCompleted): void {
   if (durations !== undefined) {
     writer.head(COMPLETED.durations, durationsSize(durations));
     for (let i = 0; i < DURATION_FIELDS.length; i += 1) {
-      writer.number((i + 1) << 3, durations[DURATION_FIELDS[i] as keyof WireDurations]);
+      writer.number((i + 1) << 3, durations[DURATION_FIELDS[i] as keyof ServiceTimes]);
     }
   }
   writer.number(COMPLETED.offset, sample.offset);
@@ -238,7 +228,7 @@ function decodeCompleted(reader: ProtoReader): WireCompleted {
   let payload = EMPTY;
   let encoding = 0;
   let tokenCount: number | undefined;
-  let durations: WireDurations | undefined;
+  let durations: ServiceTimes | undefined;
   let offset = 0;
   let total = 0;
   while (reader.position < reader.end) {
@@ -272,7 +262,7 @@ function decodeCompleted(reader: ProtoReader): WireCompleted {
   return { id, payload, encoding, tokenCount, durations, offset, total };
 }
 
-function decodeDurations(reader: ProtoReader): WireDurations {
+function decodeDurations(reader: ProtoReader): ServiceTimes {
   const durations = {
     receiveNs: 0,
     queueNs: 0,

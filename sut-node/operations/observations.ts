@@ -1,11 +1,11 @@
-import type { WireDurations } from '../../shared/wire/responses-codec.ts';
+import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import type { Batch, BatchWorkers } from '../batcher/dynamic-batcher.ts';
 import { BucketCounts } from './bucket-counts.ts';
 
 type Phase = 'receive' | 'queue' | 'batch_wait' | 'preprocess' | 'compute' | 'postprocess' | 'send';
 
 /** Phases of a sample's residence in the node, as the metrics name them. */
-const PHASES: Readonly<Record<Phase, keyof WireDurations>> = {
+const PHASES: Readonly<Record<Phase, keyof ServiceTimes>> = {
   receive: 'receiveNs',
   queue: 'queueNs',
   batch_wait: 'batchWaitNs',
@@ -30,12 +30,12 @@ export class Observations {
   readonly durations: ReadonlyMap<Phase, BucketCounts> = new Map(
     Object.keys(PHASES).map((phase) => [phase as Phase, new BucketCounts(DURATION_BOUNDS_NS)]),
   );
-  readonly #counted: readonly (readonly [keyof WireDurations, BucketCounts])[] = [
+  readonly #counted: readonly (readonly [keyof ServiceTimes, BucketCounts])[] = [
     ...this.durations,
   ].map(([phase, counts]) => [PHASES[phase], counts]);
 
   /** Counts the durations of an answered sample. Hot path. */
-  readonly sample = (durations: WireDurations): void => {
+  readonly sample = (durations: ServiceTimes): void => {
     for (const [field, counts] of this.#counted) counts.add(durations[field]);
   };
 

@@ -3,10 +3,11 @@ import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { isPart } from '../../shared/wire/part-codec.ts';
-import { FAILURE_CODES, type WireDurations } from '../../shared/wire/responses-codec.ts';
+import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../shared/wire/sut-contract.ts';
 import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type {
@@ -63,7 +64,7 @@ export interface InferServices {
   readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
   readonly clock: Clock;
   /** Told of the durations of every answered sample, where metrics are asked for. */
-  readonly observe?: ((durations: WireDurations) => void) | undefined;
+  readonly observe?: ((durations: ServiceTimes) => void) | undefined;
   /** Limits as the wire tells them. */
   wireLimits(): NodeLimits;
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../shared/clock/clock.ts';
+import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import {
   encodeResponses,
   FAILURE_CODES,
   type WireCompleted,
-  type WireDurations,
   type WireFailed,
 } from '../../shared/wire/responses-codec.ts';
 import type { BatchTimes } from '../batcher/batch-times.ts';
@@ -67,7 +67,7 @@ export function writeResponses(
     readonly responseEncoding: number;
     readonly messageBytesMax: number;
     /** Told of every sample that went through a worker; undefined where nobody measures. */
-    readonly observe: ((durations: WireDurations) => void) | undefined;
+    readonly observe: ((durations: ServiceTimes) => void) | undefined;
   },
 ): WrittenResponses {
   const nowNs = options.clock.nowNs();
@@ -117,7 +117,7 @@ export function writeResponses(
  * Lengths between consecutive instants, so that they sum exactly to the residence time: from the arrival of
  * the sample's last byte to this moment.
  */
-function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): WireDurations {
+function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): ServiceTimes {
   return {
     receiveNs: sample.queuedAtNs - sample.arrivedAtNs,
     queueNs: times.takenAtNs - sample.queuedAtNs,

@@ -1,4 +1,8 @@
-import type { ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type {
+  ResponseSink,
+  SampleFailure,
+  ServiceTimes,
+} from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 
 /** A {@link ResponseSink} that keeps everything, and lets a test wait for it. */
@@ -7,6 +11,12 @@ export class RecordingSink implements ResponseSink {
   readonly failed: { readonly id: number; readonly failure: SampleFailure }[] = [];
   readonly faults: MlperfError[] = [];
   readonly handedOverIds: number[] = [];
+  readonly servedBy: {
+    readonly id: number;
+    readonly node: number;
+    readonly times: ServiceTimes | undefined;
+    readonly decodeNs: number;
+  }[] = [];
   readonly #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = [];
 
   nowNs(): number {
@@ -15,6 +25,10 @@ export class RecordingSink implements ResponseSink {
 
   handedOver(id: number): void {
     this.handedOverIds.push(id);
+  }
+
+  served(id: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
+    this.servedBy.push({ id, node, times, decodeNs });
   }
 
   firstToken(): void {}

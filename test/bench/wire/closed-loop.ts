@@ -79,6 +79,8 @@ export class ClosedLoop implements ResponseSink {
     this.#recorder.handOver(responseId, atNs);
   }
 
+  served(): void {}
+
   firstToken(): void {}
 
   complete(responseId: number, _payload: Uint8Array, _tokenCount: number, atNs: number): void {

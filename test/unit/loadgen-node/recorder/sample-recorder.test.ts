@@ -4,10 +4,10 @@ import {
   BEFORE_ISSUE,
   NOT_ISSUED,
   RECORDED,
-  SampleRecorder,
   SECOND_RESPONSE,
   UNKNOWN_SAMPLE,
-} from '../../../../loadgen-node/recorder/sample-recorder.ts';
+} from '../../../../loadgen-node/recorder/recording.ts';
+import { SampleRecorder } from '../../../../loadgen-node/recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../../../loadgen-node/schedule/query-plan.ts';
 
 function planOf(scheduledNs: readonly number[], samplesPerQuery = 1): QueryPlan {

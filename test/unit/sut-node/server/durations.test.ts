@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WireDurations } from '../../../../shared/wire/responses-codec.ts';
+import type { ServiceTimes } from '../../../../shared/domain/system-under-test.ts';
 import type { Batch } from '../../../../sut-node/batcher/dynamic-batcher.ts';
 import { DelayModel } from '../../../../sut-node/model/built-in/delay-model.ts';
 import { createEchoModel } from '../../../../sut-node/model/built-in/echo-model.ts';
@@ -138,7 +138,7 @@ async function run(makeModel: MakeModel, { deliveries, gapNs, steps, isHeldBack 
   return { scene, arrivals, handedAtNs };
 }
 
-const sum = (durations: WireDurations | undefined): number =>
+const sum = (durations: ServiceTimes | undefined): number =>
   Object.values(durations ?? {}).reduce((a: number, b: number) => a + b, 0);
 
 describe('the durations of a response', () => {

@@ -1,0 +1,51 @@
+import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../qdl/index.ts';
+import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
+import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
+import { SampleDigests } from '../qsl/sample-digests.ts';
+import { SampleStore } from '../qsl/sample-store.ts';
+import type { Interruption } from './interruption.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** A run whose data is there; its nodes have told their names. */
+export interface PreparedRun {
+  /** With the addresses that the nodes' names stand for. */
+  readonly plan: RunPlan;
+  readonly dataSet: DataSet;
+  readonly dataSetCheck: DataSetCheck;
+  readonly store: SampleStore;
+}
+
+/**
+ * Asks the nodes for their names, and opens and checks the data set: all that needs to be done only once for several runs.
+ * @throws MlperfError
+ */
+export async function prepareRun(
+  named: RunPlan,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<PreparedRun> {
+  const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
+  const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
+  checkDispatchSettings(plan.dispatch);
+  for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
+  // Wrong addresses, names and benchmarks are told before minutes go into the data set.
+  await interruption.orAbort(askNames(plan.dispatch));
+  const benchmark = await loadgenBenchmark(plan.rules.key);
+  const onProgress: PrepareProgress = (fraction, what) =>
+    terminal.status(what, percentOf(fraction));
+  const { dataFolder, cacheFolder, generated, synthetic, dataChecksums } = plan;
+  const dataSet = await interruption.orAbort(
+    benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
+  );
+  const dataSetCheck = await interruption.orAbort(checkDataSet(dataSet, dataChecksums, onProgress));
+  const store = new SampleStore(dataSet, {
+    encoding: plan.encoding,
+    performanceSampleCount: plan.rules.performanceSampleCount,
+    compressionScope: plan.compression.scope,
+    isShared: plan.dispatch.channelThreads > 0,
+    digests: plan.dispatch.digestPerMillion > 0 ? new SampleDigests() : undefined,
+  });
+  return { plan, dataSet, dataSetCheck, store };
+}

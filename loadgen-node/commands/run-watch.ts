@@ -1,0 +1,36 @@
+import type { Terminal } from '../../shared/process/terminal.ts';
+import type { TestParts } from '../engine/test-context.ts';
+import type { RunProgress } from '../engine/test-outcome.ts';
+
+/** What a watch needs. */
+export interface RunWatchParts {
+  readonly terminal: Terminal;
+}
+
+/** All that looks on while a run is measured: the status line, and who else wants to see or keep what happens. */
+export class RunWatch {
+  readonly #parts: RunWatchParts;
+
+  constructor(parts: RunWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** The doors of the engine that it looks through. */
+  testParts(): Pick<TestParts, 'onProgress'> {
+    const { terminal } = this.#parts;
+    return {
+      onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
+    };
+  }
+}
+
+function progressText(progress: RunProgress): string {
+  const { elapsedNs, issuedQueries, generatedQueries, completedSamples, lostSamples } = progress;
+  const outstanding = progress.issuedSamples - completedSamples - lostSamples;
+  const set = progress.setCount > 1 ? `set ${progress.setIndex + 1} of ${progress.setCount}, ` : '';
+  const lost = lostSamples > 0 ? `, ${lostSamples} lost` : '';
+  return (
+    `${set}${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued, ` +
+    `${completedSamples} samples completed, ${outstanding} outstanding${lost}`
+  );
+}

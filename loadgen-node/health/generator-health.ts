@@ -1,0 +1,39 @@
+/** How the LoadGen process fared while queries were issued: what could have made it late. */
+export interface GeneratorHealth {
+  /** CPU time of the thread that issues, or of the process where the thread's is not known, per elapsed time; 1 is a core. */
+  readonly cpuShare: number;
+  /** How late the event loop was to its own timers, in ns. */
+  readonly eventLoopDelay: {
+    readonly p50Ns: number;
+    readonly p99Ns: number;
+    readonly maxNs: number;
+  };
+  readonly gc: { readonly count: number; readonly totalNs: number; readonly maxNs: number };
+  /** Share of the machine's CPU time that the hypervisor took; null where /proc/stat does not tell. */
+  readonly stealShare: number | null;
+  /** Time in which queries waited although credit was there, since a socket took no more, and the reverse; null without a QDL. */
+  readonly backPressure: { readonly socketNs: number; readonly creditNs: number } | null;
+  /** Once a second. */
+  readonly seconds: readonly HealthSecond[];
+}
+
+/** One second of {@link GeneratorHealth}. */
+export interface HealthSecond {
+  /** End of it, in ns since the monitor began. */
+  readonly atNs: number;
+  readonly cpuShare: number;
+  readonly eventLoopDelayMaxNs: number;
+  readonly gcNs: number;
+}
+
+/** What this machine's LoadGen carries at most with a null SUT; measured once by `longhaul doctor`. */
+export interface GeneratorCeiling {
+  /** ISO 8601. */
+  readonly measuredAt: string;
+  /** Version of longhaul, Node, kernel and processor: another one makes the figure void. */
+  readonly measuredOn: string;
+  /** Queries per second of the engine alone, with a SUT in process that answers at once. */
+  readonly inProcessQps: number;
+  /** Queries per second over loopback to a null SUT node, 16 B payloads. */
+  readonly loopbackQps: number;
+}

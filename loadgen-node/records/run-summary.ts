@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { LATENCY_PARTS, type LatencySplit } from '../analysis/latency-parts.ts';
+import type { Verdict } from '../engine/test-outcome.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
+import { FIGURE_NAMES, type RunFigures } from './figure-names.ts';
+
+/** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
+export const SUMMARY_SCHEMA_VERSION = 1;
+
+/** The result of a run, for programs; {@link RUN_SUMMARY} says what each field is. */
+export interface RunSummary {
+  readonly schemaVersion: typeof SUMMARY_SCHEMA_VERSION;
+  readonly longhaul: string;
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly benchmark: string;
+  readonly scenario: Scenario;
+  readonly mode: string;
+  readonly round: string;
+  readonly division: string;
+  readonly sutName: string;
+  readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
+  readonly verdict: Verdict;
+  readonly loadgenVerdict: Verdict;
+  readonly figures: RunFigures;
+  readonly targetPercentile: number | null;
+  readonly latencyBoundNs: number | null;
+  readonly isGeneratorBound: boolean;
+  readonly generatorBoundReason: string;
+  readonly split: LatencySplit | null;
+  readonly health: GeneratorHealth | null;
+  readonly ceiling: GeneratorCeiling | null;
+  readonly accuracy: {
+    readonly text: string;
+    readonly value: number;
+    readonly target: number;
+    readonly isMet: boolean;
+  } | null;
+  readonly nodes: readonly {
+    readonly address: string;
+    readonly name: string;
+    readonly model: string;
+    readonly issuedSamples: number;
+    readonly completedSamples: number;
+    readonly failedSamples: number;
+  }[];
+  readonly settings: readonly {
+    readonly key: string;
+    readonly value: string;
+    readonly source: string;
+  }[];
+  readonly audit: readonly {
+    readonly rule: string;
+    readonly verdict: string;
+    readonly text: string;
+  }[];
+  readonly notes: readonly string[];
+  readonly records: {
+    readonly file: string;
+    readonly rows: number;
+    readonly parts: readonly number[];
+  } | null;
+}
+
+const ns = z.number().describe('ns');
+
+const reason = z.strictObject({
+  rule: z.string().describe('stable word of the rule'),
+  text: z.string(),
+  needed: z.string(),
+  seen: z.string(),
+  key: z.string().nullable().describe("LoadGen's name of the setting that changes it"),
+});
+
+const verdict = z.strictObject({ isValid: z.boolean(), reasons: z.array(reason) });
+
+const setting = z.strictObject({
+  key: z.string(),
+  value: z.string().describe('as it is written in a configuration file'),
+  source: z.string().describe('flag, file with line, or default'),
+});
+
+const node = z.strictObject({
+  address: z.string(),
+  name: z.string(),
+  model: z.string(),
+  issuedSamples: z.number(),
+  completedSamples: z.number(),
+  failedSamples: z.number(),
+});
+
+const split = z.strictObject({
+  sampleCount: z.number(),
+  parts: z.array(
+    z.strictObject({
+      part: z.enum(LATENCY_PARTS),
+      meanNs: ns,
+      typicalNs: ns,
+      tailNs: ns,
+    }),
+  ),
+  growsMost: z.enum(LATENCY_PARTS),
+  text: z.string(),
+});
+
+const health = z.strictObject({
+  cpuShare: z.number(),
+  eventLoopDelay: z.strictObject({ p50Ns: ns, p99Ns: ns, maxNs: ns }),
+  gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
+  stealShare: z.number().nullable(),
+  backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
+  seconds: z.array(
+    z.strictObject({ atNs: ns, cpuShare: z.number(), eventLoopDelayMaxNs: ns, gcNs: ns }),
+  ),
+});
+
+const ceiling = z.strictObject({
+  measuredAt: z.string(),
+  measuredOn: z.string(),
+  inProcessQps: z.number(),
+  loopbackQps: z.number(),
+});
+
+/** What `longhaul_summary.json` holds: the result of a run, for programs. Every figure follows from the records beside it. */
+export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
+  schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
+  longhaul: z.string().describe('version'),
+  runId: z.string(),
+  startedAt: z.string().describe('ISO 8601'),
+  benchmark: z.string(),
+  scenario: z.enum(SCENARIOS),
+  mode: z.string(),
+  round: z.string(),
+  division: z.string(),
+  sutName: z.string(),
+  result: z.enum(['VALID', 'INVALID', 'INTERRUPTED']),
+  verdict,
+  loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
+  figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
+  targetPercentile: z.number().nullable().describe('0 to 1'),
+  latencyBoundNs: z.number().nullable().describe('Server: ns'),
+  isGeneratorBound: z.boolean(),
+  generatorBoundReason: z.string(),
+  split: split.nullable().describe('null where the SUT told no times'),
+  health: health.nullable(),
+  ceiling: ceiling.nullable().describe('of this machine; null: never measured'),
+  accuracy: z
+    .strictObject({ text: z.string(), value: z.number(), target: z.number(), isMet: z.boolean() })
+    .nullable(),
+  nodes: z.array(node),
+  settings: z.array(setting),
+  audit: z.array(z.strictObject({ rule: z.string(), verdict: z.string(), text: z.string() })),
+  notes: z.array(z.string()),
+  records: z
+    .strictObject({ file: z.string(), rows: z.number(), parts: z.array(z.number()) })
+    .nullable()
+    .describe('parts: those that the figures are of; null: no performance phase, or none kept'),
+});
