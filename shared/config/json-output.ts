@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+
+/** What a verb has to say: for people, and for programs. */
+export interface VerbResult {
+  /** Whole lines. */
+  readonly text: string;
+  /** A value that JSON can hold; times are ns, shares 0 to 1, absent values null. */
+  readonly json: object;
+}
+
+/** Adds `--json` to a verb that ends with {@link writeResult}. */
+export function addJson(command: Command): Command {
+  return command.option('--json', 'print the result as one JSON document, for programs');
+}
+
+/** True when `--json` was said. */
+export function wantsJson(command: Command): boolean {
+  return command.opts<{ json?: boolean }>().json === true;
+}
+
+/** Prints a verb's result on stdout: the text, or with `--json` one JSON document and nothing else. */
+export function writeResult(command: Command, { text, json }: VerbResult): void {
+  process.stdout.write(wantsJson(command) ? `${JSON.stringify(json, null, 2)}\n` : text);
+}
