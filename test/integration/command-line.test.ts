@@ -2,11 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 
 // Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
-// Method: the real bin in a real process; no SUT node is needed for these.
+// Method: the compiled command line; that the real bin does the same is shown once. No SUT node is needed for these.
 
 const folder = suiteFolder();
 
@@ -17,6 +18,17 @@ function file(name: string, text: string): string {
 }
 
 const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
+
+describe('the real bin', () => {
+  it.each([
+    ['an answer', ['config', '--print', 'run', '--sut', 'a:1']],
+    ['an error', ['measure']],
+  ])('says %s as the command line does, with the same exit code', async (_case, args) => {
+    const { code, stdout, stderr } = await longhaul(args);
+    expect({ code, stdout, stderr }).toEqual(await longhaulHere(args));
+    expect(stdout + stderr).not.toBe('');
+  });
+});
 
 describe('help', () => {
   it.each([
@@ -31,7 +43,7 @@ describe('help', () => {
     [['prepare']],
     [['data', 'verify']],
   ])('of longhaul %j shows an example', async (verb) => {
-    const { code, stdout, stderr } = await longhaul([...verb, '--help']);
+    const { code, stdout, stderr } = await longhaulHere([...verb, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
   });
@@ -43,18 +55,18 @@ describe('longhaul data verify', () => {
     const data = ['--benchmark', 'custom', '--data-dir', set];
     for (const name of ['a', 'b']) writeFileSync(join(set, name), name);
     const list = join(set, 'SHA256SUMS');
-    expect(await longhaul(['data', 'checksums', ...data, '--output', list])).toMatchObject({
+    expect(await longhaulHere(['data', 'checksums', ...data, '--output', list])).toMatchObject({
       code: 0,
     });
     for (const name of ['.DS_Store', 'manifest.json']) writeFileSync(join(set, name), name);
     mkdirSync(join(set, 'old'));
     writeFileSync(join(set, 'old', 'c'), 'c');
-    expect(await longhaul(['data', 'verify', ...data])).toMatchObject({
+    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(/has it: 1 not in the list \(manifest\.json\)\n/),
     });
     rmSync(join(set, 'manifest.json'));
-    expect(await longhaul(['data', 'verify', ...data])).toMatchObject({
+    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('2 samples of custom'),
     });
@@ -178,7 +190,7 @@ describe('wrong input', () => {
       /cannot be resolved/,
     ],
   ])('%s is one line and an exit code', async (_case, args, exitCode, message) => {
-    const { code, stdout, stderr } = await longhaul(args);
+    const { code, stdout, stderr } = await longhaulHere(args);
     expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(stderr).not.toMatch(/\n\s+at /);
@@ -187,7 +199,7 @@ describe('wrong input', () => {
 
   it('in a file is named with line and column', async () => {
     const path = file('unknown.yaml', 'run:\n  sut: [a:1]\n  benchmarks: digits\n');
-    const { code, stderr } = await longhaul(['run', '--config', path]);
+    const { code, stderr } = await longhaulHere(['run', '--config', path]);
     expect(code).toBe(2);
     expect(stderr).toContain(
       `${path}:3:3: unknown key "benchmarks" in section "run"; did you mean "benchmark"?`,
@@ -195,7 +207,7 @@ describe('wrong input', () => {
   });
 
   it('of every kind is listed at once', async () => {
-    const { stderr } = await longhaul(['run', '--scenario', 'x', '--min-duration', 'y']);
+    const { stderr } = await longhaulHere(['run', '--scenario', 'x', '--min-duration', 'y']);
     expect(stderr.trim().split('\n')).toHaveLength(4);
   });
 });
@@ -220,7 +232,7 @@ describe('longhaul config', () => {
   const path = file('good.yaml', 'run:\n  sut: [a:1, b:2]\n  targetQps: 50\nsut:\n  node: sut-a\n');
 
   it('prints effective settings of both halves with their sources', async () => {
-    const { code, stdout } = await longhaul(['config', '--print', '--config', path]);
+    const { code, stdout } = await longhaulHere(['config', '--print', '--config', path]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`targetQps: 50 +# ${path}:3:3`));
     expect(stdout).toMatch(new RegExp(`node: sut-a +# ${path}:5:3`));
@@ -229,7 +241,7 @@ describe('longhaul config', () => {
 
   it("takes a verb's flags, which win over the file", async () => {
     const args = ['config', '--print', 'run', '--config', path, '--target-qps', '70'];
-    const { code, stdout } = await longhaul(args);
+    const { code, stdout } = await longhaulHere(args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
     expect(stdout).not.toContain('sut:\n  node');
@@ -237,7 +249,7 @@ describe('longhaul config', () => {
 
   it('fails when a value is wrong', async () => {
     const bad = file('bad.yaml', 'run:\n  scenario: Fast\n');
-    const { code, stderr } = await longhaul(['config', '--print', '--config', bad]);
+    const { code, stderr } = await longhaulHere(['config', '--print', '--config', bad]);
     expect(code).toBe(2);
     expect(stderr).toContain(`${bad}:2:3: scenario: "Fast" must be one of`);
   });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { longhaul } from '../support/longhaul-process.ts';
+import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const GOLDEN = fileURLToPath(new URL('../golden/', import.meta.url));
@@ -18,7 +18,7 @@ function fileWith(content: string): string {
   return path;
 }
 
-// Goal: a reviewer can hold the verbs against the C++ LoadGen. Method: the real program, golden files.
+// Goal: a reviewer can hold the verbs against the C++ LoadGen. Method: the compiled command line, golden files.
 describe('the verbs that need no SUT', () => {
   it('trace prints what a golden trace holds', async () => {
     const { path, content } = golden('loadgen-v6.1/trace/sv_submission.json');

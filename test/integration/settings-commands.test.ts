@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConf } from '../../loadgen-node/settings/conf-grammar.ts';
 import { readGolden } from '../support/golden.ts';
-import { longhaul } from '../support/longhaul-process.ts';
+import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
 
 // Goal: settings, settings explain, conf and the files of run do from a shell what they say.
-// Method: the real bin in a real process; every combination of files is in unit and conformance tests.
+// Method: the compiled command line; every combination of files is in unit and conformance tests.
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-settings-'));
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../shared/digits/render-digit.ts';
-import { longhaul } from '../support/longhaul-process.ts';
+import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
 import { accuracyLogOf, readTree, writeTree } from '../support/submission-tree.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -12,7 +12,7 @@ import { canRun } from '../support/test-certificates.ts';
 const HAS_AGE = canRun('age', ['--version']);
 const HAS_OPENSSL_AND_TAR = canRun('openssl', ['version']) && canRun('tar', ['--version']);
 
-// Goal: who has no longhaul can check and open what is handed in. Method: the real program, then the standard tools.
+// Goal: who has no longhaul can check and open what is handed in. Method: the compiled command line, then the standard tools.
 
 /** A data set of four images of the classes 1 to 4, a log of three right answers and one wrong one. */
 function scene() {

@@ -1,90 +1,25 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  composeDescription,
-  type DescriptionParts,
-  fieldsOf,
-  leftOut,
-  type SystemDescription,
-} from '../../../../../loadgen-node/submission/system/compose-description.ts';
-import { descriptionReport } from '../../../../../loadgen-node/submission/system/description-report.ts';
-import type { MergeValues } from '../../../../../loadgen-node/submission/system/merge-file.ts';
+import { describe, expect, it } from 'vitest';
+import { fieldsOf } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
 import { systemWarnings } from '../../../../../loadgen-node/submission/system/system-notes.ts';
 import {
   NETWORK_FIELDS,
   SYSTEM_FIELDS,
 } from '../../../../../loadgen-node/submission/system-fields.ts';
-import { gatherSystemFacts } from '../../../../../shared/host/gather-system-facts.ts';
-import type { SystemFacts } from '../../../../../shared/host/system-facts.ts';
-import { type AskedNode, factsFile } from '../../../../support/described-systems.ts';
 import {
-  containerTree,
-  laptopTree,
-  plantForFile,
-  serverTree,
-} from '../../../../support/machine-trees.ts';
+  container,
+  describeSystem,
+  laptop,
+  node,
+  nothing,
+  openKeys,
+  server,
+  twin,
+} from '../../../../support/describe-system-scene.ts';
+import { factsFile } from '../../../../support/described-systems.ts';
 
 // Goal: a description says what was read, marks what was not, and never says more. Method: descriptions of machines
 // whose files are known, over links whose ends are known.
-
-const components = [
-  { name: 'longhaul', version: '0.1.0' },
-  { name: 'node', version: '20.20.2' },
-  { name: '@grpc/grpc-js', version: '1.14.7' },
-  { name: 'onnxruntime-node', version: '1.30.0' },
-];
-const sources = [serverTree(), laptopTree(), containerTree(), { files: {} }].map(plantForFile);
-let server: SystemFacts;
-let laptop: SystemFacts;
-let container: SystemFacts;
-let nothing: SystemFacts;
-
-beforeAll(async () => {
-  const facts = await Promise.all(sources.map((source) => gatherSystemFacts(source, components)));
-  [server, laptop, container, nothing] = facts as [
-    SystemFacts,
-    SystemFacts,
-    SystemFacts,
-    SystemFacts,
-  ];
-});
-
-const NO_MERGE: MergeValues = { values: {}, places: {}, unknown: [], problems: [] };
-
-/** The server again as another machine: other boot, other addresses, perhaps other facts. */
-function twin(octet: number, changes: Partial<SystemFacts> = {}): SystemFacts {
-  const interfaces = server.network.interfaces.map((nic) =>
-    nic.name === 'bond0' ? { ...nic, addresses: [`10.0.0.${octet}/24`] } : nic,
-  );
-  const network = { ...server.network, interfaces };
-  return { ...server, hostname: `node-${octet}`, bootId: `boot-${octet}`, network, ...changes };
-}
-
-const node = (octet: number, changes: Partial<SystemFacts> = {}): AskedNode => ({
-  name: `sut-${octet}`,
-  facts: twin(octet, changes),
-  localAddress: '10.0.0.2',
-  remoteAddress: `10.0.0.${octet}`,
-});
-
-function describeSystem(
-  loadgen: SystemFacts,
-  nodes: readonly AskedNode[],
-  changes: Partial<DescriptionParts> = {},
-): SystemDescription {
-  return composeDescription({
-    division: nodes.length === 0 ? 'closed' : 'network',
-    suite: 'datacenter',
-    facts: factsFile(loadgen, nodes),
-    session: { isTls: false },
-    said: {},
-    merged: NO_MERGE,
-    ...changes,
-  });
-}
-
-const openKeys = (description: SystemDescription): string[] =>
-  Object.keys(description).filter((key) => description[key]?.startsWith('TODO'));
 
 describe('a system of servers over a network', () => {
   it('has all fields as texts, with only those open that no machine knows', () => {
@@ -322,85 +257,4 @@ describe('a closed system', () => {
       'host_networking_topology',
     ]);
   });
-});
-
-describe("the user's file", () => {
-  const YAML = `# what nobody else knows
-submitter: ACME
-status: available
-cooling: Air-cooled
-system_name: "TODO: later"
-host_processors_per_node: 4
-network_rate:
-favourite_colour: blue
-`;
-
-  it('wins over what was read, but not where it is a TODO itself; flags win over it', () => {
-    const merged = parseMergeFile('m.yaml', YAML);
-    expect(
-      describeSystem(server, [node(3)], { merged, said: { submitter: 'Other' } }),
-    ).toMatchObject({
-      submitter: 'Other',
-      status: 'available',
-      cooling: 'Air-cooled',
-      system_name: expect.stringMatching(/^TODO: name of the system/),
-      host_processors_per_node: '4',
-      network_rate: '200G',
-    });
-    const facts = factsFile(server, []);
-    expect(leftOut({ division: 'network', facts: factsFile(server, [node(3)]), merged })).toEqual([
-      'm.yaml:8:1: favourite_colour is no field of this description',
-    ]);
-    const withRate = parseMergeFile('m.yaml', 'network_rate: 100G');
-    expect(leftOut({ division: 'closed', facts, merged: withRate })).toEqual([
-      'm.yaml:1:1: network_rate is no field of this description',
-    ]);
-  });
-
-  it('may be an earlier description', () => {
-    const first = describeSystem(server, [node(3)], { said: { submitter: 'ACME' } });
-    const merged = parseMergeFile('m.json', JSON.stringify(first));
-    expect(describeSystem(server, [node(3)], { merged })).toEqual(first);
-  });
-
-  it.each([
-    ['a truth value', 'is_network: true', 'm.yaml:1:1: is_network must be "True" in quotes'],
-    ['a list', 'cooling: [a]', 'm.yaml:1:1: cooling must be a text'],
-    [
-      'no whole number',
-      'number_of_nodes: N/A',
-      'm.yaml:1:1: number_of_nodes: "N/A" must be a whole',
-    ],
-    ['an unknown status', 'status: soon', '"soon" must be available, preview or rdi'],
-    ['another division', 'division: Network', '"Network" must be network, or say --division'],
-    ['an empty text', 'cooling: ""', 'must be a text that is not empty'],
-    ['control characters', 'cooling: "a\\u0007"', 'must not hold control characters'],
-    ['no map', '- a', 'm.yaml:1:1: fields with texts are expected here'],
-    ['a key twice', 'cooling: a\ncooling: b', 'm.yaml:2:1'],
-    ['a broken text', 'cooling: "a', 'm.yaml:1'],
-  ])('is refused with its place for %s', (_case, text, message) => {
-    const merge = (): SystemDescription =>
-      describeSystem(server, [node(3)], { merged: parseMergeFile('m.yaml', text) });
-    expect(merge).toThrow(message);
-  });
-});
-
-it('the report lists what is left with what to write there', () => {
-  const facts = factsFile(server, [node(3)]);
-  const description = describeSystem(server, [node(3)]);
-  const fields = fieldsOf({ division: 'network', facts });
-  const rest = {
-    warnings: ['careful'],
-    leftOut: ['m.yaml:1:1: x is no field of this description'],
-    machineCount: 2,
-  };
-  const report = descriptionReport({ path: 'systems/a.json', description, fields, ...rest });
-  expect(report.split('\n').slice(0, 5)).toEqual([
-    'systems/a.json: 48 fields, 6 of them still to fill in',
-    'systems/a.facts.json: what was read, of 2 machines',
-    'Left out: m.yaml:1:1: x is no field of this description',
-    'Note: careful',
-    expect.stringMatching(/^TODO {2}submitter +the organisation/),
-  ]);
-  expect(report).toMatch(/TODO {2}cooling +"Air-cooled", "Liquid"/);
 });

@@ -1,0 +1,53 @@
+import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { packageVersion } from '../../shared/process/package-files.ts';
+import { reportError } from '../../shared/process/report-error.ts';
+import { InterruptedError } from './interruption.ts';
+import { verbCommands } from './verbs.ts';
+
+const EXAMPLES = `
+Examples:
+  longhaul demo                                       the whole thing on this machine
+  longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
+  longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
+  longhaul name --sut 10.0.0.2:50051
+  longhaul audit network results/first                what a run shows of the division's rules
+
+"longhaul VERB --help" shows the flags of a verb.`;
+
+async function runVerb(args: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.valid;
+  const setExitCode = (code: number): void => {
+    exitCode = code;
+  };
+  const program = createCommand(
+    'longhaul',
+    'MLPerf Inference, Network division: LoadGen and SUT over gRPC',
+  )
+    .version(packageVersion())
+    .enablePositionalOptions()
+    .addHelpText('after', EXAMPLES);
+  for (const verb of await verbCommands(args, setExitCode)) program.addCommand(verb);
+  if (args.length === 0) {
+    program.outputHelp();
+    return EXIT.usage;
+  }
+  await program.parseAsync(args, { from: 'user' });
+  return exitCode;
+}
+
+/**
+ * Runs a command line, and says on stderr what went wrong if something did.
+ * @param args Without the program's own name.
+ * @returns Exit code (docs: README, "Exit codes").
+ */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  try {
+    return await runVerb(args);
+  } catch (error) {
+    const outcome = commanderOutcome(error);
+    if (outcome === 'done') return EXIT.valid;
+    const exitCode = reportError(outcome ?? error);
+    return error instanceof InterruptedError ? error.exitCode : exitCode;
+  }
+}
