@@ -12,7 +12,12 @@ import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
 import type { RecordedSet } from './issued-set.ts';
 import type { EngineResponseSink } from './response-sink.ts';
-import type { AccuracyOutcome, PerformanceOutcome, RunProgress } from './test-outcome.ts';
+import type {
+  AccuracyOutcome,
+  PerformanceOutcome,
+  RunProgress,
+  SetProgress,
+} from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
@@ -59,8 +64,18 @@ export interface TestParts {
    * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
    */
   readonly keepRecords?: (set: RecordedSet) => Promise<void>;
+  /** Ends a performance run before its time. Default: nobody does. */
+  readonly earlyEnd?: EarlyEnd;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
+}
+
+/** Who may end a performance run once it has seen enough. */
+export interface EarlyEnd {
+  /** Latency in ns above which a query counts as over. */
+  readonly boundNs: number;
+  /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
+  readonly isDecided: (seen: SetProgress) => boolean;
 }
 
 /** What is known when the SUT has been stopped and the accuracy log is whole. */

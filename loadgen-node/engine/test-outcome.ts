@@ -5,8 +5,8 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 
 /**
  * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
- * whole schedule (Server) or the whole set (accuracy) went out; the rest are LoadGen's early ends
- * and ours.
+ * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
+ * enough; the rest are LoadGen's early ends and ours.
  */
 export type EndCause =
   | 'natural'
@@ -15,6 +15,7 @@ export type EndCause =
   | 'max-query-count'
   | 'max-duration'
   | 'max-async'
+  | 'decided'
   | 'fault'
   | 'stall'
   | 'interrupted';
@@ -149,4 +150,15 @@ export interface RunProgress {
   readonly issuedSamples: number;
   readonly completedSamples: number;
   readonly lostSamples: number;
+}
+
+/** How far a set is, for who may end it early. */
+export interface SetProgress {
+  /** Since the first query of the set, in ns. */
+  readonly elapsedNs: number;
+  readonly issuedQueries: number;
+  /** Queries whose samples all completed. */
+  readonly completedQueries: number;
+  /** Completed queries above the bound, and those outstanding for longer than it. */
+  readonly overlatencyQueries: number;
 }

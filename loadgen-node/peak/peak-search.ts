@@ -1,0 +1,112 @@
+import type { ProbeKind } from './probe.ts';
+
+/** What is searched for: the largest load of which at most `1 - percentile` of the queries are late. */
+export interface PeakSearch {
+  /** `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream of round v0.5). */
+  readonly kind: 'rate' | 'streams';
+  /** Latency in ns above which a query is late. */
+  readonly boundNs: number;
+  /** Share of the queries that must not be late, 0 to 1. */
+  readonly percentile: number;
+  /** A load to begin with; undefined: the unloaded latency gives one. It need not keep the bound. */
+  readonly startLoad: number | undefined;
+  /** No probe goes above: what LoadGen can plan, or the user wants. */
+  readonly loadMax: number;
+  /** Screenings go on until the interval's half width is this share of the estimate, 0 to 1. */
+  readonly precision: number;
+  /** How sure the interval is, 0 to 1. */
+  readonly confidence: number;
+  /** Time of all screenings together in ns, after which the interval stays as wide as it is. */
+  readonly screeningNsMax: number;
+  /** How the value is confirmed. */
+  readonly full: FullRunRule;
+}
+
+/** The round's rule for the runs that count. */
+export interface FullRunRule {
+  /** VALID runs at one load that make it the value: v0.5 5, else 1. 0: nothing is confirmed, the estimate is the value. */
+  readonly runs: number;
+  readonly minDurationNs: number;
+  readonly minQueryCount: number;
+  /** False: round v0.5, where the percentile alone decides. */
+  readonly hasEarlyStopping: boolean;
+  /** Loads that are tried at most. */
+  readonly loadsMax: number;
+}
+
+/**
+ * What a probe says of the bound. `keeps`, `misses`: decided. `undecided`: as many queries as it was allowed did not tell.
+ * `lost`: samples were lost. `generator-bound`: LoadGen itself was too slow. `invalid`: a full run that is INVALID for a reason that
+ * no lighter load changes.
+ */
+export type ProbeVerdict =
+  | 'keeps'
+  | 'misses'
+  | 'undecided'
+  | 'lost'
+  | 'generator-bound'
+  | 'invalid';
+
+/** A probe that was made: all that the search needs to know of it, so that a search can go on from its probes. */
+export interface PeakProbe {
+  readonly number: number;
+  readonly kind: ProbeKind;
+  readonly load: number;
+  readonly verdict: ProbeVerdict;
+  /** In words. */
+  readonly why: string;
+  /** Queries that the figures are made from. */
+  readonly queries: number;
+  readonly overlatencyQueries: number;
+  /** Variance of the share above the bound, as a multiple of what independent queries would have; 1 or more. */
+  readonly varianceFactor: number;
+  /** Interval of the share above the bound, 0 to 1, at 95 %. */
+  readonly shareLow: number;
+  readonly shareHigh: number;
+  /** Latency at the percentile, and in the mean, in ns. */
+  readonly percentileNs: number;
+  readonly meanNs: number;
+  readonly samplesPerSecond: number;
+  readonly durationNs: number;
+  /** What limits, in words; null where nothing is known. */
+  readonly explanation: string | null;
+  readonly folder: string | null;
+}
+
+/** An interval, ends included. */
+export interface LoadInterval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * How a search ended. `found`: the value is confirmed (or nothing was to be confirmed). `none`: no load keeps the bound.
+ * `unconfirmed`: full runs did not confirm a value. `open`: no load missed the bound up to `loadMax`; the value is the highest that was tried.
+ */
+export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
+
+/** Who sets the limit. */
+export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unloaded-latency';
+
+/** What a search ends with. */
+export interface PeakResult {
+  readonly ending: PeakEnding;
+  /** Largest load that is confirmed by full runs; null where none is. */
+  readonly value: number | null;
+  /** Samples per second of the confirming run; of several the lowest. Null as above. */
+  readonly samplesPerSecond: number | null;
+  /** Where the probes put the limit; null where they say nothing of it. */
+  readonly estimate: number | null;
+  /** Where the limit lies; `high` of an open search is infinite. Null as above. */
+  readonly interval: LoadInterval | null;
+  /** How sure the interval is, 0 to 1. */
+  readonly confidence: number;
+  /** Half width of the interval that was asked for, as a share, is reached. */
+  readonly isPrecise: boolean;
+  readonly limit: PeakLimit;
+  /** Why not more, in whole sentences. */
+  readonly limitText: string;
+  /** What to do for more, in whole sentences. */
+  readonly advice: readonly string[];
+  readonly probes: readonly PeakProbe[];
+}
