@@ -54,7 +54,7 @@ export class SetRows {
     const query = this.#query;
     const sample = query * columns.samplesPerQuery + sampleOfQuery;
     const scheduledNs = columns.scheduledNs[query] as number; // In range: the query was issued.
-    const handedNs = columns.handedNs[query] as number;
+    const handedNs = columns.sampleHandedNs[sample] as number;
     block.part[row] = this.#part;
     block.query[row] = query;
     block.sampleIndex[row] = this.#sampleIndices[sample] as number;
