@@ -88,11 +88,13 @@ function serve(
   if (firstTokenNs !== null) firstTokenNs[row] = handedNs + Math.ceil(totalNs / 2);
 }
 
-function lose({ completedNs, node, service, decodeNs, firstTokenNs }: SampleRecords, row: number) {
+function lose(records: SampleRecords, row: number): void {
+  const { completedNs, node, service, decodeNs, tokenCount, firstTokenNs } = records;
   completedNs[row] = Number.NaN;
   node[row] = -1;
   decodeNs[row] = Number.NaN;
   for (const column of Object.values(service)) column[row] = Number.NaN;
+  if (tokenCount !== null) tokenCount[row] = 0;
   if (firstTokenNs !== null) firstTokenNs[row] = Number.NaN;
 }
 
