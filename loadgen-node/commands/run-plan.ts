@@ -4,6 +4,7 @@ import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
 import type { CompressionPlan } from '../../shared/benchmarks/check-compression.ts';
 import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
+import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
@@ -50,6 +51,12 @@ export interface RunPlan extends RunTestSettings {
   readonly log: Omit<LogSettings, 'outdir'>;
   /** audit.config whose settings are in force. */
   readonly auditConfig: string | undefined;
+  /** False: `--records none`. */
+  readonly keepsRecords: boolean;
+  /** False: `--report none`. */
+  readonly writesPage: boolean;
+  /** What was asked for, each with its source; empty where nobody told. */
+  readonly asked: readonly ResolvedSetting[];
   /** Text of `longhaul_run.yaml`: what was asked for, to be asked for again; undefined: none is kept. */
   readonly record: string | undefined;
 }
@@ -60,6 +67,7 @@ interface PlanContext {
   readonly said?: ReadonlySet<string>;
   readonly audit?: ConfFile | undefined;
   readonly record?: string;
+  readonly asked?: readonly ResolvedSetting[];
 }
 
 /**
@@ -68,7 +76,7 @@ interface PlanContext {
  */
 export function planRun(
   values: RunValues,
-  { said = new Set(), audit, record }: PlanContext = {},
+  { said = new Set(), audit, record, asked = [] }: PlanContext = {},
 ): RunPlan {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
@@ -112,6 +120,9 @@ export function planRun(
       copyDetailToStdout: values.copyDetailToStdout,
     },
     auditConfig: audit?.name,
+    keepsRecords: values.records === 'keep',
+    writesPage: values.report === 'html',
+    asked,
     record,
   };
 }

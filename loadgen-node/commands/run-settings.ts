@@ -38,6 +38,14 @@ const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as cons
 /** One of the four. */
 export type RunMode = (typeof RUN_MODES)[number];
 
+/** What becomes of the records of a run. */
+const RECORDS_CHOICES = ['keep', 'none'] as const;
+type RecordsChoice = (typeof RECORDS_CHOICES)[number];
+
+/** What is made of a run's result for people. */
+const REPORT_CHOICES = ['html', 'none'] as const;
+type ReportChoice = (typeof REPORT_CHOICES)[number];
+
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -86,6 +94,8 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly responseBytes: Setting<number | undefined>;
   readonly digest: Setting<number>;
   readonly output: Setting<string | undefined>;
+  readonly records: Setting<RecordsChoice>;
+  readonly report: Setting<ReportChoice>;
   readonly stallTimeout: Setting<number>;
   readonly cacheDir: Setting<string | undefined>;
 } = {
@@ -225,6 +235,14 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),
+  records: choice(
+    RECORDS_CHOICES,
+    'keep: the times of every sample go to longhaul_records.arrow, 78 bytes each',
+    { fallback: 'keep' },
+  ),
+  report: choice(REPORT_CHOICES, 'html: the result as one page, longhaul_report.html', {
+    fallback: 'html',
+  }),
   stallTimeout: positiveDuration('end the run when nothing completes for this long', {
     fallback: '60s',
   }),

@@ -29,7 +29,7 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
       const said = new Set(settings.filter(isSaid).map(({ key }) => key));
       const audit = openAuditConfig(values.auditConf);
-      const plan = planRun(values, { said, audit, record: runRecord(settings) });
+      const plan = planRun(values, { said, audit, record: runRecord(settings), asked: settings });
       const terminal = new Terminal();
       if (audit !== undefined) {
         terminal.line(`longhaul: settings of ${audit.name} win over all others`);

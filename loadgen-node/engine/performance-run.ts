@@ -47,7 +47,8 @@ export async function measureRun(
   input: SetInput,
   askNameAgain: () => Promise<void>,
 ): Promise<MeasuredRun | null> {
-  const { parts, effective, logs, sink } = context;
+  const { parts, effective, logs, sink, nextIds } = context;
+  const firstPart = nextIds.part;
   sink.beginPhase();
   const stamps = effective.printTimestamps ? new TimestampPrinter(logs) : null;
   const issued = await runSet(context, input);
@@ -65,6 +66,7 @@ export async function measureRun(
   const outcome = {
     ...totals.outcome(contractErrors, sink.failures),
     ...findings,
+    parts: Array.from({ length: nextIds.part - firstPart }, (_, i) => firstPart + i),
     firstQueries: firstQueriesOf(issued, context),
   };
   return { context, outcome };

@@ -110,10 +110,9 @@ function writeTrace(
 
 /** The records of a set under the clock go to whoever keeps them, also of one that broke off. */
 async function handOnRecords({ parts, nextIds }: TestContext, issued: IssuedSet): Promise<void> {
-  if (parts.keepRecords === undefined) return;
   const part = nextIds.part;
   nextIds.part += 1;
-  await parts.keepRecords({ ...issued, part });
+  await parts.keepRecords?.({ ...issued, part });
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */

@@ -70,6 +70,8 @@ export interface RunExtension {
 
 /** The performance phase. */
 export interface PerformanceOutcome extends PhaseOutcome {
+  /** Numbers of the sets that this is the outcome of, among all sets of the phase: a search has others. */
+  readonly parts: readonly number[];
   readonly summary: PerformanceSummary;
   /** Issued minus scheduled, by query: how late LoadGen itself was. */
   readonly dispatchLag: LatencyStatistics;

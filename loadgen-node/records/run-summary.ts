@@ -24,6 +24,8 @@ export interface RunSummary {
   readonly verdict: Verdict;
   readonly loadgenVerdict: Verdict;
   readonly figures: RunFigures;
+  readonly contractErrors: number;
+  readonly peakTargetQps: number | null;
   readonly targetPercentile: number | null;
   readonly latencyBoundNs: number | null;
   readonly isGeneratorBound: boolean;
@@ -138,6 +140,13 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   verdict,
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
+  contractErrors: z
+    .number()
+    .describe('responses that broke the contract: part of the figure errors, and in no record'),
+  peakTargetQps: z
+    .number()
+    .nullable()
+    .describe("what LoadGen's own search for the peak found; null in other modes"),
   targetPercentile: z.number().nullable().describe('0 to 1'),
   latencyBoundNs: z.number().nullable().describe('Server: ns'),
   isGeneratorBound: z.boolean(),

@@ -13,6 +13,12 @@ export const RUN_FILES = {
   audit: 'network_audit.json',
   /** Settings of `longhaul run`; absent in a run of another LoadGen. */
   record: 'longhaul_run.yaml',
+  /** The records of every sample; absent with `--records none`, and in a run of another LoadGen, as are the two below. */
+  records: 'longhaul_records.arrow',
+  /** The result for programs. */
+  runSummary: 'longhaul_summary.json',
+  /** The result for people. */
+  page: 'longhaul_report.html',
 } as const;
 
 /** Paths of the files of one run. */
