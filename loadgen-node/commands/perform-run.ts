@@ -1,4 +1,4 @@
-import { createQueryDispatchLibrary } from '../../qdl/index.ts';
+import { createQueryDispatchLibrary, type QueryDispatchLibrary } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
@@ -9,11 +9,13 @@ import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
+import { readCeiling } from '../health/ceiling-file.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
+import { type KeptRun, RunKeeper } from './keep-run.ts';
 import { modelsInWords } from './model-notes.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -25,7 +27,7 @@ import type { ScoredAccuracy } from './score-accuracy.ts';
 const DRAIN_TIMEOUT_NS = 2e9;
 
 /** A run and everything that is said about it. */
-export interface RunReport {
+export interface RunReport extends KeptRun {
   readonly plan: RunPlan;
   readonly dataSetCheck: DataSetCheck;
   /** The models of the nodes, for people. */
@@ -80,6 +82,7 @@ export async function measureRun(
   // Until here nothing was lost: who mistyped an address keeps the earlier run.
   replaceEarlierRun(plan.output, terminal);
   onBegin();
+  const keeper = await openKeeper(plan, qdl);
   const watch = new RunWatch({ terminal });
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
@@ -97,22 +100,40 @@ export async function measureRun(
     generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,
+    keepRecords: keeper.records.keep,
     ...watch.testParts(),
+  }).catch(async (error: unknown) => {
+    await keeper.records.abandon();
+    throw error;
   });
   terminal.clear();
   writeRunRecord(plan.output, plan.record);
   writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
-  const { nameCalls, nodes: nodesSeen } = await judge.audit();
-  return {
+  const audit = await judge.audit();
+  const report = {
     plan,
     dataSetCheck,
-    models: modelsInWords(nodesSeen),
+    models: modelsInWords(audit.nodes),
     quality: judge.quality,
-    nameCalls,
+    nameCalls: audit.nameCalls,
     outcome,
     accuracy: judge.accuracy,
     notes: judge.notes,
   };
+  const ceiling = readCeiling(plan.cacheFolder);
+  const kept = await keeper.end({ report, audit, health: null, ceiling });
+  if (kept.problem !== null) terminal.line(`${kept.problem.message}; LoadGen's logs are whole`);
+  return { ...report, ...kept };
+}
+
+/** @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet. */
+async function openKeeper(plan: RunPlan, qdl: QueryDispatchLibrary): Promise<RunKeeper> {
+  try {
+    return await RunKeeper.open(plan, qdl);
+  } catch (error) {
+    await qdl.stop(); // Later on the engine sees to that.
+    throw error;
+  }
 }
 
 /** Runs the test and writes its audit, with what is known also when it breaks off. */

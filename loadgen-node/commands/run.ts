@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import { EXIT } from '../../shared/process/exit-codes.ts';
+import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { EXIT, exitCodeOf } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import { repeatTest } from '../engine/repeat-test.ts';
 import { openAuditConfig } from './conf-files.ts';
@@ -52,9 +53,11 @@ async function performRuns(
   interruption: Interruption,
 ): Promise<number> {
   const { runCount } = plan;
+  const problems: MlperfError[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
     const output = join(plan.output, `run_${run + 1}`);
     const report = await performRun({ ...plan, output }, terminal, interruption);
+    if (report.problem !== null) problems.push(report.problem);
     process.stdout.write(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
     return report.outcome;
   });
@@ -67,6 +70,8 @@ async function performRuns(
       ? 'INVALID: not every run is VALID'
       : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
   process.stdout.write(`${runCount} runs: ${what}\n`);
+  const [problem] = problems;
+  if (problem !== undefined) return exitCodeOf(problem.code);
   return repeated.isValid ? EXIT.valid : EXIT.invalid;
 }
 
@@ -77,5 +82,6 @@ function isSaid({ source }: ResolvedSetting): boolean {
 /** Exit code of a run that came to its end. */
 export function exitCodeOfRun(report: RunReport, interruption: Interruption): number {
   if (report.outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
+  if (report.problem !== null) return exitCodeOf(report.problem.code);
   return isValid(report) ? EXIT.valid : EXIT.invalid;
 }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
@@ -43,14 +44,10 @@ export class RecordsKeeper {
    * @param about Asked at the first set, when the nodes have told who they are.
    * @throws MlperfError `ERR_OUTPUT`
    */
-  static async open(
-    path: string | null,
-    folder: string,
-    about: () => RecordsAbout,
-  ): Promise<RecordsKeeper> {
+  static async open(path: string | null, about: () => RecordsAbout): Promise<RecordsKeeper> {
     if (path === null) return new RecordsKeeper(null, about, null);
     try {
-      makeFolder(folder);
+      makeFolder(dirname(path));
     } catch {
       // Opening the logs will say it better.
       return new RecordsKeeper(null, about, null);

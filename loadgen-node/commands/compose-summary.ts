@@ -1,0 +1,156 @@
+import { stringify } from 'yaml';
+import { packageVersion } from '../../shared/process/package-files.ts';
+import { latencySplit } from '../analysis/latency-split.ts';
+import type { NetworkAudit } from '../audit/network-audit.ts';
+import { accuracyInWords, isMet } from '../benchmarks/quality.ts';
+import type { TestOutcome } from '../engine/test-outcome.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
+import { figuresOf } from '../records/figures-of-records.ts';
+import type { KeptRecords } from '../records/records-keeper.ts';
+import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
+import { RUN_FILES } from '../run-folder/run-folder.ts';
+import type { RunReport } from './perform-run.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** What a summary is made of. */
+export interface SummaryParts {
+  readonly report: Omit<RunReport, 'summary' | 'records' | 'problem'>;
+  readonly audit: NetworkAudit;
+  readonly kept: KeptRecords;
+  /** Names of the SUT nodes in the order of their numbers. */
+  readonly nodeNames: readonly string[];
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly health: GeneratorHealth | null;
+  readonly ceiling: GeneratorCeiling | null;
+}
+
+/** Puts the result of a run together, one function per section; of one that was interrupted as far as it came. */
+export function composeSummary(parts: SummaryParts): RunSummary {
+  const { report, audit, health, ceiling } = parts;
+  return {
+    schemaVersion: SUMMARY_SCHEMA_VERSION,
+    longhaul: packageVersion(),
+    runId: audit.run.runId,
+    startedAt: parts.startedAt,
+    ...whatOf(report),
+    ...verdictsOf(report.outcome),
+    ...figuresOfRun(parts),
+    ...generatorOf(report.outcome),
+    split: splitOf(parts),
+    health,
+    ceiling,
+    accuracy: accuracyOf(report),
+    nodes: nodesOf(audit),
+    settings: settingsOf(report.plan),
+    audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
+    notes: report.notes,
+    records: recordsOf(parts),
+  };
+}
+
+function whatOf({
+  plan,
+  outcome,
+}: SummaryParts['report']): Pick<
+  RunSummary,
+  'benchmark' | 'scenario' | 'mode' | 'round' | 'division' | 'sutName'
+> {
+  return {
+    benchmark: plan.rules.key,
+    scenario: plan.settings.scenario,
+    mode: outcome.effectiveSettings.mode,
+    round: plan.round,
+    division: plan.dispatch.division,
+    sutName: outcome.sutName,
+  };
+}
+
+function verdictsOf({
+  isInterrupted,
+  verdicts,
+}: TestOutcome): Pick<RunSummary, 'result' | 'verdict' | 'loadgenVerdict'> {
+  const judged = verdicts.longhaul.isValid ? 'VALID' : 'INVALID';
+  return {
+    result: isInterrupted ? 'INTERRUPTED' : judged,
+    verdict: verdicts.longhaul,
+    loadgenVerdict: verdicts.loadgen,
+  };
+}
+
+type Figures = Pick<
+  RunSummary,
+  'figures' | 'contractErrors' | 'peakTargetQps' | 'targetPercentile' | 'latencyBoundNs'
+>;
+
+function figuresOfRun({ report: { outcome }, kept: { records } }: SummaryParts): Figures {
+  const { performance, effectiveSettings, peakTargetQps } = outcome;
+  const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
+  const contractErrors = performance?.counts.contractErrors ?? 0;
+  // A token model has bounds for its tokens, and none for the whole latency.
+  const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
+  return {
+    figures:
+      records === null ? {} : figuresOf(records, { scenario, latencyBoundNs, contractErrors }),
+    contractErrors,
+    peakTargetQps,
+    targetPercentile:
+      performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
+    latencyBoundNs,
+  };
+}
+
+function generatorOf({
+  performance,
+}: TestOutcome): Pick<RunSummary, 'isGeneratorBound' | 'generatorBoundReason'> {
+  return {
+    isGeneratorBound: performance?.isGeneratorBound ?? false,
+    generatorBoundReason: performance?.generatorBoundReason ?? '',
+  };
+}
+
+function splitOf({ kept: { records }, nodeNames }: SummaryParts): RunSummary['split'] {
+  return records === null ? null : latencySplit(records, { nodeNames });
+}
+
+function accuracyOf({ accuracy, quality }: SummaryParts['report']): RunSummary['accuracy'] {
+  const { report } = accuracy;
+  if (report === undefined) return null;
+  return {
+    text: accuracyInWords(report),
+    value: report.value,
+    target: quality.target,
+    isMet: isMet(report, quality),
+  };
+}
+
+function nodesOf({ nodes }: NetworkAudit): RunSummary['nodes'] {
+  return nodes.map(({ address, description, streams, ours }) => ({
+    address,
+    name: streams[0]?.nodeName ?? description?.name ?? '',
+    model: streams[0]?.model ?? description?.model?.name ?? '',
+    issuedSamples: ours.sampleCount,
+    completedSamples: ours.completedCount,
+    failedSamples: ours.failedCount,
+  }));
+}
+
+/** What was neither said nor has a default is left out. */
+function settingsOf({ asked }: RunPlan): RunSummary['settings'] {
+  return asked
+    .filter(({ raw }) => raw !== undefined)
+    .map(({ key, raw, source }) => ({
+      key,
+      value: stringify(raw, { collectionStyle: 'flow' }).trim(),
+      source,
+    }));
+}
+
+function recordsOf({ report: { outcome }, kept }: SummaryParts): RunSummary['records'] {
+  if (kept.rowsInFile === null) return null;
+  return {
+    file: RUN_FILES.records,
+    rows: kept.rowsInFile,
+    parts: outcome.performance?.parts ?? [],
+  };
+}
