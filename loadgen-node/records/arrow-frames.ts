@@ -26,6 +26,8 @@ export interface Frames {
   readonly schema: Frame | null;
   readonly dictionaries: readonly Frame[];
   readonly batches: readonly Frame[];
+  /** The batch in which the file was cut, where so much of it is there that it says what it would have been. */
+  readonly cutBatch: Frame | null;
   /** `cut`: the file breaks off between or in its messages; `cut-index`: in what follows them. What is above is whole. */
   readonly end: 'whole' | 'cut' | 'cut-index';
 }
@@ -37,14 +39,13 @@ export interface Frames {
  */
 export async function walkFrames(file: FileHandle): Promise<Frames | null> {
   const { size } = await file.stat();
-  const begin = await readAt(file, 0, Math.min(size, MAGIC_BYTES));
-  const text = begin.toString('latin1', 0, MAGIC.length);
-  if (text.length === 0 || !MAGIC.startsWith(text)) return null;
+  if (!(await hasMagicAtBegin(file, size))) return null;
   const found = new Map<MessageHeader, Frame[]>();
-  const frames = (end: Frames['end']): Frames => ({
+  const frames = (end: Frames['end'], cutBatch: Frame | null = null): Frames => ({
     schema: found.get(MessageHeader.Schema)?.[0] ?? null,
     dictionaries: found.get(MessageHeader.DictionaryBatch) ?? [],
     batches: found.get(MessageHeader.RecordBatch) ?? [],
+    cutBatch,
     end,
   });
   for (let at = MAGIC_BYTES; ; ) {
@@ -52,6 +53,9 @@ export async function walkFrames(file: FileHandle): Promise<Frames | null> {
     if (message === 'cut') return frames('cut');
     if (message === 'end') return frames((await hasMagicAtEnd(file, size)) ? 'whole' : 'cut-index');
     const { frame, type } = message;
+    if (at + frame.byteLength > size) {
+      return frames('cut', type === MessageHeader.RecordBatch ? frame : null);
+    }
     found.set(type, [...(found.get(type) ?? []), frame]);
     at += frame.byteLength;
   }
@@ -72,7 +76,6 @@ async function messageAt(
   if (at + PREFIX_BYTES + metadataBytes > size) return 'cut';
   const message = decode(await readAt(file, at + PREFIX_BYTES, metadataBytes), at);
   const byteLength = PREFIX_BYTES + metadataBytes + message.bodyLength;
-  if (at + byteLength > size) return 'cut';
   const part = Number(message.metadata.get(PART_KEY) ?? 0);
   const rowsOfPart = Number(message.metadata.get(PART_ROWS_KEY) ?? 0);
   const rowCount = message.isRecordBatch() ? message.header().length : 0;
@@ -88,6 +91,12 @@ function decode(bytes: Uint8Array, at: number): Message {
     // Said below.
   }
   throw damagedAt(at);
+}
+
+/** True also for a file that was cut in the middle of it. */
+async function hasMagicAtBegin(file: FileHandle, size: number): Promise<boolean> {
+  const begin = await readAt(file, 0, Math.min(size, MAGIC.length));
+  return begin.length > 0 && MAGIC.startsWith(begin.toString('latin1'));
 }
 
 async function hasMagicAtEnd(file: FileHandle, size: number): Promise<boolean> {

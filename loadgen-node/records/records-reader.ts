@@ -48,7 +48,7 @@ export class RecordsReader {
     const { about, columns } = readSchema(path, reader.schema);
     this.about = about;
     this.columns = columns;
-    this.parts = partsOf(frames.batches);
+    this.parts = partsOf(frames);
     this.rowCount = this.parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
     this.cut = frames.end === 'whole' ? null : cutText(this.parts, frames.end);
   }
@@ -138,11 +138,15 @@ function unreadable(path: string, why: unknown): MlperfError {
   return new MlperfError('ERR_CONFIG_FILE', `cannot read the records ${path}: ${text}`, { cause });
 }
 
-function partsOf(batches: readonly Frame[]): PartOfFile[] {
+function partsOf({ batches, cutBatch }: Frames): PartOfFile[] {
   const parts = new Map<number, PartOfFile>();
   for (const { part, rowCount, rowsOfPart } of batches) {
     const before = parts.get(part)?.rowCount ?? 0;
     parts.set(part, { part, rowCount: before + rowCount, rowsInAll: rowsOfPart });
+  }
+  if (cutBatch !== null && !parts.has(cutBatch.part)) {
+    const { part, rowsOfPart } = cutBatch;
+    parts.set(part, { part, rowCount: 0, rowsInAll: rowsOfPart });
   }
   return [...parts.values()];
 }

@@ -8,6 +8,7 @@ import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
 import type { NodeOptions } from './processes.ts';
+import { benchRecords } from './records/records-bench.ts';
 import { benchSut } from './sut/sut-bench.ts';
 import { benchWire } from './wire/wire-bench.ts';
 
@@ -147,6 +148,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
     flags: { rounds: '15', count: '100' },
     run: (value) =>
       benchIsolation({ rounds: Number(value('rounds')), count: Number(value('count')) }),
+  },
+  records: {
+    flags: { count: '10000000' },
+    run: (value) => benchRecords({ count: Number(value('count')) }),
   },
   memory: {
     flags: { count: '1000000', only: '', ...NODE_FLAGS },

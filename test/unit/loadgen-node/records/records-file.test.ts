@@ -131,6 +131,7 @@ describe('the file of records', () => {
     expect([...seen]).toEqual([
       'refused',
       'cut before the first block of records',
+      'cut after 0 of 65540 rows',
       'cut after 65536 of 65540 rows',
     ]);
   });

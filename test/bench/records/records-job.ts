@@ -1,0 +1,16 @@
+/** What a child process is asked to do. */
+export type RecordsJob =
+  | { readonly kind: 'keep'; readonly folder: string; readonly count: number }
+  | { readonly kind: 'report'; readonly folder: string };
+
+/** What it measured. */
+export interface RecordsResult {
+  /** Writing the file; deriving all figures from it. */
+  readonly seconds: number;
+  /** Resident memory before that. */
+  readonly rssBeginBytes: number;
+  readonly rssMaxBytes: number;
+  readonly fileBytes: number;
+  /** `keep`: the timed region. */
+  readonly issueS: number;
+}
