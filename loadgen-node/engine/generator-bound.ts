@@ -1,5 +1,6 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { transportWaitsNs } from '../recorder/transport-waits.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
@@ -29,7 +30,7 @@ export function judgeDispatch(
   lagShareMax: number = LAG_SHARE_MAX_DEFAULT,
 ): DispatchFindings {
   const lagsNs = recorder.dispatchLagsNs().sort();
-  const waitsNs = recorder.transportWaitsNs().sort();
+  const waitsNs = transportWaitsNs(recorder.columns()).sort();
   const reason =
     verdictFlip(recorder, { measured, settings, summary }) ??
     largeLag(lagsNs, settings, lagShareMax) ??

@@ -44,8 +44,8 @@ export interface RecordedColumns {
   /** By query, in ns since the start of the set. */
   readonly scheduledNs: Float64Array;
   readonly issuedNs: Float64Array;
-  /** By query: when the transport had taken all of it; 0 where nobody said. */
-  readonly handedNs: Float64Array;
+  /** By sample: when the transport had taken it; 0 where nobody said. */
+  readonly sampleHandedNs: Float64Array;
   readonly isCompleted: (sample: number) => boolean;
   /** By sample: completed - scheduled; of completed ones only. */
   readonly latencyNs: Float64Array;

@@ -22,7 +22,7 @@ const IS_LOST = 2;
  * Times of one set: what was issued when, and what became of every sample.
  *
  * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
- * in the constructor, 9 bytes per sample and 16 per query beside the plan; pages of queries that are
+ * in the constructor, 17 bytes per sample and 8 per query beside the plan; pages of queries that are
  * never issued stay untouched. Token models cost 4 to 12 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
  */
 export class SampleRecorder {
@@ -30,7 +30,7 @@ export class SampleRecorder {
   readonly #state: Uint8Array;
   readonly #latencyNs: Float64Array;
   readonly #issuedNs: Float64Array;
-  /** By query: when the transport had taken all of it; 0 where nobody said. */
+  /** By sample: when the transport had taken it; 0 where nobody said. */
   readonly #handedNs: Float64Array;
   /** The same array as `#issuedNs` where scheduled means issued. */
   readonly #scheduledNs: Float64Array;
@@ -69,7 +69,7 @@ export class SampleRecorder {
     this.#state = new Uint8Array(sampleCount);
     this.#latencyNs = new Float64Array(sampleCount);
     this.#issuedNs = new Float64Array(plan.queryCount);
-    this.#handedNs = new Float64Array(plan.queryCount);
+    this.#handedNs = new Float64Array(sampleCount);
     if (scheduledAt === 'issue') this.#scheduledNs = this.#issuedNs;
     else if (scheduledAt === 'plan') this.#scheduledNs = plan.scheduledDeltaNs;
     else this.#scheduledNs = new Float64Array(plan.queryCount);
@@ -149,9 +149,7 @@ export class SampleRecorder {
 
   /** Notes that the transport took a sample, and with the last one its query. */
   handOver(sample: number, atNs: number): void {
-    if (this.#check(sample) === RECORDED) {
-      this.#handedNs[this.#queryOf(sample)] = atNs - this.#startNs;
-    }
+    if (this.#check(sample) === RECORDED) this.#handedNs[sample] = atNs - this.#startNs;
   }
 
   /**
@@ -236,19 +234,6 @@ export class SampleRecorder {
     return lags;
   }
 
-  /** Taken by the transport - issued, by query; empty for a SUT that has no transport. */
-  transportWaitsNs(): Float64Array {
-    const waits = new Float64Array(this.#issuedQueries);
-    let count = 0;
-    for (let query = 0; query < this.#issuedEnd; query += 1) {
-      const handedNs = this.#handedNs[query] as number;
-      if (handedNs === 0 || !this.#isIssued(query)) continue;
-      waits[count] = Math.max(0, handedNs - (this.#issuedNs[query] as number));
-      count += 1;
-    }
-    return waits.subarray(0, count);
-  }
-
   /** All that was recorded, as it lies; after the end of the set. */
   columns(): RecordedColumns {
     return {
@@ -257,7 +242,7 @@ export class SampleRecorder {
       isIssued: (query) => this.#isIssued(query),
       scheduledNs: this.#scheduledNs,
       issuedNs: this.#issuedNs,
-      handedNs: this.#handedNs,
+      sampleHandedNs: this.#handedNs,
       isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
       latencyNs: this.#latencyNs,
       tokenCounts: this.#tokenCounts,

@@ -21,7 +21,7 @@ export interface SampleRecords {
   /** When the query was due. Latency counts from here. */
   readonly scheduledNs: Float64Array;
   readonly issuedNs: Float64Array;
-  /** When the transport had taken all of the query; NaN for a SUT without a transport, or a query that never went out. */
+  /** When the transport had taken the sample; NaN for a SUT without a transport, or a sample that never went out. */
   readonly handedNs: Float64Array;
   /** NaN: the sample was lost. */
   readonly completedNs: Float64Array;
