@@ -80,7 +80,7 @@ export async function measureRun(
   // Until here nothing was lost: who mistyped an address keeps the earlier run.
   replaceEarlierRun(plan.output, terminal);
   onBegin();
-  const watch = new RunWatch({ terminal });
+  const watch = new RunWatch({ terminal, backPressure: () => qdl.backPressure });
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,

@@ -1,10 +1,13 @@
 import type { Terminal } from '../../shared/process/terminal.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { RunProgress } from '../engine/test-outcome.ts';
+import { ProcessMonitor } from '../health/process-monitor.ts';
 
 /** What a watch needs. */
 export interface RunWatchParts {
   readonly terminal: Terminal;
+  /** How long queries waited in the QDL so far. */
+  readonly backPressure: () => { readonly socketNs: number; readonly creditNs: number };
 }
 
 /** All that looks on while a run is measured: the status line, and who else wants to see or keep what happens. */
@@ -16,9 +19,10 @@ export class RunWatch {
   }
 
   /** The doors of the engine that it looks through. */
-  testParts(): Pick<TestParts, 'onProgress'> {
-    const { terminal } = this.#parts;
+  testParts(): Pick<TestParts, 'onProgress' | 'generatorMonitor'> {
+    const { terminal, backPressure } = this.#parts;
     return {
+      generatorMonitor: new ProcessMonitor(backPressure),
       onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
     };
   }
