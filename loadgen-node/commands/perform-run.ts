@@ -3,17 +3,21 @@ import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
+import type { LatencySplit } from '../analysis/latency-parts.ts';
 import { removeAudit, writeAudit } from '../audit/audit-file.ts';
 import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
+import { readCeiling } from '../health/ceiling-file.ts';
+import type { GeneratorCeiling } from '../health/generator-health.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
+import { KeptSets } from './kept-sets.ts';
 import { modelsInWords } from './model-notes.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -35,6 +39,10 @@ export interface RunReport {
   readonly nameCalls: readonly NameCall[];
   readonly outcome: TestOutcome;
   readonly accuracy: ScoredAccuracy;
+  /** Where the time went; null without a performance phase, or where the SUT told no times. */
+  readonly split: LatencySplit | null;
+  /** What this machine's LoadGen carries; null: not measured. */
+  readonly ceiling: GeneratorCeiling | null;
   /** What a reader of the result has to know; the same as in the logs. */
   readonly notes: readonly string[];
 }
@@ -80,7 +88,8 @@ export async function measureRun(
   // Until here nothing was lost: who mistyped an address keeps the earlier run.
   replaceEarlierRun(plan.output, terminal);
   onBegin();
-  const watch = new RunWatch({ terminal, backPressure: () => qdl.backPressure });
+  const sets = new KeptSets(plan.settings.mode === 'FindPeakPerformance');
+  const watch = new RunWatch({ terminal, sets, backPressure: () => qdl.backPressure });
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,
@@ -111,6 +120,8 @@ export async function measureRun(
     nameCalls,
     outcome,
     accuracy: judge.accuracy,
+    split: sets.split(nameCalls[0]?.nodes.map(({ name, address }) => name ?? address) ?? []),
+    ceiling: readCeiling(plan.cacheFolder),
     notes: judge.notes,
   };
 }

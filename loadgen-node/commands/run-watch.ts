@@ -2,12 +2,14 @@ import type { Terminal } from '../../shared/process/terminal.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { RunProgress } from '../engine/test-outcome.ts';
 import { ProcessMonitor } from '../health/process-monitor.ts';
+import type { KeptSets } from './kept-sets.ts';
 
 /** What a watch needs. */
 export interface RunWatchParts {
   readonly terminal: Terminal;
   /** How long queries waited in the QDL so far. */
   readonly backPressure: () => { readonly socketNs: number; readonly creditNs: number };
+  readonly sets: KeptSets;
 }
 
 /** All that looks on while a run is measured: the status line, and who else wants to see or keep what happens. */
@@ -19,10 +21,11 @@ export class RunWatch {
   }
 
   /** The doors of the engine that it looks through. */
-  testParts(): Pick<TestParts, 'onProgress' | 'generatorMonitor'> {
-    const { terminal, backPressure } = this.#parts;
+  testParts(): Pick<TestParts, 'onProgress' | 'generatorMonitor' | 'keepRecords'> {
+    const { terminal, backPressure, sets } = this.#parts;
     return {
       generatorMonitor: new ProcessMonitor(backPressure),
+      keepRecords: async (set) => sets.keep(set),
       onProgress: (progress) => terminal.status(`${progress.phase} run`, progressText(progress)),
     };
   }

@@ -43,7 +43,7 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const waitsNs = transportWaitsNs(recorder.columns()).sort();
   const reason =
     verdictFlip(judged) ??
-    largeLag(lagsNs, judged.settings, lagShareMax) ??
+    largeLag(lagsNs, judged, lagShareMax) ??
     starved(judged, lagShareMax) ??
     '';
   const causes = health === null ? [] : causesOfLateness(health);
@@ -56,11 +56,11 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   };
 }
 
-function verdictFlip({ issued, measured, settings, summary }: JudgedSet): string | null {
+function verdictFlip(judged: JudgedSet): string | null {
+  const { settings, summary } = judged;
   // Only Server keeps a schedule that LoadGen could miss, and has a bound.
   if (settings.scenario !== 'Server') return null;
-  const sampleLatenciesNs = issued.recorder.completedLatenciesFromIssueNs();
-  const fromIssue = summarize({ ...measured, sampleLatenciesNs }, settings, 0);
+  const fromIssue = summarizeFromIssue(judged);
   if (fromIssue.isValid === summary.isValid) return null;
   return (
     'the verdict would be the other one if latency were taken from the issue ' +
@@ -68,12 +68,17 @@ function verdictFlip({ issued, measured, settings, summary }: JudgedSet): string
   );
 }
 
+function summarizeFromIssue({ issued, measured, settings }: JudgedSet): PerformanceSummary {
+  const sampleLatenciesNs = issued.recorder.completedLatenciesFromIssueNs();
+  return summarize({ ...measured, sampleLatenciesNs }, settings, 0);
+}
+
 function largeLag(
   sortedLagsNs: Float64Array,
-  settings: EffectiveSettings,
+  judged: JudgedSet,
   lagShareMax: number,
 ): string | null {
-  const bound = boundOf(settings);
+  const bound = boundOf(judged.settings);
   if (bound === null) return null;
   const lagNs = percentileOf(sortedLagsNs, 0.99);
   const lagNsMax = bound.ns * lagShareMax;
@@ -81,7 +86,19 @@ function largeLag(
   const percent = Number((lagShareMax * 100).toPrecision(3));
   return (
     `queries went out late: p99 of the dispatch lag is ${formatNs(lagNs)}, more than ${percent} % of the ` +
-    `${bound.name} (${formatNs(lagNsMax)})`
+    `${bound.name} (${formatNs(lagNsMax)})${alsoSlow(judged)}`
+  );
+}
+
+/** A late LoadGen does not make a slow SUT fast: who reads the one has to know the other. */
+function alsoSlow(judged: JudgedSet): string {
+  const { settings, summary } = judged;
+  if (settings.scenario !== 'Server' || summary.tokens !== null) return '';
+  const { validity, target } = summarizeFromIssue(judged);
+  if (validity.performance.isMet) return '';
+  return (
+    ', and the SUT is too slow as well: taken from the issue, latency at the target percentile is ' +
+    formatNs(target.valueNs)
   );
 }
 

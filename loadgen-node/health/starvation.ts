@@ -12,7 +12,7 @@ const WATCH_NS_MIN = 1e9;
 const TIMER_DELAY_NS = 2e6;
 
 /** From these on, a cause is named. */
-const WAIT_SHARE_NAMED = 0.05;
+const WAIT_SHARE_NAMED = 0.1;
 const STEAL_SHARE_NAMED = 0.02;
 const GC_SHARE_NAMED = 0.05;
 const GC_PAUSE_NS_NAMED = 10e6;

@@ -61,7 +61,7 @@ describe('latencySplit', () => {
   it.each<[LatencyPart, RegExp]>([
     ['dispatch', /LoadGen node cores of its own/],
     ['send', /credit/],
-    ['queue', /SUT is at its limit/],
+    ['queue', /SUT is near its limit/],
     ['batch', /more workers/],
     ['reply', /late to send/],
     ['decode', /--response-compression/],
@@ -95,7 +95,7 @@ describe('latencySplit', () => {
     const text = latencySplit(partRecords(rows))?.text;
     expect(text).toMatch(/by construction 98 % of it is waiting/);
     expect(text).toContain('the most is compute (the model): 4 ms in the mean');
-    expect(text).not.toContain('at its limit');
+    expect(text).not.toContain('near its limit');
   });
 
   it('takes of a query of several samples the one that came last', () => {
