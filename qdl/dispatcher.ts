@@ -4,6 +4,7 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
 import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
+import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
 import type { ChannelEvents, SutChannel } from './channel/sut-channel.ts';
 import type { NodeLossPolicy } from './dispatch-settings.ts';
 import type { RunLedgerCounter } from './node/run-ledger.ts';
@@ -45,6 +46,7 @@ export class Dispatcher implements ChannelEvents {
   #hasGivenUp = false;
   #isStopped = false;
   readonly #lostNodes = new Set<number>();
+  readonly #backPressure = new BackPressure();
   /** What LoadGen has issued. */
   issuedQueries = 0;
   issuedSamples = 0;
@@ -69,6 +71,11 @@ export class Dispatcher implements ChannelEvents {
     return this.#lostNodes;
   }
 
+  /** How long queries waited so far, and for what. */
+  get backPressure(): BackPressureTimes {
+    return this.#backPressure.timesAt(this.#parts.sink.nowNs());
+  }
+
   /** From now on queries go out. */
   begin({ channels, router, limits, decoders }: DispatcherChannels): void {
     this.#decoders = decoders;
@@ -83,7 +90,7 @@ export class Dispatcher implements ChannelEvents {
     this.issuedSamples += query.sampleCount;
     this.#waiting.push(query);
     if (this.#isBroken) this.#giveUpWaiting();
-    else this.#dispatch();
+    else this.#dispatch(false);
   }
 
   /**
@@ -94,6 +101,7 @@ export class Dispatcher implements ChannelEvents {
     this.#hasGivenUp = true;
     this.#cutter.reset();
     this.#waiting.drop(() => {});
+    this.#noteNothingWaits();
     for (const channel of this.#channels) channel.dropUnsent();
   }
 
@@ -104,7 +112,7 @@ export class Dispatcher implements ChannelEvents {
   }
 
   onRoom(): void {
-    this.#dispatch();
+    this.#dispatch(true);
   }
 
   onResponses(channel: SutChannel, responses: WireResponses): void {
@@ -128,7 +136,7 @@ export class Dispatcher implements ChannelEvents {
       };
       sink.fail(channel.releaseId(id), failure);
     }
-    this.#dispatch();
+    this.#dispatch(true);
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */
@@ -173,7 +181,7 @@ export class Dispatcher implements ChannelEvents {
       { cause: error },
     );
     if (this.#goesOnWithout(channel)) {
-      this.#dispatch();
+      this.#dispatch(true);
       return;
     }
     this.#break(broken);
@@ -181,8 +189,11 @@ export class Dispatcher implements ChannelEvents {
     this.#failOutstanding(this.#channels, `given up because ${error.message}`);
   }
 
-  /** Sends what can go now. Hot path. */
-  #dispatch(): void {
+  /**
+   * Sends what can go now. Hot path.
+   * @param isNews Something came that what waits may have waited for.
+   */
+  #dispatch(isNews: boolean): void {
     const router = this.#router;
     if (router === undefined || this.#isStopped) return;
     let nowNs = Number.NaN;
@@ -193,11 +204,34 @@ export class Dispatcher implements ChannelEvents {
       }
       this.#cutter.plan();
       const channel = this.#pick(router);
-      if (channel === undefined) return;
+      if (channel === undefined) {
+        // While nothing came, what is waited for stays what it was: of an overload each issue ends here.
+        if (isNews || this.#backPressure.shortage === 'none') this.#noteShortage();
+        return;
+      }
       // One reading for all that goes now, and none when nothing can.
-      if (Number.isNaN(nowNs)) nowNs = this.#parts.sink.nowNs();
+      if (Number.isNaN(nowNs)) {
+        nowNs = this.#parts.sink.nowNs();
+        this.#backPressure.change('none', nowNs);
+      }
       this.#sendPart(channel, nowNs);
     }
+    this.#noteNothingWaits();
+  }
+
+  #noteNothingWaits(): void {
+    if (this.#backPressure.shortage === 'none') return;
+    this.#backPressure.change('none', this.#parts.sink.nowNs());
+  }
+
+  /** The first waiting part cannot go: since when is counted, and why. */
+  #noteShortage(): void {
+    const { boundChannel, sampleCount, bytes } = this.#cutter;
+    const channels = boundChannel === undefined ? this.#channels : [boundChannel];
+    const hasCredit = channels.some((channel) => channel.hasCreditFor(sampleCount, bytes));
+    const shortage = hasCredit ? 'socket' : 'credit';
+    if (shortage === this.#backPressure.shortage) return;
+    this.#backPressure.change(shortage, this.#parts.sink.nowNs());
   }
 
   #sendPart(channel: SutChannel, nowNs: number): void {
@@ -276,6 +310,7 @@ export class Dispatcher implements ChannelEvents {
   #giveUpWaiting(): void {
     const failure = { code: 'not-sent', text: 'the SUT was lost before the sample could be sent' };
     this.#waiting.drop((responseId) => this.#parts.sink.fail(responseId, failure));
+    this.#noteNothingWaits();
   }
 
   #ledgerOf(channel: SutChannel): RunLedgerCounter {

@@ -7,6 +7,7 @@ import type { Query, ResponseSink, SystemUnderTest } from '../shared/domain/syst
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import type { NetworkEvidence } from '../shared/evidence/network-evidence.ts';
 import { settingsAsText } from '../shared/evidence/settings-text.ts';
+import type { BackPressureTimes } from './back-pressure.ts';
 import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type ChannelPlace, type OpenTransport, SutChannel } from './channel/sut-channel.ts';
@@ -81,6 +82,11 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       nameCalls: await this.#names.calls(),
       nodes: this.nodes.map((node) => node.evidence()),
     };
+  }
+
+  /** How long queries waited in the QDL so far, and for what; nothing before {@link start}. */
+  get backPressure(): BackPressureTimes {
+    return this.#dispatcher?.backPressure ?? { socketNs: 0, creditNs: 0 };
   }
 
   /** The comparison made by {@link stop}. */

@@ -1,8 +1,11 @@
-import type { SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS } from './latency-parts.ts';
 
 /** Index of the remainder among the parts. */
 export const NETWORK: number = LATENCY_PARTS.indexOf('network');
+/** Index of the first of the lengths that a SUT node tells, which are neighbours, in the order of `SERVICE_TIMES`. */
+export const FIRST_OF_SERVICE: number = NETWORK + 1;
+/** Index of the decompression on LoadGen's side. */
+export const DECODE: number = LATENCY_PARTS.indexOf('decode');
 
 /**
  * Share of the latency by which told times may exceed it through their rounding alone: seven float32 numbers, each off
@@ -11,42 +14,16 @@ export const NETWORK: number = LATENCY_PARTS.indexOf('network');
 const ROUNDING = 2 ** -21;
 
 /**
- * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared.
- * A SUT without a transport has no `send`.
- * @param parts Is filled: ns, in the order of {@link LATENCY_PARTS}. Their sum is the latency.
- * @returns The latency in ns; NaN where the sample was lost or a part is not known.
+ * Makes the remainder, where all other parts are there.
+ * @param parts In ns, in the order of {@link LATENCY_PARTS}; `network` is set so that their sum is the latency.
+ * @returns The latency; NaN where it, or a part, is not known.
  */
-export function readParts(records: SampleRecords, row: number, parts: Float64Array): number {
-  const { service } = records;
-  // In range, all of them: one entry per row.
-  const scheduledNs = records.scheduledNs[row] as number;
-  const issuedNs = records.issuedNs[row] as number;
-  const handedNs = records.handedNs[row] as number;
-  const latencyNs = (records.completedNs[row] as number) - scheduledNs;
-  const dispatch = issuedNs - scheduledNs;
-  const send = Number.isNaN(handedNs) ? 0 : handedNs - issuedNs;
-  const receive = service.receiveNs[row] as number;
-  const queue = service.queueNs[row] as number;
-  const batch = service.batchWaitNs[row] as number;
-  const preprocess = service.preprocessNs[row] as number;
-  const compute = service.computeNs[row] as number;
-  const postprocess = service.postprocessNs[row] as number;
-  const reply = service.sendNs[row] as number;
-  const decode = records.decodeNs[row] as number;
-  const told =
-    dispatch + send + receive + queue + batch + preprocess + compute + postprocess + reply + decode;
-  parts[0] = dispatch;
-  parts[1] = send;
-  parts[2] = latencyNs - told;
-  parts[3] = receive;
-  parts[4] = queue;
-  parts[5] = batch;
-  parts[6] = preprocess;
-  parts[7] = compute;
-  parts[8] = postprocess;
-  parts[9] = reply;
-  parts[10] = decode;
-  return Number.isNaN(told) ? Number.NaN : latencyNs;
+export function closeParts(parts: Float64Array, latencyNs: number): number {
+  parts[NETWORK] = 0;
+  let toldNs = 0;
+  for (let i = 0; i < parts.length; i += 1) toldNs += parts[i] as number;
+  parts[NETWORK] = latencyNs - toldNs;
+  return Number.isNaN(toldNs) ? Number.NaN : latencyNs;
 }
 
 /** True where more time was told than passed, beyond what rounding makes of it. */

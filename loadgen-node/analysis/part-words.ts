@@ -15,7 +15,7 @@ export const PART_WORDS: Readonly<
       'nodes), or the link takes no more bytes.',
   },
   network: {
-    what: 'network: the link, kernels, gRPC and event loops',
+    what: 'the link, kernels, gRPC and event loops of both sides',
     remedy:
       'The time is between the two ends: look at the link (round trip, rate, receive windows: longhaul doctor), at other load on ' +
       'either machine, and at the bytes per sample.',
@@ -28,7 +28,7 @@ export const PART_WORDS: Readonly<
   queue: {
     what: 'waiting in the SUT for a batch to take it',
     remedy:
-      'The SUT is at its limit, or its batches wait to be filled: more workers or nodes, larger batches (sut --workers, ' +
+      'The SUT is near its limit, or its batches wait to be filled: more workers or nodes, larger batches (sut --workers, ' +
       '--batch-size-max), a shorter --batch-delay-us-max, or a lower rate.',
   },
   batch: {

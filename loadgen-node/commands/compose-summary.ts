@@ -4,7 +4,7 @@ import { latencySplit } from '../analysis/latency-split.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
 import { accuracyInWords, isMet } from '../benchmarks/quality.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
-import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
+import type { GeneratorCeiling } from '../health/generator-health.ts';
 import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
 import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
@@ -21,13 +21,12 @@ export interface SummaryParts {
   readonly nodeNames: readonly string[];
   /** ISO 8601. */
   readonly startedAt: string;
-  readonly health: GeneratorHealth | null;
   readonly ceiling: GeneratorCeiling | null;
 }
 
 /** Puts the result of a run together, one function per section; of one that was interrupted as far as it came. */
 export function composeSummary(parts: SummaryParts): RunSummary {
-  const { report, audit, health, ceiling } = parts;
+  const { report, audit, ceiling } = parts;
   return {
     schemaVersion: SUMMARY_SCHEMA_VERSION,
     longhaul: packageVersion(),
@@ -38,7 +37,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     ...figuresOfRun(parts),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
-    health,
+    health: report.outcome.performance?.health ?? null,
     ceiling,
     accuracy: accuracyOf(report),
     nodes: nodesOf(audit),

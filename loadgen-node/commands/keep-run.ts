@@ -57,9 +57,7 @@ export class RunKeeper {
   }
 
   /** Ends the records and writes the summary of a run that has its outcome. Never rejects because of the disk. */
-  async end(
-    parts: Pick<SummaryParts, 'report' | 'audit' | 'health' | 'ceiling'>,
-  ): Promise<KeptRun> {
+  async end(parts: Pick<SummaryParts, 'report' | 'audit' | 'ceiling'>): Promise<KeptRun> {
     const kept = await this.records.end(parts.report.outcome.performance?.parts ?? []);
     const summary = composeSummary({
       ...parts,

@@ -83,7 +83,11 @@ export async function measureRun(
   replaceEarlierRun(plan.output, terminal);
   onBegin();
   const keeper = await openKeeper(plan, qdl);
-  const watch = new RunWatch({ terminal });
+  const watch = new RunWatch({
+    terminal,
+    records: keeper.records,
+    backPressure: () => qdl.backPressure,
+  });
   const outcome = await withAudit(plan.output, judge, {
     sut: qdl,
     qsl: store,
@@ -121,7 +125,7 @@ export async function measureRun(
     notes: judge.notes,
   };
   const ceiling = readCeiling(plan.cacheFolder);
-  const kept = await keeper.end({ report, audit, health: null, ceiling });
+  const kept = await keeper.end({ report, audit, ceiling });
   if (kept.problem !== null) terminal.line(`${kept.problem.message}; LoadGen's logs are whole`);
   return { ...report, ...kept };
 }

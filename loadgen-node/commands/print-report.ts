@@ -8,6 +8,7 @@ import type { TestSettings } from '../settings/test-settings.ts';
 import { adviceOn } from './advice.ts';
 import { dataSetInWords } from './data-set-notes.ts';
 import { isValid, type RunReport } from './perform-run.ts';
+import { timeLines } from './print-split.ts';
 
 const LABEL_WIDTH = 14;
 
@@ -25,6 +26,7 @@ export function printReport(report: RunReport): string {
     ...report.models.map((model) => row('Model', model)),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
+    ...timeLines(report).map(([label, text]) => row(label, text)),
     ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),

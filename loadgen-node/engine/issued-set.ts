@@ -1,3 +1,4 @@
+import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { SetEnd } from './issue-query-controller.ts';
@@ -7,6 +8,8 @@ export interface IssuedSet {
   readonly plan: QueryPlan;
   readonly recorder: SampleRecorder;
   readonly end: SetEnd;
+  /** How LoadGen's process fared meanwhile; null where nobody watched. */
+  readonly health: GeneratorHealth | null;
 }
 
 /** A set under the clock, for those who keep its records. */

@@ -96,30 +96,29 @@ type Findings = Pick<
   | 'transportWait'
   | 'isGeneratorBound'
   | 'generatorBoundReason'
+  | 'health'
   | 'extension'
 >;
 
 function summarizeSet(
-  { recorder }: IssuedSet,
+  issued: IssuedSet,
   { effective: settings, loadgen, parts }: TestContext,
 ): Findings {
-  const measured = measurementsOf(recorder, settings);
+  const measured = measurementsOf(issued.recorder, settings);
   const summary = summarize(measured, settings, loadgen.percentileLabelDecimals);
-  const { generatorLagShareMax } = parts;
-  return {
-    summary,
-    extension: null,
-    ...judgeDispatch(recorder, measured, settings, summary, generatorLagShareMax),
-  };
+  const lagShareMax = parts.generatorLagShareMax;
+  const judged = { issued, measured, settings, summary, lagShareMax };
+  return { summary, extension: null, ...judgeDispatch(judged) };
 }
 
 /** Each part has its own lateness: the worst part stands for the run. */
 function extendedFindings(run: ExtendedRun, { effective: settings, parts }: TestContext): Findings {
   const { summary, extension } = run;
-  const judged = run.parts.map(({ recorder }) => {
-    const measured = measurementsOf(recorder, settings);
+  const lagShareMax = parts.generatorLagShareMax;
+  const judged = run.parts.map((issued) => {
+    const measured = measurementsOf(issued.recorder, settings);
     const partSummary = summarize(measured, settings, 0);
-    return judgeDispatch(recorder, measured, settings, partSummary, parts.generatorLagShareMax);
+    return judgeDispatch({ issued, measured, settings, summary: partSummary, lagShareMax });
   });
   const worst = judged.find(({ isGeneratorBound }) => isGeneratorBound) ?? judged[0];
   assert(worst !== undefined);

@@ -86,7 +86,10 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   interruption.notify(() => controller.interrupt());
   const progress = new ProgressTicker(context, input, plan, recorder);
   const beginMs = Date.now();
+  const monitor = phase === 'performance' ? parts.generatorMonitor : undefined;
+  monitor?.begin();
   const end = await controller.run();
+  const health = monitor?.end() ?? null;
   progress.stop();
   interruption.notify(null);
   sink.closeSet();
@@ -94,7 +97,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   if (recorder.lostSamples > 0) parts.sut.giveUp?.();
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
-  const issued = { plan, recorder, end };
+  const issued = { plan, recorder, end, health };
   writeTrace(context, { ...issued, ...ids });
   logs.flush();
   if (phase === 'performance') await handOnRecords(context, issued);

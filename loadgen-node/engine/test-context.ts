@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/clock/clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import type { GeneratorMonitor } from '../health/generator-health.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
@@ -66,6 +67,8 @@ export interface TestParts {
   readonly keepRecords?: (set: RecordedSet) => Promise<void>;
   /** Ends a performance run before its time. Default: nobody does. */
   readonly earlyEnd?: EarlyEnd;
+  /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
+  readonly generatorMonitor?: GeneratorMonitor;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
 }

@@ -1,3 +1,4 @@
+import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
@@ -81,10 +82,12 @@ export interface PerformanceOutcome extends PhaseOutcome {
    */
   readonly transportWait: LatencyStatistics | null;
   /**
-   * True when LoadGen, not the SUT, decided the result: the verdict flips when latency is taken from
-   * the issue, or (Server) p99 of the dispatch lag is above 10 % of the latency bound.
+   * True when LoadGen, not the SUT, decided the result. Server: the verdict flips when latency is taken from the issue, or
+   * p99 of the dispatch lag is above 10 % of the latency bound. Elsewhere: LoadGen's process was starved.
    */
   readonly isGeneratorBound: boolean;
+  /** How LoadGen's process fared; null where nobody watched. */
+  readonly health: GeneratorHealth | null;
   /** Server and SingleStream, where queries of one sample follow one another; null elsewhere. */
   readonly firstQueries: FirstQueries | null;
   /** What the option `extendsUntilDecided` added; null unless it was asked for. */

@@ -195,7 +195,7 @@ function longhaulReasons(input: VerdictInput): VerdictReason[] {
     reasons.push({
       rule: 'generator-bound',
       text:
-        `LoadGen itself was too slow for this load, so the result is not the SUT's: ${performance.generatorBoundReason}. ` +
+        `LoadGen itself was too slow for this load, so the result is not the SUT's alone: ${performance.generatorBoundReason}. ` +
         'Give the LoadGen node a machine, or cores, of its own, or lower the rate.',
       needed: 'a LoadGen node that keeps the schedule',
       seen: 'one that did not',

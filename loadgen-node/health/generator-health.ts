@@ -2,7 +2,12 @@
 export interface GeneratorHealth {
   /** CPU time of the thread that issues, or of the process where the thread's is not known, per elapsed time; 1 is a core. */
   readonly cpuShare: number;
-  /** How late the event loop was to its own timers, in ns. */
+  /**
+   * Time in which the thread that issues could have run but had no core, per elapsed time (Linux: run-queue wait); 0.5 means that it
+   * shared its core with another process. Absent or null where the system does not tell.
+   */
+  readonly cpuWaitShare?: number | null | undefined;
+  /** How late the event loop was to its own timers, in ns; timers are up to 1.2 ms late on an idle machine. */
   readonly eventLoopDelay: {
     readonly p50Ns: number;
     readonly p99Ns: number;
@@ -13,17 +18,26 @@ export interface GeneratorHealth {
   readonly stealShare: number | null;
   /** Time in which queries waited although credit was there, since a socket took no more, and the reverse; null without a QDL. */
   readonly backPressure: { readonly socketNs: number; readonly creditNs: number } | null;
-  /** Once a second. */
+  /** Once a second; the last one ends with the set. */
   readonly seconds: readonly HealthSecond[];
 }
 
-/** One second of {@link GeneratorHealth}. */
+/** One second of {@link GeneratorHealth}, or the rest of the last one. */
 export interface HealthSecond {
   /** End of it, in ns since the monitor began. */
   readonly atNs: number;
   readonly cpuShare: number;
+  readonly cpuWaitShare?: number | null | undefined;
   readonly eventLoopDelayMaxNs: number;
   readonly gcNs: number;
+}
+
+/** Looks on while a set is issued. Untimed at both ends, and cheap between them. */
+export interface GeneratorMonitor {
+  /** The first query is about to be issued. */
+  begin(): void;
+  /** The set is over. Called once after each {@link begin}. */
+  end(): GeneratorHealth;
 }
 
 /** What this machine's LoadGen carries at most with a null SUT; measured once by `longhaul doctor`. */

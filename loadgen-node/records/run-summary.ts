@@ -108,12 +108,19 @@ const split = z.strictObject({
 
 const health = z.strictObject({
   cpuShare: z.number(),
+  cpuWaitShare: z.number().nullish().describe('share of the time without a core; null: not known'),
   eventLoopDelay: z.strictObject({ p50Ns: ns, p99Ns: ns, maxNs: ns }),
   gc: z.strictObject({ count: z.number(), totalNs: ns, maxNs: ns }),
   stealShare: z.number().nullable(),
   backPressure: z.strictObject({ socketNs: ns, creditNs: ns }).nullable(),
   seconds: z.array(
-    z.strictObject({ atNs: ns, cpuShare: z.number(), eventLoopDelayMaxNs: ns, gcNs: ns }),
+    z.strictObject({
+      atNs: ns,
+      cpuShare: z.number(),
+      cpuWaitShare: z.number().nullish(),
+      eventLoopDelayMaxNs: ns,
+      gcNs: ns,
+    }),
   ),
 });
 

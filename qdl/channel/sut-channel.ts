@@ -118,9 +118,13 @@ export class SutChannel implements TransportEvents {
 
   /** True when a part of so many new samples and payload bytes may go now. Hot path. */
   canTake(sampleCount: number, bytes: number): boolean {
+    return this.#transport.hasRoom && this.hasCreditFor(sampleCount, bytes);
+  }
+
+  /** True when such a part could go if the socket took it. Hot path. */
+  hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
-      this.#transport.hasRoom &&
       this.place.load.canTake(sampleCount) &&
       this.#sentSamples + sampleCount <= this.#creditSamples &&
       this.#sentBytes + bytes <= this.#creditBytes &&

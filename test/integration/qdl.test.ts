@@ -154,6 +154,11 @@ describe('queries', () => {
     node.grant(9, 1000);
     await sink.answered(5);
     expect(node.parts.map((part) => part.query)).toEqual([0, 1, 2, 3, 4]);
+    const { creditNs, socketNs } = qdl.backPressure;
+    expect([creditNs > 0, socketNs]).toEqual([true, 0]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Nothing waits any more, so nothing is counted any more.
+    expect(qdl.backPressure).toEqual({ creditNs, socketNs });
     await qdl.stop();
   });
 

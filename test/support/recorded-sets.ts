@@ -40,7 +40,7 @@ export function recordedSet(records: SampleRecords): RecordedSet {
     fault: null,
     threadEnds: [],
   } as const;
-  return { plan, recorder, end, part: records.part[0] ?? 0 };
+  return { plan, recorder, end, health: null, part: records.part[0] ?? 0 };
 }
 
 function complete(recorder: SampleRecorder, records: SampleRecords, row: number): void {

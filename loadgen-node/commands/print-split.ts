@@ -1,0 +1,91 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import type { PartFigures } from '../analysis/latency-parts.ts';
+import type { PerformanceOutcome } from '../engine/test-outcome.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
+import { causesOfLateness } from '../health/starvation.ts';
+import type { RunSummary } from '../records/run-summary.ts';
+
+/** Parts below this share of the latency are not shown. */
+const SHOWN_SHARE = 0.03;
+
+/** What a run knows of where its time went. */
+export interface TimeReport {
+  readonly summary: Pick<RunSummary, 'split' | 'ceiling'>;
+  readonly outcome: { readonly performance: PerformanceOutcome | null };
+}
+
+/** A line: its label, empty below a line that has it, and its text. */
+export type LabelledText = readonly [label: string, text: string];
+
+/** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
+export function timeLines({
+  summary: { split, ceiling },
+  outcome: { performance },
+}: TimeReport): LabelledText[] {
+  if (performance === null) return [];
+  const lines: LabelledText[] = [];
+  if (split !== null) {
+    lines.push(
+      ['Time', `typical       ${shares(split.parts, ({ typicalNs }) => typicalNs)}`],
+      ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
+      ['Why', split.text],
+    );
+  }
+  const { health, isGeneratorBound, generatorBoundReason } = performance;
+  if (isGeneratorBound) lines.push(['LoadGen', `generator-bound: ${generatorBoundReason}`]);
+  if (health !== null) lines.push(...healthLines(health, isGeneratorBound));
+  if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
+  return lines;
+}
+
+/** The sum, and the parts that matter, largest first. */
+function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => number): string {
+  const sumNs = parts.reduce((sum, figures) => sum + pick(figures), 0);
+  const shown = parts
+    .map((figures) => ({ part: figures.part, ns: pick(figures) }))
+    .filter(({ ns }) => Math.abs(ns) >= SHOWN_SHARE * sumNs)
+    .sort((a, b) => b.ns - a.ns);
+  const texts = shown.map(
+    ({ part, ns }) => `${part} ${ns < 0 ? '-' : ''}${formatNs(Math.abs(ns))}`,
+  );
+  return `${formatNs(sumNs)}: ${texts.join(', ')}`;
+}
+
+/** Back-pressure counts where queries waited for it in a tenth of the time. */
+function healthLines(health: GeneratorHealth, isGeneratorBound: boolean): LabelledText[] {
+  const texts: string[] = [];
+  const causes = causesOfLateness(health);
+  // The reason of a generator-bound run names them already.
+  if (!isGeneratorBound) texts.push(...causes);
+  const lengthNs = health.seconds.at(-1)?.atNs ?? 0;
+  const { socketNs = 0, creditNs = 0 } = health.backPressure ?? {};
+  if (socketNs > 0.1 * lengthNs) {
+    texts.push(
+      `queries waited for a socket to take more in ${percent(socketNs / lengthNs)} of the time`,
+    );
+  }
+  if (creditNs > 0.1 * lengthNs) {
+    texts.push(
+      `queries waited for credit of the SUT in ${percent(creditNs / lengthNs)} of the time`,
+    );
+  }
+  return texts.length === 0 ? [] : [[isGeneratorBound ? '' : 'LoadGen', texts.join('; ')]];
+}
+
+/** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */
+function ceilingLines(
+  { summary, durationNs }: PerformanceOutcome,
+  { loopbackQps, measuredAt }: GeneratorCeiling,
+): LabelledText[] {
+  if (summary.scenario === 'Offline' || durationNs === 0) return [];
+  const qps = summary.queryCount / (durationNs / 1e9);
+  const text =
+    `${qps.toFixed(0)} queries/s are ${percent(qps / loopbackQps)} of what LoadGen carries on this machine ` +
+    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)})`;
+  return [['Ceiling', text]];
+}
+
+function percent(share: number): string {
+  const value = 100 * share;
+  return `${value < 10 ? Number(value.toPrecision(2)) : Math.round(value)} %`;
+}

@@ -1,0 +1,92 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { GeneratorHealth } from './generator-health.ts';
+
+/** Share of the time without a core above which a LoadGen without a schedule was starved: two that share a core get a half each. */
+const WAIT_SHARE_MAX = 1 / 3;
+/** A thread that ran, or waited for a core, for more than this share never had to wait for the SUT. */
+const SATURATED_SHARE = 0.9;
+/** A shorter watch has too few looks to tell of. */
+const WATCH_NS_MIN = 1e9;
+/** Delay of a timer that an idle event loop has as well: timers count in ms. */
+const TIMER_DELAY_NS = 2e6;
+
+/** From these on, a cause is named. */
+const WAIT_SHARE_NAMED = 0.1;
+const STEAL_SHARE_NAMED = 0.02;
+const GC_SHARE_NAMED = 0.05;
+const GC_PAUSE_NS_NAMED = 10e6;
+const DELAY_NS_NAMED = 5e6;
+const CPU_SHARE_NAMED = 0.95;
+
+/** Length of the watch, in ns. */
+function lengthNs({ seconds }: GeneratorHealth): number {
+  return seconds.at(-1)?.atNs ?? 0;
+}
+
+/**
+ * Whether LoadGen was kept from its work so that the latencies (Offline: the rate) are not the SUT's, in a scenario without a
+ * schedule that lateness could be measured against. Only what cannot come from the SUT counts: a slow one leaves LoadGen idle.
+ *
+ * - SingleStream, MultiStream: it had no core for a third of the time; or the event loop was late, as a rule, by more than `shareMax` of a
+ *   typical latency: completions were then read as late.
+ * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
+ * @param typicalNs Median latency of the queries, in ns.
+ * @returns The reason in words; null where it cannot be said.
+ */
+export function starvation(
+  health: GeneratorHealth,
+  scenario: Exclude<Scenario, 'Server'>,
+  typicalNs: number,
+  shareMax: number,
+): string | null {
+  if (lengthNs(health) < WATCH_NS_MIN) return null;
+  const waitShare = health.cpuWaitShare ?? 0;
+  const isSaturated = health.cpuShare + waitShare >= SATURATED_SHARE;
+  if (waitShare > WAIT_SHARE_MAX && (scenario !== 'Offline' || isSaturated)) {
+    return `LoadGen could run for ${percent(1 - waitShare)} of the time only`;
+  }
+  if (scenario === 'Offline') return null;
+  const delayNs = health.eventLoopDelay.p50Ns;
+  if (delayNs <= Math.max(TIMER_DELAY_NS, shareMax * typicalNs)) return null;
+  return (
+    `LoadGen's event loop came ${formatNs(delayNs)} late in the median, ${percent(delayNs / typicalNs)} of a typical ` +
+    `latency (${formatNs(typicalNs)}), and so did its reading of completions`
+  );
+}
+
+/** What kept LoadGen from its work, in words, worst first; empty where nothing stands out. */
+export function causesOfLateness(health: GeneratorHealth): string[] {
+  const { cpuWaitShare, stealShare, gc, eventLoopDelay, cpuShare } = health;
+  const causes: string[] = [];
+  if ((cpuWaitShare ?? 0) > WAIT_SHARE_NAMED) {
+    const share = percent(cpuWaitShare ?? 0);
+    causes.push(`other work held its core: it was ready and waited ${share} of the time`);
+  }
+  if ((stealShare ?? 0) > STEAL_SHARE_NAMED) {
+    causes.push(
+      `the hypervisor took ${percent(stealShare ?? 0)} of the machine's CPU time (steal)`,
+    );
+  }
+  if (gc.totalNs > GC_SHARE_NAMED * lengthNs(health) || gc.maxNs > GC_PAUSE_NS_NAMED) {
+    const pauses = `${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most`;
+    causes.push(`garbage collection: ${pauses}`);
+  }
+  // What the causes above explain delays the event loop as well.
+  if (causes.length === 0 && eventLoopDelay.p99Ns > DELAY_NS_NAMED) {
+    const { p99Ns, maxNs } = eventLoopDelay;
+    causes.push(
+      `something in its process held up the event loop: p99 ${formatNs(p99Ns)}, ${formatNs(maxNs)} at most`,
+    );
+  }
+  if (causes.length === 0 && cpuShare > CPU_SHARE_NAMED) {
+    causes.push(
+      `no other work held its core, and it used ${percent(cpuShare)} of it: perhaps more than one thread of LoadGen carries`,
+    );
+  }
+  return causes;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

@@ -1,0 +1,59 @@
+import { SyntheticDataSet } from '../../loadgen-node/benchmarks/synthetic/synthetic-data-set.ts';
+import type { RecordedSet } from '../../loadgen-node/engine/issued-set.ts';
+import { startTest } from '../../loadgen-node/engine/start-test.ts';
+import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
+import { ProcessMonitor } from '../../loadgen-node/health/process-monitor.ts';
+import { SampleStore } from '../../loadgen-node/qsl/sample-store.ts';
+import type { TestSettings } from '../../loadgen-node/settings/test-settings.ts';
+import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
+import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+import { V41_SETTINGS } from './simulated-test.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const ENCODING = { form: 'raw', compression: 'identity' };
+const SAMPLE_COUNT = 1_024;
+
+/** A performance run over gRPC, and what its recorder holds. */
+export interface RecordedRun {
+  readonly outcome: TestOutcome;
+  readonly set: RecordedSet;
+}
+
+/** Runs the engine in this process against nodes of a benchmark without a model, samples of 16 B. Call it inside a test. */
+export async function recordedRun(
+  addresses: readonly string[],
+  benchmark: 'null' | 'delay',
+  settings: Partial<TestSettings>,
+): Promise<RecordedRun> {
+  const dataSet = new SyntheticDataSet({
+    name: benchmark,
+    sampleBytes: 16,
+    sampleCount: SAMPLE_COUNT,
+    isRight: () => true,
+    metric: 'answered',
+  });
+  const store = new SampleStore(dataSet, {
+    encoding: ENCODING,
+    performanceSampleCount: SAMPLE_COUNT,
+  });
+  const dispatch = { ...defaultDispatchSettings(addresses), benchmark, encoding: ENCODING };
+  const qdl = createQueryDispatchLibrary(dispatch, store);
+  await qdl.connect();
+  const sets: RecordedSet[] = [];
+  const outcome = await startTest({
+    sut: qdl,
+    qsl: store,
+    settings: { ...V41_SETTINGS, minDurationMs: 0, ...settings },
+    clock: monotonicClock,
+    log: { outdir: tempFolder() },
+    stallTimeoutNs: 10e9,
+    drainTimeoutNs: 1e9,
+    generatorMonitor: new ProcessMonitor(() => qdl.backPressure),
+    keepRecords: async (set) => {
+      sets.push(set);
+    },
+  });
+  const [set] = sets;
+  if (set === undefined) throw new Error('no set was recorded');
+  return { outcome, set };
+}

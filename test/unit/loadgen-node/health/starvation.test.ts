@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { GeneratorHealth } from '../../../../loadgen-node/health/generator-health.ts';
+import { causesOfLateness, starvation } from '../../../../loadgen-node/health/starvation.ts';
+import { generatorHealth } from '../../../support/generator-health.ts';
+
+// Goal: LoadGen is called starved where its process says so and the SUT cannot be the cause, never else; and the cause is
+// named. Method: what a monitor would tell, by hand.
+
+const LATE = { p50Ns: 8e6, p99Ns: 20e6, maxNs: 30e6 };
+const NO_CORE = { cpuShare: 0.5, cpuWaitShare: 0.49 };
+const TYPICAL_NS = 20e6;
+
+function judge(
+  other: Partial<GeneratorHealth>,
+  scenario: Parameters<typeof starvation>[1],
+): string | null {
+  return starvation(generatorHealth(other), scenario, TYPICAL_NS, 0.1);
+}
+
+describe('starvation', () => {
+  it.each<[string, Partial<GeneratorHealth>, Parameters<typeof starvation>[1], RegExp]>([
+    [
+      'SingleStream without a core half of the time',
+      NO_CORE,
+      'SingleStream',
+      /51 % of the time only/,
+    ],
+    ['MultiStream without a core half of the time', NO_CORE, 'MultiStream', /51 %/],
+    ['Offline that never was idle', NO_CORE, 'Offline', /51 %/],
+    [
+      'a loop as late as 40 % of a latency',
+      { eventLoopDelay: LATE },
+      'SingleStream',
+      /8 ms late in the median, 40 %/,
+    ],
+  ])('is %s', (_case, other, scenario, reason) => {
+    expect(judge(other, scenario)).toMatch(reason);
+  });
+
+  it.each<[string, Partial<GeneratorHealth>, Parameters<typeof starvation>[1]]>([
+    ['an idle LoadGen before a slow SUT', {}, 'SingleStream'],
+    [
+      'LoadGen that had no core at times in Offline, and was idle at others',
+      { cpuShare: 0.1, cpuWaitShare: 0.5 },
+      'Offline',
+    ],
+    [
+      'a late loop in Offline, whose latencies are the length of the run',
+      { eventLoopDelay: LATE },
+      'Offline',
+    ],
+    [
+      'a tail of delay',
+      { eventLoopDelay: { p50Ns: 1e6, p99Ns: 50e6, maxNs: 90e6 } },
+      'SingleStream',
+    ],
+    [
+      'a timer that is late as idle ones are',
+      { eventLoopDelay: { p50Ns: 1.9e6, p99Ns: 2e6, maxNs: 2e6 } },
+      'MultiStream',
+    ],
+    ['a watch too short to tell', { ...NO_CORE, seconds: [] }, 'SingleStream'],
+    ['a system that does not tell', { cpuWaitShare: null, cpuShare: 1 }, 'Offline'],
+  ])('is not %s', (_case, other, scenario) => {
+    expect(judge(other, scenario)).toBeNull();
+  });
+
+  it('by delay is not where the SUT takes long enough', () => {
+    const health = generatorHealth({ eventLoopDelay: LATE });
+    expect(starvation(health, 'SingleStream', 500e6, 0.1)).toBeNull();
+  });
+});
+
+describe('causesOfLateness', () => {
+  it.each<[string, Partial<GeneratorHealth>, readonly RegExp[]]>([
+    ['nothing of a process that fares well', {}, []],
+    [
+      'other work on its core',
+      { ...NO_CORE, eventLoopDelay: LATE },
+      [/ready and waited 49 % of the time/],
+    ],
+    ['the hypervisor', { stealShare: 0.3 }, [/took 30 % of the machine's CPU time \(steal\)/]],
+    [
+      'garbage collection',
+      { gc: { count: 9, totalNs: 2e9, maxNs: 400e6 } },
+      [/9 pauses, 2 s in all, 400 ms at most/],
+    ],
+    [
+      'a process that blocks itself',
+      { eventLoopDelay: LATE },
+      [/held up the event loop: p99 20 ms, 30 ms at most/],
+    ],
+    ['the limit of one thread', { cpuShare: 0.99 }, [/99 % of it/]],
+    ['several causes', { ...NO_CORE, stealShare: 0.1 }, [/ready and waited/, /steal/]],
+  ])('names %s', (_case, other, patterns) => {
+    const causes = causesOfLateness(generatorHealth(other));
+    expect(causes).toHaveLength(patterns.length);
+    causes.forEach((cause, i) => {
+      expect(cause).toMatch(patterns[i] as RegExp);
+    });
+  });
+});
