@@ -8,6 +8,7 @@ import type { TestSettings } from '../settings/test-settings.ts';
 import { adviceOn } from './advice.ts';
 import { dataSetInWords } from './data-set-notes.ts';
 import { isValid, type RunReport } from './perform-run.ts';
+import { thresholdResults } from './run-thresholds.ts';
 
 const LABEL_WIDTH = 14;
 
@@ -29,6 +30,7 @@ export function printReport(report: RunReport): string {
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
     ...verdictLines(report),
+    ...thresholdLines(report),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
     ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
   ];
@@ -238,6 +240,20 @@ function verdictLines(report: RunReport): string[] {
   }
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
+  }
+  return lines;
+}
+
+/** What the user asked for, apart from the verdict by the rules. */
+function thresholdLines({ plan, outcome }: RunReport): string[] {
+  const results = thresholdResults(plan, outcome);
+  const lines = results.map(({ text, isMet, seenText }, i) =>
+    row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),
+  );
+  const missed = results.filter(({ isMet }) => !isMet).length;
+  if (missed > 0) {
+    const what = `${missed} of ${results.length} not met: exit code 3; they are yours, and no part of the verdict above`;
+    lines.push(row('', what));
   }
   return lines;
 }

@@ -1,0 +1,79 @@
+import type { PerformanceOutcome, TestOutcome } from '../engine/test-outcome.ts';
+import type { RunFigures } from '../records/figure-names.ts';
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { Threshold } from '../thresholds/condition.ts';
+import { judgeThresholds, type ThresholdResult } from '../thresholds/judge-thresholds.ts';
+import type { RunReport } from './perform-run.ts';
+
+/** What became of a run's thresholds; LoadGen's verdict and longhaul's are what they are without them. */
+export function thresholdResults(
+  { thresholds }: { readonly thresholds: readonly Threshold[] },
+  { performance }: TestOutcome,
+): ThresholdResult[] {
+  return judgeThresholds(thresholds, performance === null ? {} : runFigures(performance));
+}
+
+/** True when every threshold of a run is met; without any it is. */
+export function meetsThresholds({ plan, outcome }: Pick<RunReport, 'plan' | 'outcome'>): boolean {
+  return thresholdResults(plan, outcome).every(({ isMet }) => isMet);
+}
+
+/** Figures of a performance run by their names, as its outcome has them. One that the run does not know is absent. */
+export function runFigures(performance: PerformanceOutcome): RunFigures {
+  const { summary, dispatchLag, counts } = performance;
+  const { lostSamples, contractErrors, issuedQueries, issuedSamples } = counts;
+  const latency = summary.queryLatency ?? summary.sampleLatency;
+  return {
+    min: latency.minNs,
+    mean: latency.meanNs,
+    ...{ p50: at(latency, 0.5), p90: at(latency, 0.9), p95: at(latency, 0.95) },
+    ...{ p97: at(latency, 0.97), p99: at(latency, 0.99), 'p99.9': at(latency, 0.999) },
+    max: latency.maxNs,
+    ...{ lag_p50: at(dispatchLag, 0.5), lag_p99: at(dispatchLag, 0.99) },
+    lag_max: dispatchLag.maxNs,
+    ...tokenFigures(summary),
+    ...serverFigures(summary),
+    completed_qps: completedPerSecond(performance),
+    queries: issuedQueries,
+    samples: issuedSamples,
+    lost: lostSamples,
+    errors: lostSamples + contractErrors,
+  };
+}
+
+/** Every statistic has the percentiles that logs show, which are those of the figures. */
+function at({ percentiles }: LatencyStatistics, percentile: number): number {
+  return percentiles.find((one) => one.percentile === percentile)?.valueNs ?? Number.NaN;
+}
+
+function serverFigures({
+  scenario,
+  rates,
+  overlatencyCount,
+  completedSampleCount,
+}: PerformanceSummary): RunFigures {
+  if (scenario !== 'Server') return {};
+  return {
+    scheduled_qps: rates.scheduled,
+    overlatency: completedSampleCount === 0 ? Number.NaN : overlatencyCount / completedSampleCount,
+  };
+}
+
+/** LoadGen has a rate of completed samples for Server and Offline; elsewhere it is they over the time of the phase. */
+function completedPerSecond({ summary, counts, durationNs }: PerformanceOutcome): number {
+  const { scenario, rates } = summary;
+  if (scenario === 'Server' || scenario === 'Offline') return rates.completed;
+  return counts.completedSamples / (durationNs / 1e9);
+}
+
+function tokenFigures({ tokens }: PerformanceSummary): RunFigures {
+  if (tokens === null) return {};
+  const { firstToken, perOutputToken, completed } = tokens;
+  const total = { tokens_per_second: completed };
+  if (firstToken === null || perOutputToken === null) return total;
+  return {
+    ...{ ttft_p50: at(firstToken, 0.5), ttft_p99: at(firstToken, 0.99) },
+    ...{ tpot_p50: at(perOutputToken, 0.5), tpot_p99: at(perOutputToken, 0.99) },
+    ...total,
+  };
+}
