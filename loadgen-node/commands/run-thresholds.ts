@@ -20,17 +20,11 @@ export function meetsThresholds({ plan, outcome }: Pick<RunReport, 'plan' | 'out
 
 /** Figures of a performance run by their names, as its outcome has them. One that the run does not know is absent. */
 export function runFigures(performance: PerformanceOutcome): RunFigures {
-  const { summary, dispatchLag, counts } = performance;
+  const { summary, counts } = performance;
   const { lostSamples, contractErrors, issuedQueries, issuedSamples } = counts;
-  const latency = summary.queryLatency ?? summary.sampleLatency;
   return {
-    min: latency.minNs,
-    mean: latency.meanNs,
-    ...{ p50: at(latency, 0.5), p90: at(latency, 0.9), p95: at(latency, 0.95) },
-    ...{ p97: at(latency, 0.97), p99: at(latency, 0.99), 'p99.9': at(latency, 0.999) },
-    max: latency.maxNs,
-    ...{ lag_p50: at(dispatchLag, 0.5), lag_p99: at(dispatchLag, 0.99) },
-    lag_max: dispatchLag.maxNs,
+    ...latencyFigures(summary),
+    ...lagFigures(performance),
     ...tokenFigures(summary),
     ...serverFigures(summary),
     completed_qps: completedPerSecond(performance),
@@ -38,6 +32,32 @@ export function runFigures(performance: PerformanceOutcome): RunFigures {
     samples: issuedSamples,
     lost: lostSamples,
     errors: lostSamples + contractErrors,
+  };
+}
+
+/** None where nothing completed: the zeros of its statistics are no latencies. */
+function latencyFigures({
+  queryLatency,
+  sampleLatency,
+  completedSampleCount,
+}: PerformanceSummary): RunFigures {
+  if (completedSampleCount === 0) return {};
+  const latency = queryLatency ?? sampleLatency;
+  return {
+    min: latency.minNs,
+    mean: latency.meanNs,
+    ...{ p50: at(latency, 0.5), p90: at(latency, 0.9), p95: at(latency, 0.95) },
+    ...{ p97: at(latency, 0.97), p99: at(latency, 0.99), 'p99.9': at(latency, 0.999) },
+    max: latency.maxNs,
+  };
+}
+
+function lagFigures({ dispatchLag, counts }: PerformanceOutcome): RunFigures {
+  if (counts.issuedQueries === 0) return {};
+  return {
+    lag_p50: at(dispatchLag, 0.5),
+    lag_p99: at(dispatchLag, 0.99),
+    lag_max: dispatchLag.maxNs,
   };
 }
 
@@ -55,19 +75,20 @@ function serverFigures({
   if (scenario !== 'Server') return {};
   return {
     scheduled_qps: rates.scheduled,
-    overlatency: completedSampleCount === 0 ? Number.NaN : overlatencyCount / completedSampleCount,
+    ...(completedSampleCount > 0 && { overlatency: overlatencyCount / completedSampleCount }),
   };
 }
 
-/** LoadGen has a rate of completed samples for Server and Offline; elsewhere it is they over the time of the phase. */
+/** LoadGen's own rate; it has none for MultiStream, where it is the samples over the time of the phase. */
 function completedPerSecond({ summary, counts, durationNs }: PerformanceOutcome): number {
   const { scenario, rates } = summary;
   if (scenario === 'Server' || scenario === 'Offline') return rates.completed;
+  if (scenario === 'SingleStream') return rates.withOverhead;
   return counts.completedSamples / (durationNs / 1e9);
 }
 
-function tokenFigures({ tokens }: PerformanceSummary): RunFigures {
-  if (tokens === null) return {};
+function tokenFigures({ tokens, completedSampleCount }: PerformanceSummary): RunFigures {
+  if (tokens === null || completedSampleCount === 0) return {};
   const { firstToken, perOutputToken, completed } = tokens;
   const total = { tokens_per_second: completed };
   if (firstToken === null || perOutputToken === null) return total;

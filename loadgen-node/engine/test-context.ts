@@ -17,6 +17,7 @@ import type {
   PerformanceOutcome,
   RunProgress,
   SetProgress,
+  TestPhase,
 } from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
 
@@ -66,6 +67,8 @@ export interface TestParts {
   readonly keepRecords?: (set: RecordedSet) => Promise<void>;
   /** Ends a performance run before its time. Default: nobody does. */
   readonly earlyEnd?: EarlyEnd;
+  /** Called at the beginning of each phase, untimed. Must not throw. */
+  readonly onPhase?: (phase: TestPhase) => void;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
 }

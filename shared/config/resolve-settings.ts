@@ -72,7 +72,7 @@ export function inspectSettings<T extends SettingTable>(
     }
     const checked = setting.schema.safeParse(resolved.raw);
     if (checked.success) values[key] = checked.data;
-    else problems.push(wrong(resolved, checked.error.issues[0]));
+    else problems.push(...wrongValues(resolved, checked.error.issues));
   }
   return { values: values as SettingValues<T>, settings, problems, missing };
 }
@@ -96,6 +96,14 @@ function resolveOne(
   }
   const raw = setting?.fallback;
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
+}
+
+/** A line per wrong value of a list; of anything else what is wrong first. */
+function wrongValues(resolved: ResolvedSetting, issues: readonly z.core.$ZodIssue[]): string[] {
+  const byItem = new Map(issues.map((issue) => [issue.path[0], issue] as const).reverse());
+  const [first] = issues;
+  if (first === undefined || typeof first.path[0] !== 'number') return [wrong(resolved, first)];
+  return [...byItem.values()].reverse().map((issue) => wrong(resolved, issue));
 }
 
 /** Of a wrong value in a list, that value and its place; of any other, the whole. */
