@@ -45,6 +45,8 @@ export default defineConfig({
           exclude: MOCKING,
           // A process per file took as long as the tests: none of them changes what another one reads.
           isolate: false,
+          // None takes a second by itself; on a machine that is busy with other things five are not enough.
+          testTimeout: 20_000,
         },
       },
       { test: { name: 'mocking', include: MOCKING } },

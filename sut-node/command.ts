@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
+import { addJson, wantsJson } from '../shared/config/json-output.ts';
 import type { SettingValues } from '../shared/config/setting.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
-import { reportError } from '../shared/process/report-error.ts';
+import { errorDocument, reportError } from '../shared/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
 import { createModel } from './model/create-model.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
@@ -24,6 +25,8 @@ const EXAMPLE = `
 Example:
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
 
+With --json stdout has a line of JSON when the node is ready, {"event":"ready","address":...}, and one at its end.
+
 The node says Ready after every worker has run the model once. SIGTERM and Ctrl-C drain it: what it
 holds is answered, then it ends with exit code 0. A second one ends it at once (143, 130); where the
 drain timeout leaves samples without a response the exit code is 4, and where a worker thread hangs
@@ -32,7 +35,7 @@ it is 137. See docs/operations.md.`;
 /** `longhaul sut`: one SUT node. Loaded by the one bin through shared/process/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('sut', 'serve a benchmark as a SUT node');
-  return addSettings(command, SUT_OPTIONS)
+  return addJson(addSettings(command, SUT_OPTIONS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       endDespiteThreads();
@@ -50,10 +53,14 @@ export function sutCommand(setExitCode: (code: number) => void): Command {
       const isSaid = values.progress === 'shown' || process.send !== undefined;
       const screen = isSaid ? terminal : new Terminal();
       const announce = (text: string): void => screen.line(text);
-      const outputs = { logger, terminal, warn, announce };
+      const isJson = wantsJson(command);
+      const tell = (event: object): void => {
+        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
+      };
+      const outputs = { logger, terminal, warn, announce, tell };
       setExitCode(
         values.check
-          ? await check(settings, values.checkFormat, outputs)
+          ? await check(settings, isJson ? 'json' : values.checkFormat, outputs)
           : await serve(settings, outputs),
       );
     });
@@ -76,13 +83,13 @@ interface Outputs {
   warn(text: string): void;
   /** Tells where the node is, to whoever started it. */
   announce(text: string): void;
+  /** Tells a program that asked for JSON what has happened, on a line. */
+  tell(event: object): void;
 }
 
 /** Serves until somebody asks for the end, or until the node cannot serve any more. */
-async function serve(
-  settings: SutSettings,
-  { logger, terminal, warn, announce }: Outputs,
-): Promise<number> {
+async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
+  const { logger, terminal, warn, announce, tell } = outputs;
   for (const warning of exposureWarnings(settings)) warn(warning);
   const signals = new StopSignals();
   const giveUp = new AbortController();
@@ -103,15 +110,37 @@ async function serve(
   if (typeof node === 'number') {
     giveUp.abort();
     const isClosed = starting.then((late) => late.stop()).catch(() => {});
-    return Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
+    const exitCode = await Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
+    tell({ event: 'end', name: settings.node, isDrained: true, exitCode });
+    return exitCode;
   }
   terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workersText(node)}`);
+  tell(readyEvent(node, settings));
   const end = await Promise.race([signals.first, fatalError(node)]);
-  if (typeof end === 'number') return drain(node, signals, terminal);
+  if (typeof end === 'number') {
+    const exitCode = await drain(node, signals, terminal);
+    tell({ event: 'end', name: node.name, isDrained: node.isDrained, exitCode });
+    return exitCode;
+  }
   void signals.second.then(() => node.hurry());
   await node.stop();
   terminal.clear();
+  tell({ event: 'end', name: node.name, isDrained: node.isDrained, ...errorDocument(end) });
   return reportError(end);
+}
+
+function readyEvent(
+  { name, address, workerCount, metricsUrl }: SutNode,
+  settings: SutSettings,
+): object {
+  const { benchmark } = settings;
+  return {
+    event: 'ready',
+    ...{ name, address, benchmark },
+    workers: workerCount ?? null,
+    metricsUrl: metricsUrl ?? null,
+    processId: process.pid,
+  };
 }
 
 function workersText({ workerCount }: SutNode): string {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/config/json-output.ts';
 import {
   optional,
   type Setting,
@@ -76,16 +77,22 @@ export function accuracyCommand(setExitCode: (code: number) => void): Command {
     'accuracy',
     "score an accuracy log, ours or another LoadGen's, as the benchmark's official script does",
   ).argument('<log>', `${RUN_FILES.accuracy}, or a folder that has it`);
-  return addFlags(command, ACCURACY_SETTINGS)
+  return addJson(addFlags(command, ACCURACY_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async (log: string) => {
       const { values } = settingsOf(command, undefined, ACCURACY_SETTINGS);
-      setExitCode((await scoreLog(log, values)) ? EXIT.valid : EXIT.invalid);
+      const { isGood, ...result } = await scoreLog(log, values);
+      writeResult(command, result);
+      setExitCode(isGood ? EXIT.valid : EXIT.invalid);
     });
 }
 
-/** @returns False when there is no accuracy, or one below the target. */
-async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
+/** A score; `isGood` is false when there is no accuracy, or one below the target. */
+interface ScoredLog extends VerbResult {
+  readonly isGood: boolean;
+}
+
+async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog> {
   const terminal = new Terminal();
   const path = await logOf(log);
   const folder = dirname(path);
@@ -105,27 +112,47 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<boolean> {
   terminal.clear();
   const { report } = score;
   terminal.line(`${path}: ${entriesInWords(score, dataSet)}`);
-  if (report.sampleCount === 0) {
-    terminal.line('There is no accuracy: the log has no response. Was it a run in accuracy mode?');
-    return false;
-  }
+  const marks = scoreMarks(folder, rules, dataSet);
+  const facts = {
+    log: path,
+    benchmark: run.benchmark,
+    dataSet: dataSet.name,
+    sampleCount: report.sampleCount,
+    totalSampleCount: dataSet.totalSampleCount,
+    entryCount: score.entryCount,
+    marks,
+    scriptLine: report.scriptLine ?? null,
+  };
   const isWhole = report.sampleCount === dataSet.totalSampleCount;
-  if (!isWhole && !values.partial) {
-    terminal.line(
-      'There is no accuracy: an accuracy run answers the whole data set. Was the run over another one (--data-dir, --data-seed, --data-count)? --partial scores a part, for TEST01',
-    );
-    return false;
+  const why = whyNoAccuracy(report.sampleCount, isWhole || values.partial);
+  if (why !== undefined) {
+    terminal.line(why);
+    return {
+      text: '',
+      json: { ...facts, accuracy: null, target: null, isMet: null },
+      isGood: false,
+    };
   }
-  writeText(score, { dataSet, marks: scoreMarks(folder, rules, dataSet), rules }, values.output);
+  const text = writeText(score, { dataSet, marks, rules }, values.output);
+  const { metric, value, correctCount } = report;
+  const accuracy = { metric, value, correctCount };
   if (!isWhole) {
     terminal.line(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
-    return true;
+    return { text, json: { ...facts, accuracy, target: null, isMet: null }, isGood: true };
   }
   const quality = qualityOfRun(rules, run.round ?? DEFAULT_ROUND, dataSet);
   const met = isMet(report, quality);
   const verdict = met ? 'met' : 'NOT met';
   terminal.line(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
-  return met;
+  return { text, json: { ...facts, accuracy, target: quality.target, isMet: met }, isGood: met };
+}
+
+function whyNoAccuracy(sampleCount: number, isEnough: boolean): string | undefined {
+  if (sampleCount === 0) {
+    return 'There is no accuracy: the log has no response. Was it a run in accuracy mode?';
+  }
+  if (isEnough) return undefined;
+  return 'There is no accuracy: an accuracy run answers the whole data set. Was the run over another one (--data-dir, --data-seed, --data-count)? --partial scores a part, for TEST01';
 }
 
 /** What a score is of. */
@@ -136,20 +163,25 @@ interface ScoreContext {
   readonly marks: readonly string[];
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes. */
+/**
+ * Writes the text into the file that was asked for. @returns What goes to stdout instead where there is none.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where a file is asked for that no official script writes.
+ */
 function writeText(
   { report }: AccuracyLogScore,
   { dataSet, marks, rules }: ScoreContext,
   output: string | undefined,
-): void {
+): string {
   const { scriptLine } = report;
   if (output !== undefined && scriptLine === undefined) {
     const text = `there is no official script for ${rules.key}, so nothing for ${output}: ${accuracyInWords(report)} on ${dataSet.name}`;
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
-  if (scriptLine === undefined) process.stdout.write(`${accuracyInWords(report)}\n`);
-  else if (output === undefined) process.stdout.write(accuracyText(scriptLine, marks));
-  else writeAccuracyText(output, accuracyText(scriptLine, marks));
+  if (scriptLine === undefined) return `${accuracyInWords(report)}\n`;
+  const text = accuracyText(scriptLine, marks);
+  if (output === undefined) return text;
+  writeAccuracyText(output, text);
+  return '';
 }
 
 function entriesInWords({ report, entryCount }: AccuracyLogScore, dataSet: DataSet): string {

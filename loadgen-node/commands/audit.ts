@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { readAudit } from '../audit/audit-file.ts';
 import { brokenFindings } from '../audit/compose-audit.ts';
@@ -17,13 +18,15 @@ export function auditCommand(setExitCode: (code: number) => void): Command {
   const network = createCommand(
     'network',
     'explain network_audit.json, rule by rule: what holds, what is broken, what cannot be shown',
-  )
+  );
+  addJson(network)
     .argument('<run-dir>', 'output folder of a run')
     .addHelpText('after', EXAMPLE)
     .action((folder: string) => {
       const audit = readAudit(folder);
-      process.stdout.write(explainAudit(audit));
-      const isClean = brokenFindings(audit).length === 0 && !audit.run.wasInterrupted;
+      const brokenRules = brokenFindings(audit).map(({ id }) => id);
+      const isClean = brokenRules.length === 0 && !audit.run.wasInterrupted;
+      writeResult(network, { text: explainAudit(audit), json: { isClean, brokenRules, audit } });
       setExitCode(isClean ? EXIT.valid : EXIT.invalid);
     });
   return createCommand('audit', 'check a run against the rules of its division').addCommand(

@@ -1,7 +1,7 @@
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
-import { reportError } from '../../shared/process/report-error.ts';
+import { errorDocument, reportError } from '../../shared/process/report-error.ts';
 import { InterruptedError } from './interruption.ts';
 import { verbCommands } from './verbs.ts';
 
@@ -37,7 +37,7 @@ async function runVerb(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Runs a command line, and says on stderr what went wrong if something did.
+ * Runs a command line, and says on stderr what went wrong if something did; with `--json` as a line of JSON on stdout, too.
  * @param args Without the program's own name.
  * @returns Exit code (docs: README, "Exit codes").
  */
@@ -47,7 +47,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     const outcome = commanderOutcome(error);
     if (outcome === 'done') return EXIT.valid;
-    const exitCode = reportError(outcome ?? error);
-    return error instanceof InterruptedError ? error.exitCode : exitCode;
+    const reported = reportError(outcome ?? error);
+    const exitCode = error instanceof InterruptedError ? error.exitCode : reported;
+    if (args.includes('--json')) {
+      process.stdout.write(`${JSON.stringify(errorDocument(outcome ?? error, exitCode))}\n`);
+    }
+    return exitCode;
   }
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/config/json-output.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import {
   flagOf,
@@ -91,7 +92,7 @@ export function customDataSetCommand(setExitCode: (code: number) => void): Comma
     FOLDER,
     'compare accuracy and speed with those over another data set: finds kept results',
   );
-  return addFlags(addFlags(command, SETTINGS), RUN_FLAGS)
+  return addJson(addFlags(addFlags(command, SETTINGS), RUN_FLAGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, SETTINGS);
@@ -99,12 +100,18 @@ export function customDataSetCommand(setExitCode: (code: number) => void): Comma
       const ofRun = Object.fromEntries(
         Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
       );
-      setExitCode(await customDataSetTest(values, ofRun));
+      const { exitCode, ...result } = await customDataSetTest(values, ofRun);
+      writeResult(command, result);
+      setExitCode(exitCode);
     });
 }
 
-/** @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted. */
-async function customDataSetTest(values: Values, flags: RunSources['flags']): Promise<number> {
+/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
+interface EndedTest extends VerbResult {
+  readonly exitCode: number;
+}
+
+async function customDataSetTest(values: Values, flags: RunSources['flags']): Promise<EndedTest> {
   const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
   // What is wrong with the submission's runs is told before minutes go into others.
   const submission = await readRunPair(run, accuracyRun);
@@ -114,7 +121,10 @@ async function customDataSetTest(values: Values, flags: RunSources['flags']): Pr
     testRun === undefined
       ? await makeTestRuns(runSources(submission.performance.folder, flags), output)
       : { performance: testRun, accuracy: values.testAccuracyRun ?? testRun };
-  if (typeof made === 'number') return made;
+  if (typeof made === 'number') {
+    const text = 'The test was interrupted: nothing was compared.\n';
+    return { exitCode: made, text, json: { wasInterrupted: true, hasPassed: null } };
+  }
   const custom = await readRunPair(made.performance, made.accuracy);
   const [own, other] = [submission, custom].map(({ performance }) =>
     inspectRun(runSources(performance.folder, {})),
@@ -131,8 +141,16 @@ async function customDataSetTest(values: Values, flags: RunSources['flags']): Pr
   };
   const folder = join(output, FOLDER);
   writeReport(folder, report);
-  process.stdout.write(`${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`);
-  return report.verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = report.verdict;
+  return {
+    exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
+    text: `${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`,
+    json: {
+      ...{ wasInterrupted: false, hasPassed, accuracy, performance, notes, folder },
+      dataSets: { submission: reference ?? null, test: tested ?? null },
+      runs: report.folders,
+    },
+  };
 }
 
 function refuseContradictions(values: Values, flags: RunSources['flags']): void {
@@ -194,7 +212,6 @@ async function makeTestRuns(sources: RunSources, output: string): Promise<TestFo
       forgetVerdict(join(output, FOLDER), terminal),
     );
     if (!outcome.isInterrupted) continue;
-    process.stdout.write('The test was interrupted: nothing was compared.\n');
     return interruption.exitCode ?? EXIT.interrupted;
   }
   return folders;

@@ -58,6 +58,7 @@ export const DECIDED_BY_TEST = [
   'output',
   'auditConf',
   'prefixWithDatetime',
+  'thresholds',
 ] as const;
 
 /** Settings of a run that win over those of the submission run. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { VerbResult } from '../../shared/config/json-output.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -54,17 +55,28 @@ interface AskedTest {
   readonly reference: ComplianceRun;
 }
 
+/** What the command line gives to a test. */
+interface TestHost {
+  /** Flags of `longhaul run` that win over the submission run's settings. */
+  readonly flags: RunSources['flags'];
+  /** Says something before the result. */
+  tell(text: string): void;
+}
+
+/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
+interface EndedTest extends VerbResult {
+  readonly exitCode: number;
+}
+
 /**
  * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
- * @param flags Flags of `longhaul run` that win over the submission run's settings.
- * @returns Exit code: 0 passed, 3 failed, 130 or 143 interrupted.
  * @throws MlperfError when the test cannot be made or verified.
  */
 export async function complianceTest(
   test: RunnableTestId,
   values: ComplianceValues,
-  flags: RunSources['flags'],
-): Promise<number> {
+  { flags, tell }: TestHost,
+): Promise<EndedTest> {
   const reference = await readComplianceRun(values.run);
   requirePerformanceRun(reference);
   const sources = runSources(reference.folder, flags);
@@ -85,8 +97,11 @@ export async function complianceTest(
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
     requireValid(reference);
-    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, terminal);
-    if (exitCode !== undefined) return exitCode;
+    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { terminal, tell });
+    if (exitCode !== undefined) {
+      const text = `${test} was interrupted: nothing was verified.\n`;
+      return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
+    }
   } else if (values.lowerQps !== undefined) {
     const why = '--lower-qps is for a run that is made, not for --test-run';
     throw new MlperfError('ERR_CONFIG_INVALID', why);
@@ -95,8 +110,18 @@ export async function complianceTest(
   }
   const verdict = await verify(asked, testRun, terminal);
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
-  process.stdout.write(`${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`);
-  return verdict.hasPassed ? EXIT.valid : EXIT.invalid;
+  return {
+    exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
+    text: `${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`,
+    json: {
+      ...{ test, round, benchmark, wasInterrupted: false },
+      hasPassed: verdict.hasPassed,
+      isOfficialPass: verdict.isOfficialPass,
+      checks: verdict.checks,
+      notes: [...verdict.notes, ...notesOf(asked)],
+      ...{ folder, testRun },
+    },
+  };
 }
 
 /** A test with another of these is refused when it is verified: better before minutes go into its run. */
@@ -150,15 +175,14 @@ function requireValid(reference: ComplianceRun): void {
 async function makeRun(
   { test, sources, values }: AskedTest,
   folders: { readonly logs: string; readonly verdict: string },
-  terminal: Terminal,
+  { terminal, tell }: { readonly terminal: Terminal } & Pick<TestHost, 'tell'>,
 ): Promise<number | undefined> {
   const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   const what = { test, verdictFolder: folders.verdict };
   const report = await performTestRun(plan, what, terminal, interruption);
-  process.stdout.write(`${printReport(report)}\n`);
+  tell(`${printReport(report)}\n`);
   if (!report.outcome.isInterrupted) return undefined;
-  process.stdout.write(`${test} was interrupted: nothing was verified.\n`);
   return interruption.exitCode ?? EXIT.interrupted;
 }
 

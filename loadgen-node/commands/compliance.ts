@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, progressStream, writeResult } from '../../shared/config/json-output.ts';
 import { type RunnableTestId, TEST_IDS } from '../compliance/test-ids.ts';
 import { customDataSetCommand } from './compliance-custom-data-set.ts';
 import { COMPLIANCE_SETTINGS, RUN_FLAGS } from './compliance-settings.ts';
@@ -32,12 +33,17 @@ export function complianceCommand(setExitCode: (code: number) => void): Command 
 function testCommand(test: RunnableTestId, setExitCode: (code: number) => void): Command {
   const command = createCommand(test, ABOUT[test]);
   addFlags(addFlags(command, COMPLIANCE_SETTINGS), RUN_FLAGS);
-  return command.addHelpText('after', EXAMPLE).action(async () => {
-    const { values } = settingsOf(command, undefined, COMPLIANCE_SETTINGS);
-    const flags = command.opts<Record<string, string | undefined>>();
-    const ofRun = Object.fromEntries(
-      Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
-    );
-    setExitCode(await complianceTest(test, values, ofRun));
-  });
+  return addJson(command)
+    .addHelpText('after', EXAMPLE)
+    .action(async () => {
+      const { values } = settingsOf(command, undefined, COMPLIANCE_SETTINGS);
+      const flags = command.opts<Record<string, string | undefined>>();
+      const ofRun = Object.fromEntries(
+        Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
+      );
+      const tell = (text: string): void => void progressStream(command).write(text);
+      const { exitCode, ...result } = await complianceTest(test, values, { flags: ofRun, tell });
+      writeResult(command, result);
+      setExitCode(exitCode);
+    });
 }

@@ -5,10 +5,12 @@ import type { NetworkAudit } from '../audit/network-audit.ts';
 import { accuracyInWords, isMet } from '../benchmarks/quality.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../health/generator-health.ts';
+import { figuresOfOutcome } from '../records/figures-of-outcome.ts';
 import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
 import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import type { RunReport } from './perform-run.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -79,18 +81,26 @@ function verdictsOf({
 
 type Figures = Pick<
   RunSummary,
-  'figures' | 'contractErrors' | 'peakTargetQps' | 'targetPercentile' | 'latencyBoundNs'
+  | 'figures'
+  | 'thresholds'
+  | 'contractErrors'
+  | 'peakTargetQps'
+  | 'targetPercentile'
+  | 'latencyBoundNs'
 >;
 
-function figuresOfRun({ report: { outcome }, kept: { records } }: SummaryParts): Figures {
+function figuresOfRun({ report: { outcome, plan }, kept: { records } }: SummaryParts): Figures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
   // A token model has bounds for its tokens, and none for the whole latency.
   const latencyBoundNs = scenario === 'Server' && !useTokenLatencies ? targetLatencyNs : null;
+  const ofOutcome = performance === null ? {} : figuresOfOutcome(performance);
+  const figures =
+    records === null ? ofOutcome : figuresOf(records, { scenario, latencyBoundNs, contractErrors });
   return {
-    figures:
-      records === null ? {} : figuresOf(records, { scenario, latencyBoundNs, contractErrors }),
+    figures,
+    thresholds: judgeThresholds(plan.thresholds, figures),
     contractErrors,
     peakTargetQps,
     targetPercentile:

@@ -8,6 +8,7 @@ import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/benchmarks/round
 import { COMPRESSION_NAMES } from '../../shared/compression/codec.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 
 const EXAMPLE = `
 Examples:
@@ -34,13 +35,28 @@ export function compressionCommand(): Command {
     )
     .option('--text', "the rules' own words below the table")
     .addHelpText('after', EXAMPLE);
-  return command.action(() => {
-    process.stdout.write(compressionTable(command.opts<CompressionOptions>()));
+  return addJson(command).action(() => {
+    const options = command.opts<CompressionOptions>();
+    writeResult(command, { text: compressionTable(options), json: compressionJson(options) });
   });
 }
 
+function compressionJson({ round }: CompressionOptions): object {
+  const [, ...lossless] = availableCodecs();
+  return {
+    round,
+    rules: rulesOf(round),
+    perSampleRule: perSampleRule(round),
+    losslessHere: lossless,
+  };
+}
+
+function rulesOf(round: Round): CompressionRule[] {
+  return COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
+}
+
 function compressionTable({ round, text }: CompressionOptions): string {
-  const rules = COMPRESSION_RULES.filter((rule) => rule.rounds.includes(round));
+  const rules = rulesOf(round);
   const rows: (readonly string[])[] = [HEAD, ...rules.map(rowOf)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => cell(row, column).length)));
   const lines = rows.map((row) =>

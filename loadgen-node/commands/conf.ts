@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_ROUND, mlperfConfOf, ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
+import { parseConf } from '../settings/conf-grammar.ts';
 
 const EXAMPLE = `
 Example:
@@ -11,7 +13,11 @@ export function confCommand(): Command {
   const command = createCommand('conf', "write a round's mlperf.conf to stdout")
     .addOption(new Option('--round <round>', 'the round').choices(ROUNDS).default(DEFAULT_ROUND))
     .addHelpText('after', EXAMPLE);
-  return command.action(() => {
-    process.stdout.write(mlperfConfOf(command.opts<{ round: Round }>().round));
+  return addJson(command).action(() => {
+    const { round } = command.opts<{ round: Round }>();
+    const text = mlperfConfOf(round);
+    const entries = [...parseConf(text).entries];
+    const lines = entries.map(([key, { text: value, line }]) => ({ key, value, line }));
+    writeResult(command, { text, json: { round, lines } });
   });
 }

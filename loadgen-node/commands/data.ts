@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/config/json-output.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -60,12 +61,14 @@ const VERIFY_SETTINGS: typeof DATA_SETTINGS & {
 /** `longhaul data`: lists of checksums of data sets. */
 export function dataCommand(): Command {
   const checksums = createCommand('checksums', 'write a list of the checksums of a data set');
-  addFlags(checksums, CHECKSUMS_SETTINGS).action(async () => {
-    await writeChecksums(settingsOf(checksums, undefined, CHECKSUMS_SETTINGS).values);
+  addJson(addFlags(checksums, CHECKSUMS_SETTINGS)).action(async () => {
+    const { values } = settingsOf(checksums, undefined, CHECKSUMS_SETTINGS);
+    writeResult(checksums, await writeChecksums(values));
   });
   const verify = createCommand('verify', 'compare a data set with a list of checksums');
-  addFlags(verify, VERIFY_SETTINGS).action(async () => {
-    await verifyDataSet(settingsOf(verify, undefined, VERIFY_SETTINGS).values);
+  addJson(addFlags(verify, VERIFY_SETTINGS)).action(async () => {
+    const { values } = settingsOf(verify, undefined, VERIFY_SETTINGS);
+    writeResult(verify, await verifyDataSet(values));
   });
   return createCommand('data', 'write and check lists of the checksums of a data set')
     .addHelpText('after', EXAMPLE)
@@ -79,7 +82,7 @@ interface DataValues extends DataRequest {
 
 async function writeChecksums(
   values: DataValues & { readonly output: string | undefined },
-): Promise<void> {
+): Promise<VerbResult> {
   const { onProgress, orAbort, clear } = watch();
   const { folder, files } = await orAbort(openFiles(values, onProgress));
   const { checksums, missing } = await orAbort(hashFiles(folder, files, onProgress));
@@ -89,27 +92,29 @@ async function writeChecksums(
     throw differenceError(folder, 'it was a moment ago', differences);
   }
   const list = formatChecksumList(checksums);
-  if (values.output === undefined) {
-    process.stdout.write(list);
-    return;
-  }
+  const digest = digestOfList(checksums);
+  const { output } = values;
+  const json = {
+    folder,
+    output: output ?? null,
+    listSha256: digest,
+    files: [...checksums].map(([path, sha256]) => ({ path, sha256 })),
+  };
+  if (output === undefined) return { text: list, json };
   try {
-    writeFileSync(values.output, list);
+    writeFileSync(output, list);
   } catch (error) {
     const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${values.output}: ${reason}`, {
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${output}: ${reason}`, {
       cause: error,
     });
   }
-  const digest = digestOfList(checksums);
-  process.stdout.write(
-    `${checksums.size} files of ${folder} in ${values.output}, SHA-256 ${digest}\n`,
-  );
+  return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
 }
 
 async function verifyDataSet(
   values: DataValues & { readonly checksums: string | undefined },
-): Promise<void> {
+): Promise<VerbResult> {
   const { benchmark, dataDir, checksums } = values;
   const { onProgress, orAbort, clear } = watch();
   const isFolder = dataDir !== undefined && !isGeneratedData(values) && existsSync(dataDir);
@@ -130,10 +135,13 @@ async function verifyDataSet(
   if (differs(differences)) throw differenceError(folder, list.name, differences);
   if (opened.status === 'rejected') throw opened.reason;
   const digest = digestOfList(list.checksums);
-  process.stdout.write(
-    `${list.checksums.size} files of ${folder} are as ${list.name} has them (SHA-256 of the list ${digest}): ` +
-      `${opened.value.totalSampleCount} samples of ${benchmark}\n`,
-  );
+  const { totalSampleCount: sampleCount } = opened.value;
+  const fileCount = list.checksums.size;
+  const text =
+    `${fileCount} files of ${folder} are as ${list.name} has them (SHA-256 of the list ${digest}): ` +
+    `${sampleCount} samples of ${benchmark}\n`;
+  const json = { folder, benchmark, list: list.name, listSha256: digest, fileCount, sampleCount };
+  return { text, json };
 }
 
 type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount'>>;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/config/json-output.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -8,6 +9,7 @@ import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
 import { printReport } from './print-report.ts';
 import { exitCodeOfRun } from './run.ts';
+import { runDocument } from './run-document.ts';
 import { planRun } from './run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 import { SutProcess } from './sut-process.ts';
@@ -52,15 +54,20 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
     'demo',
     'measure the embedded benchmark on this machine, end to end',
   );
-  return addFlags(command, DEMO_SETTINGS)
+  return addJson(addFlags(command, DEMO_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
-      setExitCode(await runDemo(values.output, values.cacheDir));
+      const say = (result: VerbResult): void => writeResult(command, result);
+      setExitCode(await runDemo(values.output, values.cacheDir, say));
     });
 }
 
-async function runDemo(output: string | undefined, cacheDir: string | undefined): Promise<number> {
+async function runDemo(
+  output: string | undefined,
+  cacheDir: string | undefined,
+  say: (result: VerbResult) => void,
+): Promise<number> {
   const terminal = new Terminal();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   terminal.status('starting a SUT node');
@@ -77,7 +84,7 @@ async function runDemo(output: string | undefined, cacheDir: string | undefined)
     const flags = { ...DEMO_RUN, sut: sut.address, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
     const report = await performRun(planRun(values as RunValues), terminal, interruption);
-    process.stdout.write(printReport(report));
+    say({ text: printReport(report), json: runDocument(report) });
     return exitCodeOfRun(report, interruption);
   } finally {
     const code = await sut.stop();

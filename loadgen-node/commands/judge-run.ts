@@ -79,7 +79,7 @@ export class RunJudge {
     this.accuracy = await scoreAccuracy(dataSet, test);
     const { report, problem } = this.accuracy;
     if (report !== undefined) details.push(accuracyDetail(report, this.quality));
-    const problems = problem === undefined ? this.#qualityProblems(report) : [problem];
+    const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
     return { problems: [...problems, ...broken], notes: this.notes, details };
   };
 
@@ -92,17 +92,21 @@ export class RunJudge {
     const { plan, qdl, host } = this.#parts;
     return composeAudit(await gatherFacts(plan, qdl, host, phases));
   }
-
-  #qualityProblems(accuracy: AccuracyReport | undefined): Judgement['problems'] {
-    const { quality } = this;
-    if (accuracy === undefined || isMet(accuracy, quality)) return [];
-    const seen = accuracyInWords(accuracy);
-    const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
-    return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
-  }
 }
 
-function marksOf(plan: RunPlan): string[] {
+/** Why a run is INVALID by its accuracy; nothing where there is none. */
+export function qualityProblems(
+  accuracy: AccuracyReport | undefined,
+  quality: NamedQuality,
+): Judgement['problems'] {
+  if (accuracy === undefined || isMet(accuracy, quality)) return [];
+  const seen = accuracyInWords(accuracy);
+  const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
+  return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
+}
+
+/** What a result of these settings must carry, whatever happens. */
+export function marksOf(plan: RunPlan): string[] {
   const marks = [
     'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
   ];

@@ -6,6 +6,7 @@ import {
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
 import { nameLines } from './print-report.ts';
@@ -22,7 +23,7 @@ Example:
 /** `longhaul name`: what LoadGen's Name() would say, and each node's round trip. */
 export function nameCommand(): Command {
   const command = createCommand('name', 'ask SUT nodes for their names: one round trip to each');
-  return addFlags(command, NAME_SETTINGS)
+  return addJson(addFlags(command, NAME_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, NAME_SETTINGS);
@@ -32,6 +33,6 @@ export function nameCommand(): Command {
       };
       checkDispatchSettings(settings);
       const call = await askNames(settings);
-      process.stdout.write(`${nameLines([call]).join('\n')}\n`);
+      writeResult(command, { text: `${nameLines([call]).join('\n')}\n`, json: call });
     });
 }

@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { optional, type Setting, type SettingValues, text } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -22,7 +23,7 @@ import {
 } from '../benchmarks/imagenet/reference-accuracy.ts';
 import { ensureStandinDataSet } from '../benchmarks/imagenet/standin-data-set.ts';
 import { readValMap } from '../benchmarks/imagenet/val-map.ts';
-import { type PreparedStandin, preparedText } from './prepared-text.ts';
+import { type PreparedStandin, preparedJson, preparedText } from './prepared-text.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
 
 const PREPARE_SETTINGS: {
@@ -79,7 +80,7 @@ export function prepareCommand(): Command {
     '<what>',
     Object.keys(PREPARED_STANDINS).join(', '),
   );
-  return addFlags(command, PREPARE_SETTINGS)
+  return addJson(addFlags(command, PREPARE_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async (what: string) => {
       const { values } = settingsOf(command, undefined, PREPARE_SETTINGS);
@@ -94,7 +95,8 @@ export function prepareCommand(): Command {
         );
       }
       const prepared = await prepare(benchmark, values);
-      process.stdout.write(await preparedText(prepared));
+      const [text, json] = await Promise.all([preparedText(prepared), preparedJson(prepared)]);
+      writeResult(command, { text, json });
     });
 }
 

@@ -47,11 +47,33 @@ export async function preparedText(prepared: PreparedStandin): Promise<string> {
   return lines.join('\n');
 }
 
-async function modelLine(precision: string, file: string): Promise<string> {
+/** The same for programs; accuracies are shares from 0 to 1. */
+export async function preparedJson(prepared: PreparedStandin): Promise<object> {
+  const { benchmark, models, dataFolder, imageCount, correct } = prepared;
+  const model = async (precision: keyof typeof models): Promise<object> => ({
+    ...(await fileFacts(models[precision])),
+    correctCount: correct[precision],
+    top1: correct[precision] / imageCount,
+  });
+  return {
+    benchmark,
+    models: { fp32: await model('fp32'), int8: await model('int8') },
+    data: { path: dataFolder, imageCount, bytes: await folderBytes(dataFolder) },
+  };
+}
+
+async function fileFacts(
+  path: string,
+): Promise<{ readonly path: string; readonly bytes: number; readonly sha256: string }> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  const { size } = await stat(file);
-  return `  ${precision.padEnd(6)}  ${file}\n          ${megabytes(size)} MB, sha256 ${hash.digest('hex')}`;
+  await pipeline(createReadStream(path), hash);
+  const { size } = await stat(path);
+  return { path, bytes: size, sha256: hash.digest('hex') };
+}
+
+async function modelLine(precision: string, file: string): Promise<string> {
+  const { bytes, sha256 } = await fileFacts(file);
+  return `  ${precision.padEnd(6)}  ${file}\n          ${megabytes(bytes)} MB, sha256 ${sha256}`;
 }
 
 function accuracyLines({ correct, imageCount }: PreparedStandin): string[] {

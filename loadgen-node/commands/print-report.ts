@@ -31,6 +31,7 @@ export function printReport(report: RunReport): string {
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
     ...verdictLines(report),
+    ...thresholdLines(report),
     row('Logs', outcome.logFiles.summary.replace(/[^/\\]*$/, '')),
     ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
   ];
@@ -240,6 +241,19 @@ function verdictLines(report: RunReport): string[] {
   }
   if (outcome.verdicts.loadgen.isValid) {
     lines.push(row('', "  LoadGen's own verdict, which ignores such errors, is VALID"));
+  }
+  return lines;
+}
+
+/** What the user asked for, apart from the verdict by the rules. */
+function thresholdLines({ summary: { thresholds: results } }: RunReport): string[] {
+  const lines = results.map(({ text, isMet, seenText }, i) =>
+    row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),
+  );
+  const missed = results.filter(({ isMet }) => !isMet).length;
+  if (missed > 0) {
+    const what = `${missed} of ${results.length} not met: exit code 3; they are yours, and no part of the verdict above`;
+    lines.push(row('', what));
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson } from '../../shared/config/json-output.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../conformance/read-json-file.ts';
 import { buildResults, measuredSchema, type ResultsMeasured } from '../conformance/results.ts';
@@ -34,7 +35,8 @@ export function resultsCommand(): Command {
     'results',
     'print what LoadGen makes of measurements, as JSON',
   ).requiredOption('--input <file>', 'JSON file with args (LoadGen field names), qsl and input');
-  return addLoadgenOptions(command)
+  // What it prints is JSON with and without the flag.
+  return addJson(addLoadgenOptions(command))
     .addHelpText('after', EXAMPLE)
     .action(() => {
       const options = command.opts<ResultsOptions>();

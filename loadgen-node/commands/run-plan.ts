@@ -18,6 +18,8 @@ import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
+import { checkThresholds } from '../thresholds/check-thresholds.ts';
+import type { Threshold } from '../thresholds/condition.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { encodingInWords, planCompression, responseEncodings } from './run-compression.ts';
 import type { RunValues } from './run-settings.ts';
@@ -44,6 +46,8 @@ export interface RunPlan extends RunTestSettings {
   readonly synthetic: SyntheticSamples;
   readonly stallTimeoutNs: number;
   readonly generatorLagShareMax: number;
+  /** What figures must be, beside the rules. */
+  readonly thresholds: readonly Threshold[];
   /** Runs of which the lowest rate counts. */
   readonly runCount: number;
   readonly extendsUntilDecided: boolean;
@@ -85,6 +89,7 @@ export function planRun(
   const { encoding } = compression;
   refuseHugePlan(test.settings);
   refuseWithoutEffect(values, test.settings);
+  checkThresholds(values.thresholds ?? [], test.settings);
   return {
     rules,
     encodingName: encodingInWords(encodingName, compression),
@@ -111,6 +116,7 @@ export function planRun(
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,
     generatorLagShareMax: values.generatorLagMax,
+    thresholds: values.thresholds ?? [],
     runCount: values.runs ?? runCountOfRound(test),
     extendsUntilDecided: values.extendUntilDecided,
     log: {

@@ -30,6 +30,8 @@ import {
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../benchmarks/generated-data.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
+import type { Threshold } from '../thresholds/condition.ts';
+import { thresholdList } from '../thresholds/threshold-setting.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
@@ -93,6 +95,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   readonly sampleCount: Setting<number | undefined>;
   readonly responseBytes: Setting<number | undefined>;
   readonly digest: Setting<number>;
+  readonly thresholds: Setting<Threshold[] | undefined>;
   readonly output: Setting<string | undefined>;
   readonly records: Setting<RecordsChoice>;
   readonly report: Setting<ReportChoice>;
@@ -232,6 +235,9 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   digest: share('percent of the samples whose payloads both ends digest, as evidence; 0: none', {
     fallback: DIGEST_PERCENT_DEFAULT,
   }),
+  thresholds: thresholdList(
+    'what a figure must be, for example p99 < 15ms; said again for more; exit code 3 where one is not met',
+  ),
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),

@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import {
+  addJson,
+  progressStream,
+  type VerbResult,
+  wantsJson,
+  writeResult,
+} from '../../shared/config/json-output.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { flagOf } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import { repeatTest } from '../engine/repeat-test.ts';
@@ -10,25 +18,28 @@ import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { printReport } from './print-report.ts';
+import { runDocument } from './run-document.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
-import { RUN_SETTINGS } from './run-settings.ts';
+import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
+import { meetsThresholds } from './run-thresholds.ts';
 
 const EXAMPLE = `
 Example:
   longhaul run --sut 10.0.0.2:50051,10.0.0.3:50051 --benchmark digits \\
     --scenario Server --target-qps 100 --min-duration 10s --output results/first
 
-Exit codes: 0 VALID, 3 INVALID, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
+Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
 
 /** `longhaul run`: measures SUT nodes. */
 export function runCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('run', 'measure SUT nodes: performance, accuracy, or both');
-  return addSettings(command, RUN_SETTINGS)
+  return addJson(addSettings(command, RUN_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
       const said = new Set(settings.filter(isSaid).map(({ key }) => key));
+      refuseOtherOutput(command, values);
       const audit = openAuditConfig(values.auditConf);
       const plan = planRun(values, { said, audit, record: runRecord(settings), asked: settings });
       const terminal = new Terminal();
@@ -37,11 +48,14 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       }
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
       if (plan.runCount > 1) {
-        setExitCode(await performRuns(plan, terminal, interruption));
+        const tell = (text: string): void => void progressStream(command).write(text);
+        const { exitCode, ...result } = await performRuns(plan, { terminal, interruption, tell });
+        writeResult(command, result);
+        setExitCode(exitCode);
         return;
       }
       const report = await performRun(plan, terminal, interruption);
-      process.stdout.write(printReport(report));
+      writeResult(command, { text: printReport(report), json: runDocument(report) });
       setExitCode(exitCodeOfRun(report, interruption));
     });
 }
@@ -49,30 +63,51 @@ export function runCommand(setExitCode: (code: number) => void): Command {
 /** Several runs, each with logs of its own below the output folder. */
 async function performRuns(
   plan: RunPlan,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<number> {
+  { terminal, interruption, tell }: RunsHost,
+): Promise<EndedRuns> {
   const { runCount } = plan;
-  const problems: MlperfError[] = [];
+  const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
     const output = join(plan.output, `run_${run + 1}`);
     const report = await performRun({ ...plan, output }, terminal, interruption);
-    if (report.problem !== null) problems.push(report.problem);
-    process.stdout.write(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
+    reports.push(report);
+    tell(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
     return report.outcome;
   });
+  const { samplesPerSecond, isValid: areValid } = repeated;
+  const json = { runs: reports.map(runDocument), isValid: areValid, samplesPerSecond };
   if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
-    return interruption.exitCode ?? EXIT.interrupted;
+    return { exitCode: interruption.exitCode ?? EXIT.interrupted, text: '', json };
   }
-  const { samplesPerSecond } = repeated;
   const what =
     samplesPerSecond === null
       ? 'INVALID: not every run is VALID'
       : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
-  process.stdout.write(`${runCount} runs: ${what}\n`);
-  const [problem] = problems;
-  if (problem !== undefined) return exitCodeOf(problem.code);
-  return repeated.isValid ? EXIT.valid : EXIT.invalid;
+  const problem = reports.find((report) => report.problem !== null)?.problem ?? null;
+  const isGood = areValid && reports.every(meetsThresholds);
+  const verdict = isGood ? EXIT.valid : EXIT.invalid;
+  const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
+  return { exitCode, text: `${runCount} runs: ${what}\n`, json };
+}
+
+/** What several runs need besides their plan. */
+interface RunsHost {
+  readonly terminal: Terminal;
+  readonly interruption: Interruption;
+  /** Says how a run went before the others are made. */
+  tell(text: string): void;
+}
+
+interface EndedRuns extends VerbResult {
+  readonly exitCode: number;
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where logs would stand between the JSON of stdout. */
+function refuseOtherOutput(command: Command, values: RunValues): void {
+  const key = (['copySummaryToStdout', 'copyDetailToStdout'] as const).find((one) => values[one]);
+  if (!wantsJson(command) || key === undefined) return;
+  const message = `${flagOf(key)} and --json: stdout is for one of them`;
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
 }
 
 function isSaid({ source }: ResolvedSetting): boolean {
@@ -83,5 +118,5 @@ function isSaid({ source }: ResolvedSetting): boolean {
 export function exitCodeOfRun(report: RunReport, interruption: Interruption): number {
   if (report.outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
   if (report.problem !== null) return exitCodeOf(report.problem.code);
-  return isValid(report) ? EXIT.valid : EXIT.invalid;
+  return isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;
 }

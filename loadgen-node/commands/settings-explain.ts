@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { DEFAULT_ROUND, mlperfConfOf } from '../../shared/benchmarks/rounds.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { parseConf } from '../settings/conf-grammar.ts';
 import { CONF_KEYS, type ConfKey } from '../settings/conf-keys.ts';
@@ -39,14 +40,15 @@ export function explainCommand(): Command {
     // A flag is a name here.
     .allowUnknownOption()
     .addHelpText('after', EXAMPLE);
-  return command.action((key: string) => {
+  return addJson(command).action((key: string) => {
     const fields = SETTINGS_FIELDS.filter((field) => isCalled(field, key));
     if (fields.length === 0) {
       const known = [...new Set(CONF_KEYS.map((confKey) => confKey.key))].join(', ');
       const message = `unknown setting "${key}"; the keys of LoadGen's files are: ${known}`;
       throw new MlperfError('ERR_CONFIG_INVALID', message);
     }
-    process.stdout.write(`${fields.map(explain).join('\n')}`);
+    const json = { key, settings: fields.map(explainJson) };
+    writeResult(command, { text: fields.map(explain).join('\n'), json });
   });
 }
 
@@ -65,9 +67,29 @@ function keysOf({ field }: SettingsField): ConfKey[] {
   return CONF_KEYS.filter((key) => key.field === field);
 }
 
+/** LoadGen's default; as text, since seeds are larger than what JSON's readers keep. */
+function fallbackOf({ field }: SettingsField): string {
+  return String(new ExactSettings('Server').get(field).value);
+}
+
+function explainJson(field: SettingsField): object {
+  const keys = keysOf(field);
+  return {
+    name: field.name,
+    about: field.help,
+    effect: EFFECTS[field.field] ?? null,
+    unit: field.unit === '' ? null : field.unit,
+    default: fallbackOf(field),
+    fileKeys: keys.map((key) => ({ key: key.key, form: keyText(key), readFrom: readFrom(key) })),
+    round: DEFAULT_ROUND,
+    linesOfRound: keys.flatMap(linesOfRound),
+    flag: field.flag ?? null,
+  };
+}
+
 function explain(field: SettingsField): string {
   const keys = keysOf(field);
-  const fallback = String(new ExactSettings('Server').get(field.field).value);
+  const fallback = fallbackOf(field);
   const rows: [string, string | undefined][] = [
     ['what', field.help],
     ['effect', EFFECTS[field.field]],

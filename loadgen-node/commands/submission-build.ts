@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { ownCommand } from '../../shared/process/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/build/build-submission.ts';
@@ -26,10 +27,11 @@ export function submissionBuildCommand(): Command {
     .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
     .option('--force', 'replace a tree that longhaul built')
     .addHelpText('after', EXAMPLE);
-  return command.action(() => build(command.opts<Options>()));
+  return addJson(command).action(() => build(command));
 }
 
-async function build(options: Options): Promise<void> {
+async function build(command: Command): Promise<void> {
+  const options = command.opts<Options>();
   const { config, output } = options;
   if (config === undefined || output === undefined) {
     const what = config === undefined ? '--config <file>' : '--output <tree>';
@@ -43,7 +45,18 @@ async function build(options: Options): Promise<void> {
     selfCheck: checkerLogText,
   });
   for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
-  process.stdout.write(summaryOf(built, output));
+  writeResult(command, { text: summaryOf(built, output), json: jsonOf(built, output) });
+}
+
+function jsonOf({ plan, fileCount, warnings }: BuiltTree, tree: string): object {
+  const { round, submitter, divisions, isDryRun } = plan;
+  const results = plan.results.map(({ entry }) => ({
+    system: entry.system,
+    model: entry.model,
+    scenario: entry.scenario,
+    divisions: entry.divisions,
+  }));
+  return { tree, submitter, round, divisions, results, fileCount, isDryRun, warnings };
 }
 
 function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { writeResult } from '../../shared/config/json-output.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -14,6 +15,7 @@ const EXAMPLE = `
 Examples:
   longhaul submission check tree
   longhaul submission check tree --round v5.0 --json report.json
+  longhaul submission check tree --json                    (the report alone, on stdout)
   longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
 
@@ -21,7 +23,8 @@ Exit codes: 0 no error, 3 errors, 2 no tree or wrong usage, 6 a report cannot be
 
 interface CheckFlags {
   readonly round?: SubmissionRound;
-  readonly json?: string;
+  /** True: on stdout, in place of the text. */
+  readonly json?: string | true;
   readonly originals?: string;
   readonly strict?: boolean;
   readonly log?: boolean;
@@ -29,10 +32,11 @@ interface CheckFlags {
 
 /** `longhaul submission check`. */
 export function submissionCheckCommand(setExitCode: (code: number) => void): Command {
-  return createCommand(
+  const command = createCommand(
     'check',
     'check a tree by all rules that are known, official and of the Network division',
-  )
+  );
+  return command
     .argument('<tree>', 'root of the tree: the folder with closed, network, open')
     .addOption(
       new Option(
@@ -40,7 +44,10 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
         'round whose rules hold; default: the one whose seeds the logs have',
       ).choices(SUBMISSION_ROUNDS),
     )
-    .option('--json <file>', 'write the report for machines here as well')
+    .option(
+      '--json [file]',
+      'write the report for machines here as well; without a file, print it in place of the text',
+    )
     .option(
       '--originals <folder>',
       'accuracy logs before truncation, laid out as the tree is: compute their hashes',
@@ -53,10 +60,10 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string, flags: CheckFlags) => {
       const report = await checkTree(tree, { round: flags.round, originals: flags.originals });
-      if (flags.json !== undefined) writeReport(flags.json, report);
+      if (typeof flags.json === 'string') writeReport(flags.json, report);
       const text = reportText(report);
       if (flags.log === true) writeCheckerLogs(tree, report, text);
-      process.stdout.write(text);
+      writeResult(command, { text, json: checkReportSchema.parse(report) });
       const { error, mark } = report.counts;
       if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(EXIT.invalid);
     });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -110,7 +111,7 @@ export function submissionPackCommand(
     'pack',
     'pack a tree for the upload: all divisions, with checksums, encrypted',
   ).argument('<tree>', 'root of the tree: the folder with closed/, network/, open/');
-  return addFlags(command, PACK_SETTINGS)
+  return addJson(addFlags(command, PACK_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string) => {
       const { values } = settingsOf(command, undefined, PACK_SETTINGS);
@@ -122,7 +123,9 @@ export function submissionPackCommand(
       // Before the check, which reads every log of the tree.
       checkPaths({ tree, output: values.output, keyFile });
       const isChecked = !values.unchecked;
-      if (isChecked && !(await isAccepted(tree, values.round, check, terminal))) {
+      const errors = isChecked ? await errorsOf(tree, values.round, check, terminal) : [];
+      if (errors.length > 0) {
+        writeResult(command, { text: '', json: { isPacked: false, errors } });
         setExitCode(EXIT.invalid);
         return;
       }
@@ -130,9 +133,11 @@ export function submissionPackCommand(
       const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, terminal);
       const packed = await packTree({ tree, output: values.output, encryption, keyFile });
       terminal.clear();
-      process.stdout.write(
-        packedText(packed, values, { isChecked, contents: sideFiles(values.output).contents }),
-      );
+      const files = { tarball: values.output, ...sideFiles(values.output) };
+      writeResult(command, {
+        text: packedText(packed, values, { isChecked, contents: files.contents }),
+        json: { isPacked: true, files, ...packed, encryption: values.encryption, isChecked },
+      });
     });
 }
 
@@ -182,12 +187,13 @@ async function encryptionOf(
   return made;
 }
 
-async function isAccepted(
+/** Tells what the check found. @returns What keeps the tree from being packed. */
+async function errorsOf(
   tree: string,
   round: SubmissionRound | undefined,
   check: TreeCheck,
   terminal: Terminal,
-): Promise<boolean> {
+): Promise<readonly Found[]> {
   terminal.status(`checking ${tree}`);
   const { findings } = await check(tree, round === undefined ? {} : { round });
   terminal.clear();
@@ -196,11 +202,11 @@ async function isAccepted(
   for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
     terminal.line(`${file}: ${seen} (${id})`);
   }
-  if (errors.length === 0) return true;
+  if (errors.length === 0) return errors;
   terminal.line(
     `Nothing was packed. Errors that the check found: ${errors.length} ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
   );
-  return false;
+  return errors;
 }
 
 function packedText(

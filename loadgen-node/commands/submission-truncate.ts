@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { percentOf, Terminal } from '../../shared/process/terminal.ts';
@@ -47,7 +48,7 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
     'truncate',
     'cut the accuracy logs of a tree as the rules want, and keep the originals',
   ).argument('<tree>', 'root of the tree: the folder with closed/, network/, open/');
-  return addFlags(command, TRUNCATE_SETTINGS)
+  return addJson(addFlags(command, TRUNCATE_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string) => {
       const { values } = settingsOf(command, undefined, TRUNCATE_SETTINGS);
@@ -66,12 +67,17 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
       terminal.clear();
       for (const problem of lines.problems) terminal.line(problem);
       if (lines.problems.length > 0) terminal.line('Nothing was changed.');
-      process.stdout.write(lines.done.map((line) => `${line}\n`).join(''));
+      const { logs, problems, hasChanged } = lines;
+      writeResult(command, {
+        text: lines.done.map((line) => `${line}\n`).join(''),
+        json: { tree, round, backup, isRestored: values.restore, hasChanged, logs, problems },
+      });
       setExitCode(lines.problems.length === 0 ? EXIT.valid : EXIT.invalid);
     });
 }
 
 interface Lines {
+  readonly logs: readonly object[];
   readonly done: readonly string[];
   readonly hasChanged: boolean;
   readonly problems: readonly string[];
@@ -79,7 +85,7 @@ interface Lines {
 
 async function truncate(truncation: Truncation): Promise<Lines> {
   const { logs, problems } = await truncateTree(truncation);
-  if (problems.length > 0) return { done: [], hasChanged: false, problems };
+  if (problems.length > 0) return { logs: [], done: [], hasChanged: false, problems };
   const countOf = (outcome: TruncatedLog['outcome']): number =>
     logs.filter((log) => log.outcome === outcome).length;
   const changed = countOf('cut') + countOf('whole');
@@ -90,7 +96,7 @@ async function truncate(truncation: Truncation): Promise<Lines> {
         ? `Accuracy logs: all ${logs.length} were truncated before: nothing was changed`
         : `Accuracy logs: ${countOf('cut')} cut, ${countOf('whole')} left whole, ${countOf('done')} done before; ` +
           `the originals are in ${truncation.backup}: keep them in house`;
-  return { done: [...logs.map(lineOf), summary], hasChanged: changed > 0, problems };
+  return { logs, done: [...logs.map(lineOf), summary], hasChanged: changed > 0, problems };
 }
 
 function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
@@ -104,11 +110,12 @@ function lineOf({ log, outcome, bytes, sha256 }: TruncatedLog): string {
 
 async function restore(truncation: Truncation): Promise<Lines> {
   const { logs, problems } = await restoreTree(truncation);
-  if (problems.length > 0) return { done: [], hasChanged: false, problems };
+  if (problems.length > 0) return { logs: [], done: [], hasChanged: false, problems };
   const summary =
     logs.length === 0
       ? `No accuracy log of ${truncation.tree} is truncated: nothing was changed`
       : `Accuracy logs: ${logs.length} are whole again`;
   const done = [...logs.map((log) => `${log}: the original is back`), summary];
-  return { done, hasChanged: logs.length > 0, problems };
+  const restored = logs.map((log) => ({ log, outcome: 'restored' }));
+  return { logs: restored, done, hasChanged: logs.length > 0, problems };
 }

@@ -8,6 +8,7 @@ import {
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import {
   addressList,
   choice,
@@ -35,7 +36,7 @@ import {
   requireGiven,
 } from '../submission/system/compose-description.ts';
 import { checkTarget, writeDescription } from '../submission/system/description-file.ts';
-import { descriptionReport } from '../submission/system/description-report.ts';
+import { descriptionJson, descriptionReport } from '../submission/system/description-report.ts';
 import {
   FACTS_SCHEMA_VERSION,
   type FactsFile,
@@ -108,7 +109,7 @@ Examples:
 /** `longhaul system describe`: the description of a system that a submission needs. */
 export function systemDescribeCommand(): Command {
   const command = createCommand('describe', 'read the hosts of a run and write their description');
-  return addFlags(command, DESCRIBE_SETTINGS)
+  return addJson(addFlags(command, DESCRIBE_SETTINGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, DESCRIBE_SETTINGS);
@@ -122,15 +123,15 @@ export function systemDescribeCommand(): Command {
       const parts = { ...given, facts, session: { isTls } };
       const description = composeDescription(parts);
       writeDescription(path, description, facts);
-      const report = descriptionReport({
+      const report = {
         path,
         description,
         fields: fieldsOf(parts),
         warnings: systemWarnings(facts, suite),
         leftOut: leftOut(parts),
         machineCount: knownMachineCount(facts),
-      });
-      process.stdout.write(report);
+      };
+      writeResult(command, { text: descriptionReport(report), json: descriptionJson(report) });
     });
 }
 

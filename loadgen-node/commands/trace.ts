@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { addJson } from '../../shared/config/json-output.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../conformance/read-json-file.ts';
@@ -52,7 +53,8 @@ export function traceCommand(): Command {
     )
     .option('--model <name>', 'model of the configuration files (default: any)')
     .option('--full', 'print whole sequences, not their beginnings');
-  return addLoadgenOptions(command)
+  // What it prints is JSON with and without the flag.
+  return addJson(addLoadgenOptions(command))
     .addHelpText('after', EXAMPLE)
     .action(() => {
       const options = command.opts<TraceOptions>();

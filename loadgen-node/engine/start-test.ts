@@ -106,12 +106,15 @@ class TestRun {
 
   async run(settingErrors: readonly string[]): Promise<TestOutcome> {
     const { parts, interruption } = this.#context;
+    parts.onPhase?.('name');
     await this.#askName();
     this.#writeHead(settingErrors);
     if (!interruption.isInterrupted) {
+      parts.onPhase?.('start');
       await interruption.orInterrupted(parts.sut.start(this.#context.sink));
     }
     await this.#runPhases();
+    parts.onPhase?.('judge');
     await this.#stopSut();
     return this.#finish(await this.#judge());
   }
@@ -146,12 +149,14 @@ class TestRun {
   }
 
   async #runPhases(): Promise<void> {
-    const { effective, interruption } = this.#context;
+    const { effective, interruption, parts } = this.#context;
     if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
+      parts.onPhase?.('accuracy');
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
     if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
+    parts.onPhase?.('performance');
     const askNameAgain = (): Promise<void> => this.#askNameAgain();
     if (effective.mode === 'FindPeakPerformance') {
       const search = await findPeakPerformance(this.#context, this.#sutName, askNameAgain);

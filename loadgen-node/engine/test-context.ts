@@ -18,6 +18,7 @@ import type {
   PerformanceOutcome,
   RunProgress,
   SetProgress,
+  TestPhase,
 } from './test-outcome.ts';
 import type { SutProblem } from './verdicts.ts';
 
@@ -69,6 +70,8 @@ export interface TestParts {
   readonly earlyEnd?: EarlyEnd;
   /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
   readonly generatorMonitor?: GeneratorMonitor;
+  /** Called at the beginning of each phase, untimed. Must not throw. */
+  readonly onPhase?: (phase: TestPhase) => void;
   /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
   readonly onProgress?: (progress: RunProgress) => void;
 }

@@ -141,6 +141,9 @@ export interface TestOutcome {
   readonly isInterrupted: boolean;
 }
 
+/** What a test does now. `name`: asks the SUT for it; `start`: starts the SUT; `judge`: makes verdict and logs. */
+export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
+
 /** A look at a running test, about once a second. */
 export interface RunProgress {
   readonly phase: 'accuracy' | 'performance';

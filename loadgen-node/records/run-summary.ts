@@ -3,6 +3,7 @@ import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../analysis/latency-parts.ts';
 import type { Verdict } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
+import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 import { FIGURE_NAMES, type RunFigures } from './figure-names.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
@@ -26,6 +27,7 @@ export interface RunSummary {
   readonly figures: RunFigures;
   readonly contractErrors: number;
   readonly peakTargetQps: number | null;
+  readonly thresholds: readonly ThresholdResult[];
   readonly targetPercentile: number | null;
   readonly latencyBoundNs: number | null;
   readonly isGeneratorBound: boolean;
@@ -154,6 +156,18 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
     .number()
     .nullable()
     .describe("what LoadGen's own search for the peak found; null in other modes"),
+  thresholds: z
+    .array(
+      z.strictObject({
+        text: z.string().describe('as it was written'),
+        figure: z.string(),
+        isMet: z.boolean(),
+        needed: z.number().describe('in the unit of the figure'),
+        seen: z.number().nullable().describe('null: the run has no such figure'),
+        seenText: z.string(),
+      }),
+    )
+    .describe("of the user's own; they are in no verdict"),
   targetPercentile: z.number().nullable().describe('0 to 1'),
   latencyBoundNs: z.number().nullable().describe('Server: ns'),
   isGeneratorBound: z.boolean(),

@@ -31,8 +31,11 @@ export function addFlags(command: Command, table: SettingTable): Command {
     const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
     const text = fallback === undefined ? help : `${help} (default: ${String(fallbackText)})`;
     // The default is not given to commander: a flag that was not said must not look as if it was.
-    const flag = placeholder === '' ? flagOf(key) : `${flagOf(key)} <${placeholder}>`;
+    const name = flagOf(setting.flagKey ?? key);
+    const flag = placeholder === '' ? name : `${name} <${placeholder}>`;
     const option = new Option(flag, placeholder === '' ? help : text);
+    // What was said is looked up by the setting's key, whatever its flag is called.
+    option.attributeName = () => key;
     if (setting.isList === true) option.argParser(addToList);
     command.addOption(option);
   }

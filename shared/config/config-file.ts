@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError } from '../errors/to-mlperf-error.ts';
 
@@ -8,6 +8,8 @@ export interface FileValue {
   readonly value: unknown;
   /** `path:line:column`, for messages. */
   readonly place: string;
+  /** Places of the values of a list, in order; absent where the value is none. */
+  readonly itemPlaces?: readonly string[];
 }
 
 /** Sections of a configuration file: verb → key → value. */
@@ -60,7 +62,8 @@ export function parseConfigFile(
     const keys =
       isScalar(node) && node.value === null ? [] : entriesOf(mapOf(node, place, 'keys'), placeOf);
     for (const [key, entry] of keys) {
-      values.set(key, { value: toPlain(entry.node), place: entry.place });
+      const itemPlaces = itemPlacesOf(entry.node, placeOf);
+      values.set(key, { value: toPlain(entry.node), place: entry.place, ...itemPlaces });
     }
     result.set(name, values);
   }
@@ -85,6 +88,15 @@ function* entriesOf(map: YAMLMap, placeOf: (offset: number) => string): Generato
       { node: value, place: placeOf(offset) },
     ];
   }
+}
+
+function itemPlacesOf(
+  node: unknown,
+  placeOf: (offset: number) => string,
+): Pick<FileValue, 'itemPlaces'> {
+  if (!isSeq(node)) return {};
+  const offsets = node.items.map((item) => (isNode(item) ? item.range?.[0] : undefined));
+  return { itemPlaces: offsets.map((offset) => placeOf(offset ?? node.range?.[0] ?? 0)) };
 }
 
 function toPlain(node: unknown): unknown {

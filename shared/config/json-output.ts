@@ -18,6 +18,11 @@ export function wantsJson(command: Command): boolean {
   return command.opts<{ json?: boolean }>().json === true;
 }
 
+/** Where a verb that has not come to its end says something: stdout, or with `--json` stderr, as stdout then is the result's. */
+export function progressStream(command: Command): NodeJS.WriteStream {
+  return wantsJson(command) ? process.stderr : process.stdout;
+}
+
 /** Prints a verb's result on stdout: the text, or with `--json` one JSON document and nothing else. */
 export function writeResult(command: Command, { text, json }: VerbResult): void {
   process.stdout.write(wantsJson(command) ? `${JSON.stringify(json, null, 2)}\n` : text);

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import type { FileValue } from './config-file.ts';
 import { nearest } from './nearest.ts';
@@ -10,6 +11,8 @@ export interface ResolvedSetting {
   readonly raw: unknown;
   /** `flag --target-qps`, `longhaul.yaml:3:5`, `default`, or `not set`. */
   readonly source: string;
+  /** Of a list in a file: where each of its values stands. */
+  readonly itemSources?: readonly string[] | undefined;
 }
 
 /** Effective settings of a verb, with their sources. */
@@ -69,7 +72,7 @@ export function inspectSettings<T extends SettingTable>(
     }
     const checked = setting.schema.safeParse(resolved.raw);
     if (checked.success) values[key] = checked.data;
-    else problems.push(wrong(resolved, checked.error.issues[0]?.message ?? 'is wrong'));
+    else problems.push(...wrongValues(resolved, checked.error.issues));
   }
   return { values: values as SettingValues<T>, settings, problems, missing };
 }
@@ -83,20 +86,37 @@ function resolveOne(
   const setting = table[key];
   const flag = flags[key];
   if (flag !== undefined) {
-    return { key, raw: setting?.fromFlag(flag), source: `flag ${flagOf(key)}` };
+    const source = `flag ${flagOf(setting?.flagKey ?? key)}`;
+    return { key, raw: setting?.fromFlag(flag), source };
   }
   const entry = file?.get(key);
-  if (entry !== undefined) return { key, raw: entry.value, source: entry.place };
+  if (entry !== undefined) {
+    const { value, place, itemPlaces } = entry;
+    return { key, raw: value, source: place, itemSources: itemPlaces };
+  }
   const raw = setting?.fallback;
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }
 
-function wrong(resolved: ResolvedSetting, message: string): string {
-  const value = JSON.stringify(resolved.raw);
-  const where = resolved.source.startsWith('flag ')
-    ? `${resolved.source.slice('flag '.length)} ${value}`
-    : `${resolved.source}: ${resolved.key}: ${value}`;
-  return `${where} ${message}`;
+/** A line per wrong value of a list; of anything else what is wrong first. */
+function wrongValues(resolved: ResolvedSetting, issues: readonly z.core.$ZodIssue[]): string[] {
+  const byItem = new Map(issues.map((issue) => [issue.path[0], issue] as const).reverse());
+  const [first] = issues;
+  if (first === undefined || typeof first.path[0] !== 'number') return [wrong(resolved, first)];
+  return [...byItem.values()].reverse().map((issue) => wrong(resolved, issue));
+}
+
+/** Of a wrong value in a list, that value and its place; of any other, the whole. */
+function wrong(resolved: ResolvedSetting, issue: z.core.$ZodIssue | undefined): string {
+  const { key, raw, source, itemSources } = resolved;
+  const at = issue?.path[0];
+  const isItem = Array.isArray(raw) && typeof at === 'number';
+  const value = JSON.stringify(isItem ? raw[at] : raw);
+  const place = isItem ? (itemSources?.[at] ?? source) : source;
+  const where = place.startsWith('flag ')
+    ? `${place.slice('flag '.length)} ${value}`
+    : `${place}: ${key}: ${value}`;
+  return `${where} ${issue?.message ?? 'is wrong'}`;
 }
 
 function missingKey(key: string, section: string | undefined, placeholder: string): string {

@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly placeholder: string;
   /** Checks the value as it stands in a file and turns it into what the program uses. */
   readonly schema: z.ZodType<T>;
+  /** Key of which the flag is made where the setting's own does not do: `--threshold`, said once for each of `thresholds`. */
+  readonly flagKey?: string;
   /** True for a list: a flag that is said again adds to it. */
   readonly isList?: boolean;
   /** A flag's text as it would stand in a file. */

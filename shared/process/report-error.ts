@@ -1,6 +1,20 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { MlperfError, type MlperfErrorCode } from '../errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { asOneLine } from './one-line.ts';
+
+/** An error as a program reads it, on a line of its own on stdout. */
+export interface ErrorDocument {
+  readonly error: { readonly code: MlperfErrorCode; readonly message: string };
+  readonly exitCode: number;
+}
+
+/** @param exitCode Default: that of the error's code. */
+export function errorDocument(error: unknown, exitCode?: number): ErrorDocument {
+  const isOurs = error instanceof MlperfError;
+  const code = isOurs ? error.code : 'ERR_INTERNAL';
+  const message = error instanceof Error ? error.message : String(error);
+  return { error: { code, message }, exitCode: exitCode ?? exitCodeOf(code) };
+}
 
 /**
  * Says on stderr what went wrong and returns the exit code: the message alone for an operating error

@@ -15,6 +15,21 @@ export interface ReportParts {
   readonly machineCount: number;
 }
 
+/** The same as {@link descriptionReport}, for programs. */
+export function descriptionJson(parts: ReportParts): object {
+  const { path, description, fields, warnings, leftOut, machineCount } = parts;
+  const open = fields.map(({ key }) => key).filter((key) => isTodo(description[key] ?? ''));
+  return {
+    path,
+    factsPath: factsPathOf(path),
+    description,
+    fieldsToFillIn: open,
+    leftOut,
+    warnings,
+    machineCount,
+  };
+}
+
 /** For people: what was written, what to be careful with, and what is left to fill in. */
 export function descriptionReport(parts: ReportParts): string {
   const { path, description, fields, warnings, leftOut, machineCount } = parts;

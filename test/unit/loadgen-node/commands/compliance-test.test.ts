@@ -1,11 +1,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   COMPLIANCE_SETTINGS,
   type ComplianceValues,
 } from '../../../../loadgen-node/commands/compliance-settings.ts';
 import { complianceTest } from '../../../../loadgen-node/commands/compliance-test.ts';
+import type { RunnableTestId } from '../../../../loadgen-node/compliance/test-ids.ts';
 import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import { ComplianceScene } from '../../../support/compliance-scene.ts';
 import { suiteFolder } from '../../../support/suite-folder.ts';
@@ -13,7 +14,6 @@ import { tempFolder } from '../../../support/temp-folder.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test01 = '';
-let stdout: MockInstance<typeof process.stdout.write>;
 
 function values(flags: Record<string, string>): ComplianceValues {
   const all = { run: scene.performance, ...flags };
@@ -26,10 +26,14 @@ beforeAll(async () => {
   test01 = await scene.test('TEST01');
 });
 
-beforeEach(() => {
-  stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  return () => stdout.mockRestore();
-});
+/** The end of a test with these flags of a run, which a run that is there never prints. */
+function testWith(
+  test: RunnableTestId,
+  asked: ComplianceValues,
+  flags: Readonly<Record<string, string>>,
+): ReturnType<typeof complianceTest> {
+  return complianceTest(test, asked, { flags, tell: (text) => expect.fail(text) });
+}
 
 // Goal: a run that exists, of whichever LoadGen, can be verified without a SUT; a wrong demand is told at once.
 // Method: the command's own function over simulated runs, which have no longhaul_run.yaml.
@@ -42,7 +46,9 @@ describe('complianceTest', () => {
     writeFileSync(join(folder, 'mine.txt'), 'kept\n');
     const testRun = await scene.test('TEST04');
     const asked = values({ testRun, output });
-    expect(await complianceTest('TEST04', asked, { benchmark: 'resnet50' })).toBe(0);
+    const { exitCode, text, json } = await testWith('TEST04', asked, { benchmark: 'resnet50' });
+    expect(exitCode).toBe(0);
+    expect(json).toMatchObject({ test: 'TEST04', round: 'v4.1', hasPassed: true, folder, testRun });
     expect(readdirSync(folder).sort()).toEqual([
       'README.md',
       'accuracy',
@@ -56,10 +62,12 @@ describe('complianceTest', () => {
     expect(readme).toMatch(/^# TEST04: passed\n/);
     expect(readme).toContain('| target rate | 50 per second, as in the submission run |');
     expect(readme).toContain('95 % interval by Poisson counting');
-    expect(stdout.mock.calls.join('')).toContain('TEST04 passed.');
+    expect(text).toContain('TEST04 passed.');
     // Once more, from the logs that it copied itself.
     const again = values({ testRun: join(folder, 'performance', 'run_1'), output });
-    expect(await complianceTest('TEST04', again, { benchmark: 'resnet50' })).toBe(0);
+    expect(await testWith('TEST04', again, { benchmark: 'resnet50' })).toMatchObject({
+      exitCode: 0,
+    });
     expect(readdirSync(join(folder, 'performance', 'run_1'))).toHaveLength(2);
   });
 
@@ -67,9 +75,11 @@ describe('complianceTest', () => {
     const output = tempFolder();
     const testRun = await scene.test('TEST04', { serviceNs: () => 1e6 });
     const asked = values({ testRun, output });
-    expect(await complianceTest('TEST04', asked, { benchmark: 'resnet50' })).toBe(3);
+    const { exitCode, text, json } = await testWith('TEST04', asked, { benchmark: 'resnet50' });
+    expect(exitCode).toBe(3);
+    expect(json).toMatchObject({ hasPassed: false, isOfficialPass: true });
     expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toMatch(/^- latencies: /m);
-    expect(stdout.mock.calls.join('')).toContain(
+    expect(text).toContain(
       "TEST04 failed: the official script would pass it, but not all of longhaul's own checks are met.",
     );
   });
@@ -77,17 +87,18 @@ describe('complianceTest', () => {
   it('tells on the screen as in README.md that the test counts for no round', async () => {
     const output = tempFolder();
     const asked = values({ testRun: await scene.test('TEST04'), output });
-    expect(await complianceTest('TEST04', asked, { benchmark: 'digits' })).toBe(0);
+    const { exitCode, text } = await testWith('TEST04', asked, { benchmark: 'digits' });
+    expect(exitCode).toBe(0);
     const note =
       'No round has the benchmark digits: the test shows something, but counts for none.';
-    expect(stdout.mock.calls.join('')).toContain(`  note: ${note}\nTEST04 passed.`);
+    expect(text).toContain(`  note: ${note}\nTEST04 passed.`);
     expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toContain(`- ${note}`);
   });
 
   it("refuses another test's run, and leaves no folder of it", async () => {
     const output = join(tempFolder(), 'out');
     const asked = values({ testRun: test01, output });
-    await expect(complianceTest('TEST04', asked, { benchmark: 'resnet50' })).rejects.toThrow(
+    await expect(testWith('TEST04', asked, { benchmark: 'resnet50' })).rejects.toThrow(
       /is no run of TEST04 of round v4\.1: effective_performance_issue_same is false, not true/,
     );
     expect(existsSync(output)).toBe(false);
@@ -95,7 +106,7 @@ describe('complianceTest', () => {
 
   it('names an accuracy run that stands in place of the performance run', async () => {
     const asked = values({ run: scene.accuracy });
-    await expect(complianceTest('TEST05', asked, { benchmark: 'resnet50' })).rejects.toThrow(
+    await expect(testWith('TEST05', asked, { benchmark: 'resnet50' })).rejects.toThrow(
       /--run .*accuracy is an accuracy run: name the performance run/,
     );
   });
@@ -117,7 +128,7 @@ describe('complianceTest', () => {
     ],
   ])('refuses %s', async (_, own, flags, message) => {
     const asked = values({ testRun: test01, output: tempFolder(), ...own });
-    await expect(complianceTest('TEST01', asked, flags)).rejects.toThrow(message);
+    await expect(testWith('TEST01', asked, flags)).rejects.toThrow(message);
   });
 
   it.each([
@@ -131,9 +142,7 @@ describe('complianceTest', () => {
       cpSync(scene.performance, run, { recursive: true });
       const own = '{ benchmark: resnet50, dataDir: standin, dataCount: 7, scenario: Server }';
       writeFileSync(join(run, 'longhaul_run.yaml'), `run: ${own}\n`);
-      await expect(complianceTest('TEST04', values({ run }), { [key]: value })).rejects.toThrow(
-        message,
-      );
+      await expect(testWith('TEST04', values({ run }), { [key]: value })).rejects.toThrow(message);
     },
   );
 });

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
 import { VERBS, verbCommands } from '../../../../loadgen-node/commands/verbs.ts';
 
 it('shows each verb with the text of its own command', async () => {
@@ -13,4 +14,27 @@ it('loads no other verb than those that are named', async () => {
   const commands = await verbCommands(['--help', 'conf'], () => {});
   const withOptions = commands.filter(({ options }) => options.length > 0);
   expect(withOptions.map((command) => command.name())).toEqual(['conf']);
+});
+
+describe('--json', () => {
+  /** Not built yet. */
+  const EMPTY = ['find-peak', 'efficiency', 'doctor', 'sweep', 'report', 'compare'];
+
+  /** Every command below a verb, with its path. */
+  function leavesOf(command: Command, path: string): [string, Command][] {
+    const below = command.commands.flatMap((one) => leavesOf(one, `${path} ${one.name()}`));
+    // `settings` has a verb below it and is one itself.
+    const isVerb = below.length === 0 || command.options.length > 0;
+    return isVerb ? [[path, command], ...below] : below;
+  }
+
+  it('is a flag of every verb', async () => {
+    const names = Object.keys(VERBS).filter((name) => !EMPTY.includes(name));
+    const verbs = (await verbCommands(names, () => {})).filter((one) => names.includes(one.name()));
+    const leaves = verbs.flatMap((verb) => leavesOf(verb, verb.name()));
+    const without = leaves.filter(([, { options }]) => !options.some((o) => o.long === '--json'));
+    expect(without.map(([path]) => path)).toEqual([]);
+    expect(leaves.map(([path]) => path)).toContain('submission check');
+    expect(leaves.length).toBeGreaterThan(names.length);
+  });
 });

@@ -1,0 +1,174 @@
+import {
+  askNames,
+  checkDispatchSettings,
+  createQueryDispatchLibrary,
+  type QueryDispatchLibrary,
+  resolveNodeAddresses,
+} from '../../qdl/index.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type {
+  Query,
+  ResponseSink,
+  SystemUnderTest,
+} from '../../shared/domain/system-under-test.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { RunPlan } from '../commands/run-plan.ts';
+import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
+import { planTest } from './plan-test.ts';
+import { SourcedSamples } from './sample-library.ts';
+
+/** SUT nodes behind a network, and how queries get to them. Times stand as in a configuration file: `5s`. */
+export interface QdlOptions {
+  /** Addresses, `host:port`, or `dns:///name:port` for all addresses of a name. */
+  readonly nodes: readonly string[];
+  /** Key of the benchmark that the nodes serve. Default: that of the samples; of a library of your own, `custom`. */
+  readonly benchmark?: string;
+  /** `network`: the rules of the Network division are enforced; `open`: they are not, and the logs say so. Default: `network`. */
+  readonly division?: 'network' | 'open';
+  /** Default: `least-outstanding`. */
+  readonly policy?: 'least-outstanding' | 'round-robin' | 'weighted';
+  /** Share of each node, in the order of `nodes`. */
+  readonly weights?: readonly number[];
+  readonly nodeOutstandingMax?: number;
+  /** Default: `fail`. */
+  readonly onNodeLoss?: 'fail' | 'drain' | 'continue';
+  /** gRPC streams to each node, and TCP connections that they share. Default: 1. */
+  readonly streams?: number;
+  readonly connections?: number;
+  /** Payload bytes in one message. */
+  readonly partBytesMax?: number;
+  /** Longest wait for nodes that answer but are not ready. Default: `180s`. */
+  readonly readyTimeout?: string;
+  /** Compressions of responses that are read. Default: `identity` alone. */
+  readonly responseCompression?: readonly string[];
+  /** Percent of the samples whose payloads both ends digest. Default: 1. */
+  readonly digest?: number;
+  readonly tls?: boolean;
+  /** PEM files. */
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
+  readonly tokenFile?: string;
+  readonly keepaliveTime?: string;
+  readonly keepaliveTimeout?: string;
+}
+
+const KEYS = [
+  'benchmark',
+  'division',
+  'policy',
+  'weights',
+  'nodeOutstandingMax',
+  'onNodeLoss',
+  'streams',
+  'connections',
+  'partBytesMax',
+  'readyTimeout',
+  'responseCompression',
+  'digest',
+  'tls',
+  'tlsCa',
+  'tlsCert',
+  'tlsKey',
+  'tlsServerName',
+  'tokenFile',
+  'keepaliveTime',
+  'keepaliveTimeout',
+] as const satisfies readonly (keyof QdlOptions)[];
+
+/** A Query Dispatch Library: a SUT whose work is done by SUT nodes. One serves many tests, one after the other. */
+export interface Qdl extends SystemUnderTest {
+  /** Addresses of the SUT nodes. */
+  readonly nodes: readonly string[];
+}
+
+/** What {@link createQdl} makes: a QDL for each test, with the test's own settings. */
+export class NetworkSut implements Qdl {
+  readonly nodes: readonly string[];
+  readonly options: PlainOptions;
+  readonly samples: SamplePayloads;
+  #library: QueryDispatchLibrary | undefined;
+
+  constructor(options: PlainOptions, samples: SamplePayloads, nodes: readonly string[]) {
+    this.nodes = nodes;
+    this.options = { ...options, sut: nodes };
+    this.samples = samples;
+  }
+
+  /**
+   * Makes the QDL of the next test.
+   * @returns The plan with the addresses that names stand for.
+   * @throws MlperfError
+   */
+  async begin(plan: RunPlan): Promise<{ plan: RunPlan; library: QueryDispatchLibrary }> {
+    const { digestOf, encoding } = this.samples;
+    const dispatch = {
+      ...plan.dispatch,
+      encoding,
+      nodes: await resolveNodeAddresses(plan.dispatch.nodes),
+      digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
+    };
+    namingOptions(() => checkDispatchSettings(dispatch));
+    const library = createQueryDispatchLibrary(dispatch, this.samples);
+    this.#library = library;
+    return { plan: { ...plan, encoding, dispatch }, library };
+  }
+
+  async name(): Promise<string> {
+    if (this.#library !== undefined) return this.#library.name();
+    const { dispatch } = planTest({ ...this.options, targetQps: 1 });
+    const nodes = await resolveNodeAddresses(dispatch.nodes);
+    // One that nobody gave would have been refused.
+    return (await askNames({ ...dispatch, nodes })).name as string;
+  }
+
+  start(sink: ResponseSink): Promise<void> {
+    return this.#current.start(sink);
+  }
+
+  issueQuery(query: Query): void {
+    this.#current.issueQuery(query);
+  }
+
+  flushQueries(): void {
+    this.#current.flushQueries();
+  }
+
+  giveUp(): void {
+    this.#current.giveUp();
+  }
+
+  async stop(): Promise<void> {
+    const library = this.#library;
+    this.#library = undefined;
+    await library?.stop();
+  }
+
+  get #current(): QueryDispatchLibrary {
+    if (this.#library !== undefined) return this.#library;
+    throw new MlperfError('ERR_INTERNAL', 'a QDL is started by startTest');
+  }
+}
+
+/**
+ * The Query Dispatch Library for SUT nodes. Nothing connects before the test (or `name()`).
+ * @param samples Where the payloads come from: {@link openSamples}, {@link samplesInMemory}, or a library of your own.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`
+ */
+export function createQdl(options: QdlOptions, samples: SamplePayloads): Qdl {
+  const { nodes, ...others } = options;
+  const own = checkOptions(others, KEYS, 'createQdl');
+  const ofSamples = samples instanceof SourcedSamples ? samples.source.options : {};
+  const { benchmark = ofSamples.benchmark ?? 'custom' } = own;
+  if (ofSamples.benchmark !== undefined && benchmark !== ofSamples.benchmark) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `createQdl: benchmark: "${String(benchmark)}" is not that of the samples, which are of "${String(ofSamples.benchmark)}"`,
+    );
+  }
+  checkOptions({ sut: nodes ?? [] }, ['sut'], 'createQdl: nodes');
+  const qdl = new NetworkSut({ ...ofSamples, ...own, benchmark }, samples, nodes);
+  planTest({ ...qdl.options, targetQps: 1 });
+  return qdl;
+}

@@ -1,0 +1,140 @@
+import { benchmarkEncoding, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import type {
+  QuerySampleLibrary,
+  SamplePayloads,
+} from '../../shared/domain/query-sample-library.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
+import { SampleDigests } from '../qsl/sample-digests.ts';
+import { SampleStore } from '../qsl/sample-store.ts';
+import { checkOptions, type PlainOptions } from './options.ts';
+import { planTest } from './plan-test.ts';
+import { ProgramDataSet } from './program-data-set.ts';
+
+/** A sample library whose samples a {@link Qdl} can send. */
+export interface SampleLibrary extends QuerySampleLibrary, SamplePayloads {}
+
+/** Which samples of which benchmark. Times and sizes stand as in a configuration file. */
+export interface SampleOptions {
+  /** Key of the benchmark: `digits`, `resnet50`, `null`, ... */
+  readonly benchmark: string;
+  /** How samples travel. Default: the benchmark's first encoding. */
+  readonly encoding?: string;
+  /** Lossless compression of each sample, untimed: `lz4`, `gzip`, ... Default: `identity`. */
+  readonly compression?: string;
+  /** Folder of your own copy; `standin` for images that longhaul draws. Default: made or cached. */
+  readonly dataDir?: string;
+  /** Of images that longhaul draws. */
+  readonly dataSeed?: number;
+  readonly dataCount?: number;
+  /** List of checksums in place of the one in the folder. */
+  readonly dataChecksums?: string;
+  /** Benchmarks null, echo, delay: bytes of each sample, and how many there are. */
+  readonly sampleBytes?: number;
+  readonly sampleCount?: number;
+  /** Folder for generated data. Default: `$XDG_CACHE_HOME` or `~/.cache`, and there longhaul. */
+  readonly cacheDir?: string;
+}
+
+const KEYS = [
+  'benchmark',
+  'encoding',
+  'compression',
+  'dataDir',
+  'dataSeed',
+  'dataCount',
+  'dataChecksums',
+  'sampleBytes',
+  'sampleCount',
+  'cacheDir',
+] as const satisfies readonly (keyof SampleOptions)[];
+
+/** What is known of where samples come from. */
+export interface SampleSource {
+  readonly dataSet: DataSet;
+  readonly check: DataSetCheck;
+  readonly options: PlainOptions;
+}
+
+/** A store that knows where its samples come from. */
+export class SourcedSamples extends SampleStore {
+  readonly source: SampleSource;
+
+  constructor(source: SampleSource, options: ConstructorParameters<typeof SampleStore>[1]) {
+    super(source.dataSet, options);
+    this.source = source;
+  }
+}
+
+/**
+ * The sample library of a benchmark: finds, or makes, its data set and compares it with its checksums. Payloads are read when
+ * the test loads them.
+ * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_DATA_SET`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
+ */
+export async function openSamples(options: SampleOptions): Promise<SampleLibrary> {
+  const said = checkOptions(options, KEYS, 'openSamples');
+  const plan = planTest({ ...said, benchmark: options.benchmark, targetQps: 1 });
+  const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
+  const onProgress = (): void => {};
+  const { openDataSet } = await loadgenBenchmark(rules.key);
+  const opened = { dataFolder, cacheFolder, generated, synthetic, onProgress };
+  const dataSet = await openDataSet(opened);
+  const check = await checkDataSet(dataSet, plan.dataChecksums, onProgress);
+  const { performanceSampleCount } = rules;
+  const digests = new SampleDigests();
+  const store = { encoding, performanceSampleCount, digests };
+  return new SourcedSamples({ dataSet, check, options: said }, store);
+}
+
+/** Of a library that the calling program wrote itself. */
+export function foreignSource({ name, totalSampleCount }: QuerySampleLibrary): SampleSource {
+  const noPayload = (): never => {
+    throw new MlperfError('ERR_INTERNAL', `${name} gives its payloads itself`);
+  };
+  return sourceOf(new ProgramDataSet(name, totalSampleCount, noPayload));
+}
+
+function sourceOf(dataSet: ProgramDataSet): SampleSource {
+  const { name, totalSampleCount: sampleCount } = dataSet;
+  const check = { name, folder: '', sampleCount, fileCount: 0, digest: '', list: undefined };
+  return { dataSet, check, options: {} };
+}
+
+/** Samples that a program has in memory. */
+export interface MemorySamples {
+  /** Stands in the logs. Default: `memory`. */
+  readonly name?: string;
+  /** Benchmark that SUT nodes serve them for. Default: `custom`. */
+  readonly benchmark?: string;
+  /** Which of the benchmark's encodings the payloads have. Default: its first. */
+  readonly encoding?: string;
+  /** Samples that a performance run uses. Default: as the benchmark says, 1024. */
+  readonly performanceSampleCount?: number;
+}
+
+/**
+ * A sample library of payloads that are there already: sample i is `payloads[i]`, sent byte for byte. None is copied: they may
+ * not change during a test.
+ * @throws MlperfError `ERR_DATA_SET` for no sample, or an empty one; `ERR_BENCHMARK_UNKNOWN`
+ */
+export function samplesInMemory(
+  payloads: readonly Uint8Array[],
+  { name = 'memory', benchmark = 'custom', encoding, performanceSampleCount }: MemorySamples = {},
+): SampleLibrary {
+  if (payloads.length === 0) throw new MlperfError('ERR_DATA_SET', `${name} has no sample`);
+  const empty = payloads.findIndex((payload) => payload.length === 0);
+  if (empty >= 0) {
+    throw new MlperfError('ERR_DATA_SET', `sample ${empty} of ${name} is empty: it needs a byte`);
+  }
+  const rules = benchmarkRules(benchmark);
+  // In range: the store asks for its own samples alone.
+  const dataSet = new ProgramDataSet(name, payloads.length, (i) => payloads[i] as Uint8Array);
+  const source = { ...sourceOf(dataSet), options: { benchmark, encoding } };
+  return new SourcedSamples(source, {
+    encoding: benchmarkEncoding(rules, encoding ?? (Object.keys(rules.encodings)[0] as string)),
+    performanceSampleCount: performanceSampleCount ?? rules.performanceSampleCount,
+    digests: new SampleDigests(),
+  });
+}

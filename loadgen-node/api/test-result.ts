@@ -1,0 +1,43 @@
+import type { NetworkAudit } from '../audit/network-audit.ts';
+import type { TestOutcome, Verdict } from '../engine/test-outcome.ts';
+import type { RunFigures } from '../records/figure-names.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
+import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
+
+/** Accuracy against its target, both from 0 to 1. */
+export interface AccuracyResult {
+  /** `top-1`, ... */
+  readonly metric: string;
+  readonly value: number;
+  readonly target: number;
+  readonly isMet: boolean;
+}
+
+/** What a test came to. INVALID is a result, not an error. */
+export interface TestResult {
+  readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
+  /** longhaul's verdict. */
+  readonly verdict: Verdict;
+  /** LoadGen's own, which ignores logged errors. */
+  readonly loadgenVerdict: Verdict;
+  /** Figures of the performance phase by name; times in ns. One that the test does not have is absent. */
+  readonly figures: RunFigures;
+  /** In the order of the settings; apart from the verdicts. */
+  readonly thresholds: readonly ThresholdResult[];
+  /** True also without thresholds. */
+  readonly meetsThresholds: boolean;
+  /** Null: no accuracy phase, or one without an accuracy. */
+  readonly accuracy: AccuracyResult | null;
+  /** Mode `find-peak`: the rate that LoadGen's own search found. */
+  readonly peakTargetQps: number | null;
+  /** A row per sample of the performance phase; null: there was none, it was a search, or none were kept. */
+  readonly records: SampleRecords | null;
+  /** Rules of the Network division; null for a SUT that is no QDL. */
+  readonly audit: NetworkAudit | null;
+  /** What a reader of the result has to know; whatever shows the result has to show them. */
+  readonly notes: readonly string[];
+  /** Folder of the logs. */
+  readonly output: string;
+  /** All that LoadGen knows of the test. Less stable than the other fields. */
+  readonly outcome: TestOutcome;
+}

@@ -1,0 +1,38 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { FigureName } from '../records/figure-names.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
+import type { Threshold } from './condition.ts';
+
+const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];
+
+const TOKEN_FIGURES: readonly FigureName[] = [
+  'ttft_p50',
+  'ttft_p99',
+  'tpot_p50',
+  'tpot_p99',
+  'tokens_per_second',
+];
+
+/**
+ * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the first of them, and why.
+ */
+export function checkThresholds(thresholds: readonly Threshold[], settings: TestSettings): void {
+  for (const { text, figure } of thresholds) {
+    const why = whyAbsent(figure, settings);
+    if (why === undefined) continue;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--threshold "${text}": ${why}`);
+  }
+}
+
+function whyAbsent(figure: FigureName, settings: TestSettings): string | undefined {
+  const { mode, scenario, useTokenLatencies } = settings;
+  if (mode === 'AccuracyOnly') return 'a run of mode accuracy has no figures of performance';
+  if (scenario !== 'Server' && SERVER_ONLY.includes(figure)) {
+    return `${figure} is a figure of scenario Server, and this run is ${scenario}`;
+  }
+  if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
+    return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;
+  }
+  return undefined;
+}
