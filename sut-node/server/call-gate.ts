@@ -53,7 +53,7 @@ const HEAD_BYTES = 5;
  * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
  * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
  * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
- * Of Watch and reflection it counts the bytes to the end.
+ * Of Watch, reflection and link tests it counts the bytes to the end.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
@@ -155,12 +155,18 @@ function watchMessages(
   rule: CallRule,
   { firstMessageMs, onRefused }: GateRules,
 ): void {
-  const timer = setTimeout(() => {
-    onRefused('too-late');
-    stream.close(constants.NGHTTP2_CANCEL);
-  }, firstMessageMs);
-  timer.unref();
+  const closeAfter = (waitMs: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      onRefused('too-late');
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, waitMs).unref();
+  let timer = closeAfter(firstMessageMs);
   stream.once('close', () => clearTimeout(timer));
+  const onFirstWhole = (): void => {
+    if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
+    if (rule.lifeMsMax !== undefined) timer = closeAfter(rule.lifeMsMax);
+  };
+  let isFirstWhole = false;
   let seenBytes = 0;
   let messageBytes = 0;
   const onData = (bytes: Buffer): void => {
@@ -172,8 +178,9 @@ function watchMessages(
     if (isTooLarge) {
       onRefused('too-large');
       stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    } else if (isWhole && rule.isLong) {
-      clearTimeout(timer);
+    } else if (isWhole && !isFirstWhole) {
+      isFirstWhole = true;
+      onFirstWhole();
     }
     if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
   };
