@@ -22,7 +22,11 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { softwareComponents } from '../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../shared/host/machine-source.ts';
-import { ownRuntimeFlags, readTuningFacts } from '../../shared/host/tuning-facts.ts';
+import {
+  ownRuntimeFlags,
+  readTuningFacts,
+  type TuningFacts,
+} from '../../shared/host/tuning-facts.ts';
 import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
@@ -32,6 +36,7 @@ import { type DoctorFinding, type FindingGroup, subject } from '../doctor/findin
 import { type MeasuredLink, wayFindings } from '../doctor/link-findings.ts';
 import { machineFindings } from '../doctor/machine-findings.ts';
 import { ceilingFindings, type PlannedLoad, planFindings } from '../doctor/plan-findings.ts';
+import { isBusyNow } from '../doctor/processor-findings.ts';
 import { throughputFindings } from '../doctor/throughput-findings.ts';
 import { versionFindings } from '../doctor/version-findings.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
@@ -114,7 +119,7 @@ async function examine(
     nodes.push(await examineNode(address, settings, own, { values, terminal }));
   }
   const measured = nodes.flatMap(({ link }) => (link === undefined ? [] : [link]));
-  const ceiling = await ceilingGroup(values, plan, terminal);
+  const ceiling = await ceilingGroup(values, plan, { tuning, terminal });
   const groups = [
     {
       title: 'LoadGen node (this machine)',
@@ -249,16 +254,22 @@ function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGr
 async function ceilingGroup(
   { cacheDir, again }: DoctorValues,
   plan: PlannedLoad | null,
-  terminal: Terminal,
+  { tuning, terminal }: { readonly tuning: TuningFacts; readonly terminal: Terminal },
 ): Promise<DoctorFinding[]> {
+  const isBusy = isBusyNow(tuning);
+  let isNew = false;
   try {
     const ceiling = await generatorCeiling(cacheDir ?? defaultCacheFolder(), {
       isAgain: again,
-      onMeasure: () => terminal.status('measuring the generator ceiling', 'once, some seconds'),
+      isKept: !isBusy,
+      onMeasure: () => {
+        isNew = true;
+        terminal.status('measuring the generator ceiling', 'once, some seconds');
+      },
     });
-    return ceilingFindings(ceiling, plan, null);
+    return ceilingFindings(ceiling, plan, { isDisturbed: isNew && isBusy, whyNone: null });
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    return ceilingFindings(null, plan, messageOf(error));
+    return ceilingFindings(null, plan, { isDisturbed: false, whyNone: messageOf(error) });
   }
 }

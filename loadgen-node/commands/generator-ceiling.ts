@@ -16,13 +16,21 @@ const WARM_UP = 30_000;
 const IN_PROCESS_QUERIES = 500_000;
 const LOOPBACK_QUERIES = 120_000;
 
+/** What decides whether a ceiling is measured, and whether it is kept. */
+interface CeilingOptions {
+  readonly isAgain: boolean;
+  /** False where other processes take the CPUs now: what is measured then would be held against quiet runs later on. */
+  readonly isKept: boolean;
+  readonly onMeasure: () => void;
+}
+
 /**
- * The ceiling of this machine's LoadGen: the kept one where it still holds, else measured and kept.
- * @throws MlperfError where it can be neither measured nor kept
+ * The ceiling of this machine's LoadGen: the kept one where it still holds, else measured.
+ * @throws MlperfError where it cannot be measured, or not be kept
  */
 export async function generatorCeiling(
   cacheFolder: string,
-  options: { readonly isAgain: boolean; readonly onMeasure: () => void },
+  options: CeilingOptions,
 ): Promise<GeneratorCeiling> {
   const kept = options.isAgain ? null : readCeiling(cacheFolder);
   if (kept !== null) return kept;
@@ -34,7 +42,7 @@ export async function generatorCeiling(
     inProcessQps: await inProcess(store),
     loopbackQps: await overLoopback(store),
   };
-  writeCeiling(cacheFolder, ceiling);
+  if (options.isKept) writeCeiling(cacheFolder, ceiling);
   return ceiling;
 }
 

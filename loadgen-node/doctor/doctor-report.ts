@@ -35,7 +35,7 @@ function summaryLine(findings: readonly DoctorFinding[]): string {
     counted(count('error'), 'error'),
     counted(count('warning'), 'warning'),
     `${count('ok')} ok`,
-    `${count('not checkable')} not checkable`,
+    `${count('not checkable')} not checkable (?)`,
   ];
   return parts.join(', ');
 }

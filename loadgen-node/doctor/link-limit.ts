@@ -14,6 +14,8 @@ export interface LinkBounds {
   readonly cardBitsPerSecond: number | null;
   /** Null where the kernel was not asked, or this end received. */
   readonly tcp: TcpInfo | null;
+  /** Both ends share the CPUs of one machine. */
+  readonly isOneMachine: boolean;
 }
 
 /** What held a test of a link up. */
@@ -24,6 +26,7 @@ export type LinkLimit =
   | 'card'
   | 'loadgen-cpu'
   | 'sut-cpu'
+  | 'one-machine'
   | 'path';
 
 /** Rate from which on a bound counts as reached: windows are never full all the time, and a card carries headers too. */
@@ -76,5 +79,5 @@ export function limitOf(test: LinkTestOutcome, bounds: LinkBounds): LinkLimit {
     return 'loadgen-cpu';
   }
   if ((test.sutBusyShare ?? 0) >= BUSY) return 'sut-cpu';
-  return 'path';
+  return bounds.isOneMachine ? 'one-machine' : 'path';
 }

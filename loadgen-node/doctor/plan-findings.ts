@@ -173,11 +173,19 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
 /** Share of the ceiling from which on the generator is a part of what is measured. */
 const CEILING_NEAR = 0.5;
 
+/** How a ceiling came about. */
+export interface CeilingNotes {
+  /** It was measured just now, while other processes took the CPUs. */
+  readonly isDisturbed: boolean;
+  /** Why there is none. */
+  readonly whyNone: string | null;
+}
+
 /** What this machine's LoadGen carries, and the planned load beside it. */
 export function ceilingFindings(
   ceiling: GeneratorCeiling | null,
   plan: PlannedLoad | null,
-  whyNone: string | null,
+  { isDisturbed, whyNone }: CeilingNotes,
 ): DoctorFinding[] {
   const about = subject('generator-ceiling', 'Generator ceiling', {
     inProcessQps: ceiling?.inProcessQps ?? null,
@@ -189,7 +197,14 @@ export function ceilingFindings(
   const seen =
     `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
     `${countText(inProcessQps)} with a null SUT in process, flat out (${measuredAt.slice(0, 10)})`;
-  const findings = [about.ok(seen)];
+  const findings = [
+    isDisturbed
+      ? about.warning(
+          `${seen}, while other processes took CPU time: too low, and not kept`,
+          'longhaul doctor once more when the machine is quiet',
+        )
+      : about.ok(seen),
+  ];
   const perSecond = plan?.targetQps ?? null;
   if (plan === null || perSecond === null || plan.scenario === 'Offline') return findings;
   const share = perSecond / loopbackQps;

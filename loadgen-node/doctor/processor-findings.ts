@@ -17,6 +17,11 @@ const STEAL_ERROR = 0.1;
 /** Work of other processes from which on they are seen in a tail. */
 const BUSY_WARNING = 0.25;
 
+/** True where other processes take so much of the CPUs that a measurement would show them. */
+export function isBusyNow({ busyShare }: TuningFacts): boolean {
+  return (busyShare ?? 0) > BUSY_WARNING;
+}
+
 /** What the processors of a machine will do to a measurement. @param threads Hardware threads of the machine */
 export function processorFindings(tuning: TuningFacts, threads: number | null): DoctorFinding[] {
   return [
@@ -84,11 +89,12 @@ function quota({ quotaCpus, quotaPeriods, throttledPeriods }: TuningFacts): Doct
   return about.warning(`${cpus}; not throttled so far, which a run may change`, advice);
 }
 
-function otherLoad({ busyShare }: TuningFacts): DoctorFinding {
+function otherLoad(tuning: TuningFacts): DoctorFinding {
+  const { busyShare } = tuning;
   const about = subject('other-load', 'Load of other processes', { busyShare });
   if (busyShare === null) return about.unknown('the system does not tell (no /proc/stat)');
   const seen = `CPUs were busy for ${percentText(busyShare)} of a quarter of a second`;
-  return busyShare > BUSY_WARNING
+  return isBusyNow(tuning)
     ? about.warning(seen, 'end what else runs here; "top" names it')
     : about.ok(seen);
 }

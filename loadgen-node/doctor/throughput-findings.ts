@@ -45,6 +45,7 @@ export function boundsOf(measured: MeasuredLink, direction: LinkDirection): Link
     receiveBufferBytes: isToSut ? buffers.sut.receive : buffers.loadgen.receive,
     cardBitsPerSecond: cardRate(measured),
     tcp: isToSut ? tcp : null,
+    isOneMachine: measured.link.isSameMachine === true,
   };
 }
 
@@ -152,6 +153,8 @@ function limitText(
       return `the CPU of the LoadGen node (its thread was busy for ${percentText(loadgenBusyShare)})`;
     case 'sut-cpu':
       return `the CPU of the SUT node (its I/O thread was busy for ${percentText(sutBusyShare ?? 1)})`;
+    case 'one-machine':
+      return 'this machine: both ends share its CPUs';
     case 'path':
       return 'the path: no window, buffer or CPU was used up';
   }
@@ -167,6 +170,7 @@ function adviceFor(limit: LinkLimit, direction: LinkDirection): string | null {
     case 'receive-buffer':
       return 'larger tcp_wmem and tcp_rmem (see Socket buffers), or run --streams 4 --connections 4';
     case 'card':
+    case 'one-machine':
       return null;
     case 'loadgen-cpu':
       return 'more threads for gRPC: run --streams 4 --connections 4 --channel-threads 4';
