@@ -29,8 +29,11 @@ export type LinkLimit =
   | 'one-machine'
   | 'path';
 
-/** Rate from which on a bound counts as reached: windows are never full all the time, and a card carries headers too. */
-const REACHED = 0.6;
+/**
+ * Share of a bound from which on it counts as reached. HTTP/2 gives a window back when half of it was read (nghttp2),
+ * so that half of it, and less while round trips are longer under load, is what carries; a card carries headers, too.
+ */
+const REACHED = { 'http2-window': 0.4, 'send-buffer': 0.5, 'receive-buffer': 0.5 } as const;
 const CARD_REACHED = 0.85;
 const BUSY = 0.85;
 
@@ -71,8 +74,10 @@ export function limitOf(test: LinkTestOutcome, bounds: LinkBounds): LinkLimit {
   const rate = test.bitsPerSecond ?? 0;
   const card = bounds.cardBitsPerSecond;
   if (card !== null && rate >= CARD_REACHED * card) return 'card';
-  const [nearest] = Object.entries(boundRates(bounds)).sort(([, a], [, b]) => a - b);
-  if (nearest !== undefined && rate >= REACHED * nearest[1]) return nearest[0] as LinkLimit;
+  const rates = boundRates(bounds);
+  const kinds = ['http2-window', 'send-buffer', 'receive-buffer'] as const;
+  const nearest = kinds.reduce((best, kind) => (rates[kind] < rates[best] ? kind : best));
+  if (rate >= REACHED[nearest] * rates[nearest]) return nearest;
   const { tcp } = bounds;
   if (tcp !== null && tcp.sendBufferLimitedShare >= LIMITED) return 'send-buffer';
   if (test.loadgenBusyShare >= BUSY && test.loadgenBusyShare >= (test.sutBusyShare ?? 0)) {

@@ -46,6 +46,9 @@ type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fla
 /** gRPC's head of a message: a byte for compression, four for the length. */
 const HEAD_BYTES = 5;
 
+/** How long a peer may take to notice that a call of bounded life has ended. */
+const AFTER_END_MS = 500;
+
 /**
  * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
  * the peer likes: 64 MiB in each of a hundred calls on each connection.
@@ -164,7 +167,13 @@ function watchMessages(
   stream.once('close', () => clearTimeout(timer));
   const onFirstWhole = (): void => {
     if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
-    if (rule.lifeMsMax !== undefined) timer = closeAfter(rule.lifeMsMax);
+    if (rule.lifeMsMax === undefined) return;
+    timer = closeAfter(rule.lifeMsMax);
+    // The node has said its last: what the peer goes on sending would be read and thrown away beside a run.
+    stream.once('finish', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
+    });
   };
   let isFirstWhole = false;
   let seenBytes = 0;
