@@ -78,11 +78,12 @@ export function limitOf(test: LinkTestOutcome, bounds: LinkBounds): LinkLimit {
   const kinds = ['http2-window', 'send-buffer', 'receive-buffer'] as const;
   const nearest = kinds.reduce((best, kind) => (rates[kind] < rates[best] ? kind : best));
   if (rate >= REACHED[nearest] * rates[nearest]) return nearest;
-  const { tcp } = bounds;
-  if (tcp !== null && tcp.sendBufferLimitedShare >= LIMITED) return 'send-buffer';
   if (test.loadgenBusyShare >= BUSY && test.loadgenBusyShare >= (test.sutBusyShare ?? 0)) {
     return 'loadgen-cpu';
   }
   if ((test.sutBusyShare ?? 0) >= BUSY) return 'sut-cpu';
-  return bounds.isOneMachine ? 'one-machine' : 'path';
+  if (bounds.isOneMachine) return 'one-machine';
+  const { tcp } = bounds;
+  if (tcp !== null && tcp.sendBufferLimitedShare >= LIMITED) return 'send-buffer';
+  return tcp !== null && tcp.receiveLimitedShare >= LIMITED ? 'receive-buffer' : 'path';
 }
