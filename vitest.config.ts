@@ -11,6 +11,7 @@ const TOGETHER = [
   'conformance-verbs',
   'custom-model',
   'digits-model',
+  'doctor',
   'faults',
   'faults-network',
   'faults-nodes',

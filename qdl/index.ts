@@ -15,8 +15,10 @@ export {
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,
 } from './dispatch-settings.ts';
+export { testLink } from './node/link-test.ts';
 export { resolveNodeAddresses } from './node-addresses.ts';
 export { askSystems } from './node-systems.ts';
+export { probeNode } from './probe-node.ts';
 export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 

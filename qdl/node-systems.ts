@@ -5,6 +5,8 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { errorCodeOf } from '../shared/errors/to-mlperf-error.ts';
 import { factsFromWire } from '../shared/host/facts-on-wire.ts';
 import type { SystemFacts } from '../shared/host/system-facts.ts';
+import type { TuningFacts } from '../shared/host/tuning-facts.ts';
+import { tuningFromWire } from '../shared/host/tuning-on-wire.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { type ConnectionEnds, findConnectionEnds } from './node/connection-ends.ts';
 import { ControlClient } from './node/control-client.ts';
@@ -17,7 +19,12 @@ export interface NodeSystem extends ConnectionEnds {
   readonly address: string;
   readonly name: string;
   /** Null where the node tells none. */
-  readonly system: { readonly gatheredAt: string; readonly facts: SystemFacts } | null;
+  readonly system: {
+    readonly gatheredAt: string;
+    readonly facts: SystemFacts;
+    /** Null where the node does not look at it. */
+    readonly tuning: TuningFacts | null;
+  } | null;
   /** Why it tells none, in words. */
   readonly whyMissing: string | null;
 }
@@ -75,7 +82,7 @@ async function answerOf(client: ControlClient): Promise<DescribeSystemResponse__
 
 function systemIn(
   address: string,
-  { gatheredAt, facts }: DescribeSystemResponse__Output,
+  { gatheredAt, facts, tuning }: DescribeSystemResponse__Output,
 ): NonNullable<NodeSystem['system']> {
   const wrong = (what: string, cause?: unknown): MlperfError =>
     new MlperfError(
@@ -86,7 +93,11 @@ function systemIn(
   const time = new Date(gatheredAt);
   if (Number.isNaN(time.getTime())) throw wrong('no time at which it read its machine');
   try {
-    return { gatheredAt: time.toISOString(), facts: factsFromWire(facts) };
+    return {
+      gatheredAt: time.toISOString(),
+      facts: factsFromWire(facts),
+      tuning: tuning === null ? null : tuningFromWire(tuning),
+    };
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
     const issue = error.issues[0];

@@ -23,6 +23,7 @@ import { CreditBook } from './server/credit-book.ts';
 import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
 import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
+import { LinkTests } from './server/link-test-handler.ts';
 import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
 import { nodeOffer, readBy } from './server/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
@@ -132,6 +133,7 @@ class ServingNode implements SutNode {
   readonly #digests = new DigestThread();
   readonly #ledgers = new RunLedgers(this.#digests);
   readonly #streams: InferStreams;
+  readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
   readonly #batcher: DynamicBatcher;
   readonly #closed = new Deferred<void>();
@@ -154,6 +156,7 @@ class ServingNode implements SutNode {
       settings,
       offer: nodeOffer(settings, model),
     };
+    this.#linkTests = new LinkTests(this.#facts.name, this.#limits, () => this.#streams.count > 0);
     this.#operations = new NodeOperations(settings, this.#status, hooks.logger);
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
@@ -223,6 +226,7 @@ class ServingNode implements SutNode {
       machine: this.#settings.tellsSystemFacts
         ? new MachineFacts(() => this.#streams.count > 0)
         : undefined,
+      linkTests: this.#settings.allowsLinkTest ? this.#linkTests : undefined,
       model: () => this.#loadedModel,
       inferServices: () => (this.state === 'NODE_STATE_READY' ? services : undefined),
       limits: () => this.#wireLimits(),
@@ -302,6 +306,7 @@ class ServingNode implements SutNode {
   /** Ends everything at once. Nobody is waited for but threads and connections, and they not for ever. */
   async close(): Promise<void> {
     this.#streams.abort(`SUT node ${this.name} was stopped`);
+    this.#linkTests.endAll(`SUT node ${this.name} was stopped`);
     await Promise.all([
       this.#server?.close(`SUT node ${this.name} was stopped`),
       this.#model.stop(this.#patience.withWorkers()),

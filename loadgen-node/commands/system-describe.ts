@@ -186,7 +186,9 @@ async function gatherFacts(
     const { address, name, system, whyMissing, localAddress, remoteAddress } = node;
     const connection = { localAddress, remoteAddress, dataConnections: values.connections };
     const link = linkFacts(connection, loadgen.facts, system?.facts ?? null);
-    return { address, name, gathered: system, whyMissing, link };
+    const gathered =
+      system === null ? null : { gatheredAt: system.gatheredAt, facts: system.facts };
+    return { address, name, gathered, whyMissing, link };
   });
   const longhaulVersion = packageVersion();
   const file = { schemaVersion: FACTS_SCHEMA_VERSION, longhaulVersion, loadgen, sutNodes } as const;

@@ -21,6 +21,11 @@ import type { FirstToken as _mlperf_network_v1_FirstToken, FirstToken__Output as
 import type { HostFacts as _mlperf_network_v1_HostFacts, HostFacts__Output as _mlperf_network_v1_HostFacts__Output } from './mlperf/network/v1/HostFacts.ts';
 import type { LedgerRequest as _mlperf_network_v1_LedgerRequest, LedgerRequest__Output as _mlperf_network_v1_LedgerRequest__Output } from './mlperf/network/v1/LedgerRequest.ts';
 import type { LedgerResponse as _mlperf_network_v1_LedgerResponse, LedgerResponse__Output as _mlperf_network_v1_LedgerResponse__Output } from './mlperf/network/v1/LedgerResponse.ts';
+import type { LinkTestRequest as _mlperf_network_v1_LinkTestRequest, LinkTestRequest__Output as _mlperf_network_v1_LinkTestRequest__Output } from './mlperf/network/v1/LinkTestRequest.ts';
+import type { LinkTestResponse as _mlperf_network_v1_LinkTestResponse, LinkTestResponse__Output as _mlperf_network_v1_LinkTestResponse__Output } from './mlperf/network/v1/LinkTestResponse.ts';
+import type { LinkTestResult as _mlperf_network_v1_LinkTestResult, LinkTestResult__Output as _mlperf_network_v1_LinkTestResult__Output } from './mlperf/network/v1/LinkTestResult.ts';
+import type { LinkTestStart as _mlperf_network_v1_LinkTestStart, LinkTestStart__Output as _mlperf_network_v1_LinkTestStart__Output } from './mlperf/network/v1/LinkTestStart.ts';
+import type { LinkTestStarted as _mlperf_network_v1_LinkTestStarted, LinkTestStarted__Output as _mlperf_network_v1_LinkTestStarted__Output } from './mlperf/network/v1/LinkTestStarted.ts';
 import type { LoadGenMessage as _mlperf_network_v1_LoadGenMessage, LoadGenMessage__Output as _mlperf_network_v1_LoadGenMessage__Output } from './mlperf/network/v1/LoadGenMessage.ts';
 import type { MemoryFacts as _mlperf_network_v1_MemoryFacts, MemoryFacts__Output as _mlperf_network_v1_MemoryFacts__Output } from './mlperf/network/v1/MemoryFacts.ts';
 import type { MemoryModuleFacts as _mlperf_network_v1_MemoryModuleFacts, MemoryModuleFacts__Output as _mlperf_network_v1_MemoryModuleFacts__Output } from './mlperf/network/v1/MemoryModuleFacts.ts';
@@ -44,6 +49,7 @@ import type { SutMessage as _mlperf_network_v1_SutMessage, SutMessage__Output as
 import type { SystemFacts as _mlperf_network_v1_SystemFacts, SystemFacts__Output as _mlperf_network_v1_SystemFacts__Output } from './mlperf/network/v1/SystemFacts.ts';
 import type { SystemUnderTestClient as _mlperf_network_v1_SystemUnderTestClient, SystemUnderTestDefinition as _mlperf_network_v1_SystemUnderTestDefinition } from './mlperf/network/v1/SystemUnderTest.ts';
 import type { TensorDescription as _mlperf_network_v1_TensorDescription, TensorDescription__Output as _mlperf_network_v1_TensorDescription__Output } from './mlperf/network/v1/TensorDescription.ts';
+import type { TuningFacts as _mlperf_network_v1_TuningFacts, TuningFacts__Output as _mlperf_network_v1_TuningFacts__Output } from './mlperf/network/v1/TuningFacts.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -75,6 +81,12 @@ export interface ProtoGrpcType {
         HostFacts: MessageTypeDefinition<_mlperf_network_v1_HostFacts, _mlperf_network_v1_HostFacts__Output>
         LedgerRequest: MessageTypeDefinition<_mlperf_network_v1_LedgerRequest, _mlperf_network_v1_LedgerRequest__Output>
         LedgerResponse: MessageTypeDefinition<_mlperf_network_v1_LedgerResponse, _mlperf_network_v1_LedgerResponse__Output>
+        LinkTestDirection: EnumTypeDefinition
+        LinkTestRequest: MessageTypeDefinition<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestRequest__Output>
+        LinkTestResponse: MessageTypeDefinition<_mlperf_network_v1_LinkTestResponse, _mlperf_network_v1_LinkTestResponse__Output>
+        LinkTestResult: MessageTypeDefinition<_mlperf_network_v1_LinkTestResult, _mlperf_network_v1_LinkTestResult__Output>
+        LinkTestStart: MessageTypeDefinition<_mlperf_network_v1_LinkTestStart, _mlperf_network_v1_LinkTestStart__Output>
+        LinkTestStarted: MessageTypeDefinition<_mlperf_network_v1_LinkTestStarted, _mlperf_network_v1_LinkTestStarted__Output>
         LoadGenMessage: MessageTypeDefinition<_mlperf_network_v1_LoadGenMessage, _mlperf_network_v1_LoadGenMessage__Output>
         MemoryFacts: MessageTypeDefinition<_mlperf_network_v1_MemoryFacts, _mlperf_network_v1_MemoryFacts__Output>
         MemoryModuleFacts: MessageTypeDefinition<_mlperf_network_v1_MemoryModuleFacts, _mlperf_network_v1_MemoryModuleFacts__Output>
@@ -99,6 +111,7 @@ export interface ProtoGrpcType {
         SystemFacts: MessageTypeDefinition<_mlperf_network_v1_SystemFacts, _mlperf_network_v1_SystemFacts__Output>
         SystemUnderTest: SubtypeConstructor<typeof grpc.Client, _mlperf_network_v1_SystemUnderTestClient> & { service: _mlperf_network_v1_SystemUnderTestDefinition }
         TensorDescription: MessageTypeDefinition<_mlperf_network_v1_TensorDescription, _mlperf_network_v1_TensorDescription__Output>
+        TuningFacts: MessageTypeDefinition<_mlperf_network_v1_TuningFacts, _mlperf_network_v1_TuningFacts__Output>
       }
     }
   }

@@ -1,6 +1,14 @@
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type {
+  LinkTestRequest,
+  LinkTestRequest__Output,
+} from '../../proto/gen/mlperf/network/v1/LinkTestRequest.ts';
+import type {
+  LinkTestResponse,
+  LinkTestResponse__Output,
+} from '../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
+import type {
   LoadGenMessage,
   LoadGenMessage__Output,
 } from '../../proto/gen/mlperf/network/v1/LoadGenMessage.ts';
@@ -55,7 +63,16 @@ export const INFER_METHOD: grpc.MethodDefinition<Buffer, Buffer> = {
   responseDeserialize: asIs,
 };
 
-/** What a server implements: the unary methods with objects, Infer with bytes. */
+/** TestLink with bytes on both sides, as Infer has them: what is measured should cost what queries cost. */
+export const LINK_TEST_METHOD: grpc.MethodDefinition<Buffer, Buffer> = {
+  ...objectService.TestLink,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
+};
+
+/** What a server implements: the unary methods with objects, streams with bytes. */
 export interface SutServiceHandlers extends grpc.UntypedServiceImplementation {
   Name: SystemUnderTestHandlers['Name'];
   Describe: SystemUnderTestHandlers['Describe'];
@@ -64,12 +81,15 @@ export interface SutServiceHandlers extends grpc.UntypedServiceImplementation {
   /** A node without it answers UNIMPLEMENTED, as nodes of before it do. */
   DescribeSystem?: SystemUnderTestHandlers['DescribeSystem'];
   Infer: grpc.handleBidiStreamingCall<Buffer, Buffer>;
+  /** Optional as DescribeSystem is. */
+  TestLink?: grpc.handleBidiStreamingCall<Buffer, Buffer>;
 }
 
-/** The service as a server implements it: unary methods with objects, Infer with bytes. */
+/** The service as a server implements it: unary methods with objects, streams with bytes. */
 export const SUT_SERVICE: grpc.ServiceDefinition<SutServiceHandlers> = {
   ...objectService,
   Infer: INFER_METHOD,
+  TestLink: LINK_TEST_METHOD,
 } as grpc.ServiceDefinition<SutServiceHandlers>;
 
 /** Encodes any LoadGenMessage; parts have their own fast way. */
@@ -90,4 +110,24 @@ export function encodeSutMessage(message: SutMessage): Buffer {
 /** Decodes any SutMessage. @throws Error when the bytes are not one. */
 export function decodeSutMessage(bytes: Buffer): SutMessage__Output {
   return objectService.Infer.responseDeserialize(bytes);
+}
+
+/** Encodes a message of a link test. */
+export function encodeLinkTestRequest(message: LinkTestRequest): Buffer {
+  return objectService.TestLink.requestSerialize(message);
+}
+
+/** Decodes a message of a link test. @throws Error when the bytes are not one. */
+export function decodeLinkTestRequest(bytes: Buffer): LinkTestRequest__Output {
+  return objectService.TestLink.requestDeserialize(bytes);
+}
+
+/** Encodes a node's message of a link test. */
+export function encodeLinkTestResponse(message: LinkTestResponse): Buffer {
+  return objectService.TestLink.responseSerialize(message);
+}
+
+/** Decodes a node's message of a link test. @throws Error when the bytes are not one. */
+export function decodeLinkTestResponse(bytes: Buffer): LinkTestResponse__Output {
+  return objectService.TestLink.responseDeserialize(bytes);
 }

@@ -8,6 +8,11 @@ import {
   thisMachine,
 } from '../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../shared/host/system-facts.ts';
+import {
+  ownRuntimeFlags,
+  readTuningFacts,
+  type TuningFacts,
+} from '../../shared/host/tuning-facts.ts';
 
 /** How long facts are taken as those of now: whoever calls often does not make the node read often. */
 const KEPT_NS = 60e9;
@@ -15,6 +20,7 @@ const KEPT_NS = 60e9;
 /** Facts of the node's machine and when they were read. */
 export interface KeptFacts {
   readonly facts: SystemFacts;
+  readonly tuning: TuningFacts;
   /** ISO 8601, UTC. */
   readonly gatheredAt: string;
 }
@@ -57,9 +63,10 @@ export class MachineFacts {
   async #read(): Promise<KeptFacts | undefined> {
     const source = interruptible(this.#parts.machine(), this.#isRunning);
     const facts = await gatherSystemFacts(source, softwareComponents());
+    const tuning = await readTuningFacts(source, ownRuntimeFlags());
     // What was left out for the run must not pass for what could not be read.
     if (source.isInterrupted) return undefined;
-    this.#kept = { facts, gatheredAt: new Date().toISOString() };
+    this.#kept = { facts, tuning, gatheredAt: new Date().toISOString() };
     this.#keptAtNs = this.#parts.clock.nowNs();
     return this.#kept;
   }

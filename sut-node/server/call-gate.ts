@@ -46,6 +46,9 @@ type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fla
 /** gRPC's head of a message: a byte for compression, four for the length. */
 const HEAD_BYTES = 5;
 
+/** How long a peer may take to notice that a call of bounded life has ended. */
+const AFTER_END_MS = 500;
+
 /**
  * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
  * the peer likes: 64 MiB in each of a hundred calls on each connection.
@@ -53,7 +56,7 @@ const HEAD_BYTES = 5;
  * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
  * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
  * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
- * Of Watch and reflection it counts the bytes to the end.
+ * Of Watch, reflection and link tests it counts the bytes to the end.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
@@ -155,12 +158,24 @@ function watchMessages(
   rule: CallRule,
   { firstMessageMs, onRefused }: GateRules,
 ): void {
-  const timer = setTimeout(() => {
-    onRefused('too-late');
-    stream.close(constants.NGHTTP2_CANCEL);
-  }, firstMessageMs);
-  timer.unref();
+  const closeAfter = (waitMs: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      onRefused('too-late');
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, waitMs).unref();
+  let timer = closeAfter(firstMessageMs);
   stream.once('close', () => clearTimeout(timer));
+  const onFirstWhole = (): void => {
+    if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
+    if (rule.lifeMsMax === undefined) return;
+    timer = closeAfter(rule.lifeMsMax);
+    // The node has said its last: what the peer goes on sending would be read and thrown away beside a run.
+    stream.once('finish', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
+    });
+  };
+  let isFirstWhole = false;
   let seenBytes = 0;
   let messageBytes = 0;
   const onData = (bytes: Buffer): void => {
@@ -172,8 +187,9 @@ function watchMessages(
     if (isTooLarge) {
       onRefused('too-large');
       stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    } else if (isWhole && rule.isLong) {
-      clearTimeout(timer);
+    } else if (isWhole && !isFirstWhole) {
+      isFirstWhole = true;
+      onFirstWhole();
     }
     if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
   };

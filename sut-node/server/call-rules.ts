@@ -1,6 +1,8 @@
-import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import { INFER_METHOD, LINK_TEST_METHOD } from '../../shared/wire/sut-contract.ts';
 import {
   FIRST_MESSAGE_BYTES_MAX,
+  LINK_TEST_BYTES_MAX,
+  LINK_TEST_CALL_MS_MAX,
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
 } from './node-limits.ts';
@@ -15,9 +17,17 @@ export interface CallRule {
   readonly bytesMax: number | undefined;
   /** Calls at once, of all connections, that share this rule; undefined: not counted here. */
   readonly callsMax: number | undefined;
+  /** Longest life of a call whose first message has come in time, in ms; undefined: as `isLong` says. */
+  readonly lifeMsMax: number | undefined;
 }
 
-const UNARY: CallRule = { isOpen: false, isLong: false, bytesMax: undefined, callsMax: undefined };
+const UNARY: CallRule = {
+  isOpen: false,
+  isLong: false,
+  bytesMax: undefined,
+  callsMax: undefined,
+  lifeMsMax: undefined,
+};
 
 /** Health is for probes, and a probe of Kubernetes can send no token. One answer, and no more is given away. */
 const PROBE: CallRule = { ...UNARY, isOpen: true };
@@ -34,8 +44,17 @@ const REFLECTION: CallRule = {
   callsMax: REFLECTION_CALLS_MAX,
 };
 
+/** One test at a time: two would measure each other. What is on the way when a test ends is still counted here. */
+const LINK_TEST: CallRule = {
+  ...UNARY,
+  bytesMax: 2 * LINK_TEST_BYTES_MAX,
+  callsMax: 1,
+  lifeMsMax: LINK_TEST_CALL_MS_MAX,
+};
+
 const RULES: ReadonlyMap<string, CallRule> = new Map([
   [INFER_METHOD.path, LONG],
+  [LINK_TEST_METHOD.path, LINK_TEST],
   ['/grpc.health.v1.Health/Check', PROBE],
   ['/grpc.health.v1.Health/List', PROBE],
   ['/grpc.health.v1.Health/Watch', WATCH],

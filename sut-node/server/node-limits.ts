@@ -23,6 +23,19 @@ export const WATCH_CALLS_MAX = 256;
 /** Calls of server reflection, of all connections: each is a few questions of a person's tool. */
 export const REFLECTION_CALLS_MAX = 16;
 
+/** Longest link test: load goes for so long, in either direction. */
+export const LINK_TEST_MS_MAX = 5_000;
+
+/** Bytes of messages with load in one link test: 7 Gbit/s for the longest one. */
+export const LINK_TEST_BYTES_MAX: number = 4 * 1024 ** 3;
+
+/** Bytes of one load that the node sends in a link test. */
+export const LINK_TEST_LOAD_BYTES_MIN = 1024;
+export const LINK_TEST_LOAD_BYTES_MAX: number = 1024 * 1024;
+
+/** Longest life of a link test's call, whatever the peer does: its own time twice, and room for a slow answer. */
+export const LINK_TEST_CALL_MS_MAX: number = 2 * LINK_TEST_MS_MAX + 5_000;
+
 /** Bytes of all questions in one call of server reflection. */
 export const REFLECTION_BYTES_MAX: number = 16 * 1024;
 

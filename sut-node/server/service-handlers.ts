@@ -7,6 +7,7 @@ import type { MachineFacts } from '../operations/machine-facts.ts';
 import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
 import type { InferStreams } from './infer-handler.ts';
 import type { InferServices } from './infer-stream.ts';
+import { type LinkTests, refuseLinkTest } from './link-test-handler.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { RunLedgers } from './run-ledger.ts';
 import { createSystemHandler } from './system-handler.ts';
@@ -19,6 +20,8 @@ export interface ServedNode {
   readonly streams: InferStreams;
   /** Undefined where the node does not tell what machine it runs on. */
   readonly machine: MachineFacts | undefined;
+  /** Undefined where the node takes no link tests. */
+  readonly linkTests: LinkTests | undefined;
   /** Undefined until the model is loaded. */
   model(): LoadedModel | undefined;
   /** Undefined while the node does not serve Infer. */
@@ -47,7 +50,12 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
       );
     },
     DescribeSystem: createSystemHandler(facts, node.machine),
+    TestLink: (call) => {
+      if (node.linkTests === undefined) refuseLinkTest(facts.name, call);
+      else node.linkTests.handle(call);
+    },
     Infer: (call) => {
+      node.linkTests?.endAll('a run begins');
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
       node.streams.handle(call, node.inferServices(), why);
     },

@@ -1,6 +1,7 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { factsToWire } from '../../shared/host/facts-on-wire.ts';
+import { tuningToWire } from '../../shared/host/tuning-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { MachineFacts } from '../operations/machine-facts.ts';
 import type { NodeFacts } from './describe-node.ts';
@@ -19,8 +20,9 @@ export function createSystemHandler(
     machine.told().then(
       (kept) => {
         if (kept !== undefined) {
-          const { facts, gatheredAt } = kept;
-          callback(null, { name, nodeIdentity, gatheredAt, facts: factsToWire(facts) });
+          const { facts, tuning, gatheredAt } = kept;
+          const wire = { facts: factsToWire(facts), tuning: tuningToWire(tuning) };
+          callback(null, { name, nodeIdentity, gatheredAt, ...wire });
           return;
         }
         const details = `SUT node ${name} does not read its machine while a run is going on: ask again after it`;

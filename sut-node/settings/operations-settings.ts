@@ -17,6 +17,8 @@ export interface OperationsSettings {
   readonly hasReflection: boolean;
   /** Whether DescribeSystem tells what machine the node runs on. */
   readonly tellsSystemFacts: boolean;
+  /** Whether TestLink is served. */
+  readonly allowsLinkTest: boolean;
   /** Where metrics for Prometheus are served; undefined: nowhere, and nothing is measured for them. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
 }
@@ -26,6 +28,7 @@ export const OPERATIONS_OPTIONS: {
   readonly drainTimeout: Setting<number>;
   readonly reflection: Setting<'on' | 'off'>;
   readonly systemFacts: Setting<'shared' | 'withheld'>;
+  readonly linkTest: Setting<'allowed' | 'refused'>;
   readonly metricsListen: Setting<{ host: string; port: number } | undefined>;
   readonly check: Setting<boolean>;
   readonly checkFormat: Setting<'text' | 'json'>;
@@ -40,6 +43,11 @@ export const OPERATIONS_OPTIONS: {
     ['shared', 'withheld'],
     'whether "longhaul system describe" is told what machine this is: processors, memory, NICs, addresses',
     { fallback: 'shared' },
+  ),
+  linkTest: choice(
+    ['allowed', 'refused'],
+    'whether "longhaul doctor" may test the link with load: seconds at most, never during a run',
+    { fallback: 'allowed' },
   ),
   metricsListen: optional(
     listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
@@ -64,6 +72,7 @@ export function toOperationsSettings(
     drainTimeoutNs: values.drainTimeout,
     hasReflection: values.reflection === 'on',
     tellsSystemFacts: values.systemFacts === 'shared',
+    allowsLinkTest: values.linkTest === 'allowed',
     metricsListen: values.metricsListen,
   };
 }

@@ -49,6 +49,7 @@ export const TEST_SETTINGS: SutSettings = {
   drainTimeoutNs: 10e9,
   hasReflection: true,
   tellsSystemFacts: true,
+  allowsLinkTest: true,
   metricsListen: undefined,
   cacheFolder: testCacheFolder(),
   tlsCert: undefined,

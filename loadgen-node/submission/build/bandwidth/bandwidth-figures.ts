@@ -1,9 +1,13 @@
+import {
+  type BandwidthFormula,
+  bandwidthFormula,
+  dtypeBytes,
+} from '../../../bandwidth/bandwidth-formulas.ts';
+import { parseRate } from '../../../bandwidth/link-rate.ts';
 import type { NetworkEntry } from '../config/config-types.ts';
 import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
 import { throughputOf } from '../documents/result-in-words.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
-import { type BandwidthFormula, bandwidthFormula, dtypeBytes } from './bandwidth-formulas.ts';
-import { parseRate } from './link-rate.ts';
 
 /** What both ends counted of a run. */
 export interface WireCounts {

@@ -1,8 +1,8 @@
+import { formatRate } from '../../../bandwidth/link-rate.ts';
 import { document, table } from '../documents/markdown.ts';
 import { fiveFigures } from '../five-figures.ts';
 import type { PlannedImplementation, PlannedResult, PlannedSystem } from '../plan/plan-types.ts';
 import { type BandwidthFigures, bandwidthFigures, endRates } from './bandwidth-figures.ts';
-import { formatRate } from './link-rate.ts';
 
 /** What a sample costs on the wire besides its payload, in bytes; measured figures of proto/README.md. */
 const FRAMING =

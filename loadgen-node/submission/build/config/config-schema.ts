@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { parseRate } from '../../../bandwidth/link-rate.ts';
 import { SUBMISSION_DIVISIONS, SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
-import { parseRate } from '../bandwidth/link-rate.ts';
 import { SOFTWARE_METHODS, type SubmissionEntry } from './config-types.ts';
 
 const TEXT_MESSAGE = 'must be a text that is not empty (a number needs quotes)';

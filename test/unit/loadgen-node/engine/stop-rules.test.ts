@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import { NullSut } from '../../../../loadgen-node/doctor/null-sut.ts';
 import type { EndCause, TestOutcome } from '../../../../loadgen-node/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
 import { MemoryQsl } from '../../../support/memory-qsl.ts';
-import { NullSut } from '../../../support/null-sut.ts';
 import { errorTexts, readDetailLog, simulatedTest } from '../../../support/simulated-test.ts';
 
 function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {

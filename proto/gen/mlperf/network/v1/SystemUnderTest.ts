@@ -8,6 +8,8 @@ import type { DescribeSystemRequest as _mlperf_network_v1_DescribeSystemRequest,
 import type { DescribeSystemResponse as _mlperf_network_v1_DescribeSystemResponse, DescribeSystemResponse__Output as _mlperf_network_v1_DescribeSystemResponse__Output } from '../../../mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerRequest as _mlperf_network_v1_LedgerRequest, LedgerRequest__Output as _mlperf_network_v1_LedgerRequest__Output } from '../../../mlperf/network/v1/LedgerRequest.ts';
 import type { LedgerResponse as _mlperf_network_v1_LedgerResponse, LedgerResponse__Output as _mlperf_network_v1_LedgerResponse__Output } from '../../../mlperf/network/v1/LedgerResponse.ts';
+import type { LinkTestRequest as _mlperf_network_v1_LinkTestRequest, LinkTestRequest__Output as _mlperf_network_v1_LinkTestRequest__Output } from '../../../mlperf/network/v1/LinkTestRequest.ts';
+import type { LinkTestResponse as _mlperf_network_v1_LinkTestResponse, LinkTestResponse__Output as _mlperf_network_v1_LinkTestResponse__Output } from '../../../mlperf/network/v1/LinkTestResponse.ts';
 import type { LoadGenMessage as _mlperf_network_v1_LoadGenMessage, LoadGenMessage__Output as _mlperf_network_v1_LoadGenMessage__Output } from '../../../mlperf/network/v1/LoadGenMessage.ts';
 import type { NameRequest as _mlperf_network_v1_NameRequest, NameRequest__Output as _mlperf_network_v1_NameRequest__Output } from '../../../mlperf/network/v1/NameRequest.ts';
 import type { NameResponse as _mlperf_network_v1_NameResponse, NameResponse__Output as _mlperf_network_v1_NameResponse__Output } from '../../../mlperf/network/v1/NameResponse.ts';
@@ -66,6 +68,11 @@ export interface SystemUnderTestClient extends grpc.Client {
   ready(argument: _mlperf_network_v1_ReadyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_mlperf_network_v1_ReadyResponse__Output>): grpc.ClientUnaryCall;
   ready(argument: _mlperf_network_v1_ReadyRequest, callback: grpc.requestCallback<_mlperf_network_v1_ReadyResponse__Output>): grpc.ClientUnaryCall;
   
+  TestLink(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestResponse__Output>;
+  TestLink(options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestResponse__Output>;
+  testLink(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestResponse__Output>;
+  testLink(options?: grpc.CallOptions): grpc.ClientDuplexStream<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestResponse__Output>;
+  
 }
 
 export interface SystemUnderTestHandlers extends grpc.UntypedServiceImplementation {
@@ -81,6 +88,8 @@ export interface SystemUnderTestHandlers extends grpc.UntypedServiceImplementati
   
   Ready: grpc.handleUnaryCall<_mlperf_network_v1_ReadyRequest__Output, _mlperf_network_v1_ReadyResponse>;
   
+  TestLink: grpc.handleBidiStreamingCall<_mlperf_network_v1_LinkTestRequest__Output, _mlperf_network_v1_LinkTestResponse>;
+  
 }
 
 export interface SystemUnderTestDefinition extends grpc.ServiceDefinition {
@@ -90,4 +99,5 @@ export interface SystemUnderTestDefinition extends grpc.ServiceDefinition {
   Ledger: MethodDefinition<_mlperf_network_v1_LedgerRequest, _mlperf_network_v1_LedgerResponse, _mlperf_network_v1_LedgerRequest__Output, _mlperf_network_v1_LedgerResponse__Output>
   Name: MethodDefinition<_mlperf_network_v1_NameRequest, _mlperf_network_v1_NameResponse, _mlperf_network_v1_NameRequest__Output, _mlperf_network_v1_NameResponse__Output>
   Ready: MethodDefinition<_mlperf_network_v1_ReadyRequest, _mlperf_network_v1_ReadyResponse, _mlperf_network_v1_ReadyRequest__Output, _mlperf_network_v1_ReadyResponse__Output>
+  TestLink: MethodDefinition<_mlperf_network_v1_LinkTestRequest, _mlperf_network_v1_LinkTestResponse, _mlperf_network_v1_LinkTestRequest__Output, _mlperf_network_v1_LinkTestResponse__Output>
 }

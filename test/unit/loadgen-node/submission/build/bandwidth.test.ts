@@ -5,11 +5,8 @@ import { expect, it } from 'vitest';
 import {
   bandwidthFormula,
   dtypeBytes,
-} from '../../../../../loadgen-node/submission/build/bandwidth/bandwidth-formulas.ts';
-import {
-  formatRate,
-  parseRate,
-} from '../../../../../loadgen-node/submission/build/bandwidth/link-rate.ts';
+} from '../../../../../loadgen-node/bandwidth/bandwidth-formulas.ts';
+import { formatRate, parseRate } from '../../../../../loadgen-node/bandwidth/link-rate.ts';
 
 it.each([
   ['resnet50', 150_528, undefined],
