@@ -69,7 +69,8 @@ svg .on-heat { fill: #ffffff; } svg .small { font-size: 10.5px; } svg .muted { f
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-.settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: anywhere; }
+.settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: break-word; }
+.settings td { overflow-wrap: anywhere; }
 details { margin: 0.4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5rem; color: var(--muted); font-size: 0.85rem; }
 @media screen and (prefers-color-scheme: dark) { svg .on-heat { fill: #0b0e13; } }
@@ -83,7 +84,7 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
   body { max-width: none; padding: 0; font-size: 10pt; } .skip, .no-print { display: none; }
   figure, tr, .notes, .tiles > div { break-inside: avoid; } h2, h3 { break-after: avoid; }
   .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
-  .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; }
+  .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; } .charts > .scroll { margin-bottom: 5mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;

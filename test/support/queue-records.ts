@@ -29,7 +29,15 @@ const COLUMNS: readonly ServiceColumn[] = [
 
 /** Records of a simulated M/M/1 queue (or several, in turn): latencies are correlated, as those of a real run are. */
 export function queueRecords(options: QueueOptions): SampleRecords {
-  const { seed, rowCount, arrivalQps, serviceNs, nodes = 1, samplesPerQuery = 1, lostShare = 0 } = options;
+  const {
+    seed,
+    rowCount,
+    arrivalQps,
+    serviceNs,
+    nodes = 1,
+    samplesPerQuery = 1,
+    lostShare = 0,
+  } = options;
   const source = new SeededRandom(seed, 7);
   const random = (): number => source.uniform(0, 1);
   const exponential = (mean: number): number => -Math.log(1 - random()) * mean;
@@ -37,7 +45,8 @@ export function queueRecords(options: QueueOptions): SampleRecords {
   const freeAtNs = new Float64Array(nodes);
   let dueNs = 0;
   for (let row = 0; row < rowCount; row += 1) {
-    if (row % samplesPerQuery === 0 && arrivalQps > 0) dueNs += Math.round(exponential(1e9 / arrivalQps));
+    if (row % samplesPerQuery === 0 && arrivalQps > 0)
+      dueNs += Math.round(exponential(1e9 / arrivalQps));
     const node = row % nodes;
     const lagNs = Math.round(exponential(8000));
     const beginNs = Math.max(dueNs + lagNs + 60_000, freeAtNs[node] as number);

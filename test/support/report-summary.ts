@@ -1,5 +1,5 @@
-import { figuresOf } from '../../loadgen-node/records/figures-of-records.ts';
 import { LATENCY_PARTS } from '../../loadgen-node/analysis/latency-parts.ts';
+import { figuresOf } from '../../loadgen-node/records/figures-of-records.ts';
 import type { RunSummary } from '../../loadgen-node/records/run-summary.ts';
 import type { SampleRecords } from '../../loadgen-node/records/sample-records.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
@@ -78,9 +78,15 @@ export function reportSummary(
     ],
     audit: [
       { rule: 'name-asked', verdict: 'holds', text: 'Name was asked of every node, twice.' },
-      { rule: 'two-machines', verdict: 'not provable', text: 'No addresses of the hosts are known.' },
+      {
+        rule: 'two-machines',
+        verdict: 'not provable',
+        text: 'No addresses of the hosts are known.',
+      },
     ],
-    notes: ['LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result'],
+    notes: [
+      'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
+    ],
     records:
       records === null
         ? null

@@ -10,7 +10,7 @@ const WIDTHS_NS = [
 const INTERVALS_MAX = 200;
 
 /** Fewer rows than that per interval make percentiles of noise. */
-const ROWS_PER_INTERVAL = 20;
+const ROWS_PER_INTERVAL = 100;
 
 /** What happened over time, in intervals of equal width from the start. */
 export interface Timeline {

@@ -1,7 +1,17 @@
 import { formatNs } from '../../../shared/config/duration.ts';
 import { type QuantilePoint, quantilePoints } from '../aggregate/distribution.ts';
 import { type Html, html } from '../html.ts';
-import { drawAxes, drawBound, drawLegend, drawLine, type PlotArea, xOf, yOf } from './plot.ts';
+import { coordinate } from './number.ts';
+import {
+  drawAxes,
+  drawBound,
+  drawLegend,
+  drawLine,
+  PLOT,
+  type PlotArea,
+  xOf,
+  yOf,
+} from './plot.ts';
 import { type Axis, linearAxis, logAxis, tailAxis } from './scale.ts';
 import { tickTime } from './time-format.ts';
 
@@ -17,6 +27,8 @@ export interface PercentileChart {
   readonly distributions: readonly NamedDistribution[];
   /** In ns; null: none. */
   readonly boundNs: number | null;
+  /** What the values are: `latency`. */
+  readonly title: string;
   /** Percentiles that are marked with their values: those of the first distribution. */
   readonly marked: readonly number[];
 }
@@ -38,7 +50,7 @@ export function drawPercentiles(chart: PercentileChart): { drawing: Html; legend
     ...(chart.boundNs === null ? [] : [chart.boundNs]),
   ];
   const countMax = Math.max(...chart.distributions.map(({ sorted }) => sorted.length), 1);
-  const area: PlotArea = { x: tailAxis(countMax, 'percentile'), y: timeAxis(values, 'latency') };
+  const area: PlotArea = { x: tailAxis(countMax, 'percentile'), y: timeAxis(values, chart.title) };
   const drawing = html`${drawAxes(area)}${lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)))}${chart.boundNs === null ? null : drawBound(area, chart.boundNs, `bound ${formatNs(chart.boundNs)}`)}${marks(area, chart)}`;
   const legend =
     chart.distributions.length < 2
@@ -67,12 +79,20 @@ function marks(area: PlotArea, { distributions, marked }: PercentileChart): Html
   const sorted = distributions[0]?.sorted;
   if (sorted === undefined || sorted.length === 0) return html``;
   const shown = marked.filter((share) => sorted.length * (1 - share) >= 1);
+  let labelsEnd = 0;
   const dots = shown.map((share) => {
     const value = sorted[Math.trunc(sorted.length * share)] as number;
     const x = xOf(area, share);
     const y = yOf(area, value);
     const label = `p${Number((share * 100).toFixed(3))} ${formatNs(value)}`;
-    return html`<circle class="fill c1" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3"/><text class="end" x="${(x - 4).toFixed(1)}" y="${(y - 7).toFixed(1)}">${label}</text>`;
+    // Below the line, which rises to the right; on the left of the dot where the chart ends.
+    const isFarRight = x > PLOT.width - 110;
+    const width = label.length * 7;
+    const left = isFarRight ? x + 4 - width : x + 5;
+    const line = left < labelsEnd ? 32 : 16;
+    labelsEnd = left + width;
+    const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? x + 4 : x + 5)}" y="${coordinate(y + line)}"`;
+    return html`<circle class="fill c1" cx="${coordinate(x)}" cy="${coordinate(y)}" r="3"/><text ${place}>${label}</text>`;
   });
   return html`${dots}`;
 }

@@ -3,7 +3,7 @@ import { coordinate } from './number.ts';
 import type { Axis } from './scale.ts';
 
 /** Size of a chart in units of SVG: small, so that its text is legible where a page is 400 px wide. */
-export const PLOT = { width: 480, height: 250, left: 58, right: 14, top: 12, bottom: 42 } as const;
+export const PLOT = { width: 480, height: 262, left: 58, right: 14, top: 26, bottom: 42 } as const;
 
 /** The two axes of a chart, from values to units of SVG. */
 export interface PlotArea {
@@ -34,7 +34,7 @@ export function drawAxes(area: PlotArea): Html {
     const isLast = x > right - 14;
     return html`<path class="grid" d="M${coordinate(x)} ${PLOT.top}V${bottom}"/><text class="${isLast ? 'axis end' : 'axis middle'}" x="${coordinate(isLast ? PLOT.width - 2 : x)}" y="${bottom + 16}">${label}</text>`;
   });
-  return html`${rows}${columns}<path class="frame" d="M${PLOT.left} ${bottom}H${right}"/><text class="axis middle" x="${(PLOT.left + right) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="${PLOT.top - 1}">${area.y.title}</text>`;
+  return html`${rows}${columns}<path class="frame" d="M${PLOT.left} ${bottom}H${right}"/><text class="axis middle" x="${(PLOT.left + right) / 2}" y="${PLOT.height - 6}">${area.x.title}</text><text class="axis" x="2" y="11">${area.y.title}</text>`;
 }
 
 /** A line through points in order of x; a gap where y is NaN. */
@@ -63,8 +63,7 @@ export function drawLine(
 /** A bound: a line across the chart with its name. */
 export function drawBound(area: PlotArea, value: number, label: string): Html {
   const y = yOf(area, value);
-  const textY = y < PLOT.top + 16 ? y + 14 : y - 5;
-  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}"/><text class="bound-text" x="${PLOT.left + 6}" y="${coordinate(textY)}">${label}</text>`;
+  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}"/><text class="bound-text" x="${PLOT.left + 6}" y="${coordinate(y - 4)}">${label}</text>`;
 }
 
 /** Strips over the chart that say their figures when a pointer rests on them. */

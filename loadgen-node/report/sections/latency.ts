@@ -16,6 +16,7 @@ const TABLED = [0, 0.5, 0.9, 0.95, 0.97, 0.99, 0.999, 0.9999, 1];
 /** Distribution of latency on the axis of the tail. */
 export function renderDistribution(summary: RunSummary, sorted: Float64Array): Html {
   const { drawing } = drawPercentiles({
+    title: 'latency',
     distributions: [{ name: 'latency', sorted }],
     boundNs: summary.latencyBoundNs,
     marked: [0.5, 0.9, 0.99, 0.999],
@@ -38,6 +39,7 @@ export function renderDistribution(summary: RunSummary, sorted: Float64Array): H
 /** Distribution of dispatch lag. */
 export function renderLag(lags: Float64Array): Html {
   const { drawing } = drawPercentiles({
+    title: 'lag',
     distributions: [{ name: 'dispatch lag', sorted: lags }],
     boundNs: null,
     marked: [0.5, 0.99],

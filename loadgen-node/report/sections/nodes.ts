@@ -42,21 +42,21 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
   });
   const columns = ['Node', 'Address', 'Model', 'issued', 'completed', 'failed', 'p50', 'p99'];
   return html`<section aria-labelledby="nodes"><h2 id="nodes">SUT nodes</h2>
-${renderFigure({
-  title: 'Share of each node',
-  alternative: bars.map(({ name, total: text }) => `${name}: ${text}`).join('; '),
-  legend: null,
-  drawing,
-  width: PLOT.width,
-  height,
-  caption: `Samples completed${nodes.length > BARS_MAX ? `; the first ${BARS_MAX} of ${nodes.length} nodes, the table has all` : ''}.`,
-  table: null,
-  isWide: true,
-})}
+<div class="charts">${renderFigure({
+    title: 'Share of each node',
+    alternative: bars.map(({ name, total: text }) => `${name}: ${text}`).join('; '),
+    legend: null,
+    drawing,
+    width: PLOT.width,
+    height,
+    caption: `Samples completed${nodes.length > BARS_MAX ? `; the first ${BARS_MAX} of ${nodes.length} nodes, the table has all` : ''}.`,
+    table: null,
+    isWide: false,
+  })}
 <div class="scroll" tabindex="0" role="region" aria-label="SUT nodes">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 2 })),
     rows,
-  )}</div></section>
+  )}</div></div></section>
 `;
 }
 

@@ -46,23 +46,23 @@ export function renderSplit(split: LatencySplit | null): Html {
   const columns = ['part', 'typical', 'tail', 'grows by', 'mean', ''];
   return html`<section aria-labelledby="split"><h2 id="split">Where the time went</h2>
 <p>${split.text}</p>
-${renderFigure({
-  title: 'Parts of the latency: typical against tail',
-  alternative: `Typical ${typical.total}, tail ${tail.total}. ${split.growsMost} grows most.`,
-  legend: drawLegend(
-    parts.map(({ part }) => ({ name: part, className: `part-${part}`, isArea: true })),
-  ),
-  drawing,
-  width: PLOT.width,
-  height,
-  caption: `Means over ${split.sampleCount.toLocaleString('en-US')} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
-  table: null,
-  isWide: true,
-})}
+<div class="charts">${renderFigure({
+    title: 'Parts of the latency: typical against tail',
+    alternative: `Typical ${typical.total}, tail ${tail.total}. ${split.growsMost} grows most.`,
+    legend: drawLegend(
+      parts.map(({ part }) => ({ name: part, className: `part-${part}`, isArea: true })),
+    ),
+    drawing,
+    width: PLOT.width,
+    height,
+    caption: `Means over ${split.sampleCount.toLocaleString('en-US')} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
+    table: null,
+    isWide: false,
+  })}
 <div class="scroll" tabindex="0" role="region" aria-label="Parts of the latency">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
     rows,
-  )}</div></section>
+  )}</div></div></section>
 `;
 }
 
