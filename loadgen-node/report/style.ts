@@ -81,7 +81,7 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 }
 @page { size: A4; margin: 14mm; }
 @media print {
-  body { max-width: none; padding: 0; font-size: 10pt; } .skip, .no-print { display: none; }
+  body { max-width: none; padding: 0; font-size: 10pt; } .skip, details:not([open]) { display: none; }
   figure, tr, .notes, .tiles > div { break-inside: avoid; } h2, h3 { break-after: avoid; }
   .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
   .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; } .charts > .scroll { margin-bottom: 5mm; }

@@ -39,7 +39,8 @@ export function timelineOf(table: LatencyTable): Timeline {
   const { count, scheduledNs, latencyNs, completedSamples, endNs } = table;
   if (count === 0) return { widthNs: 1e9, intervals: [] };
   const widthNs = widthFor(endNs, count);
-  const intervalCount = Math.max(Math.ceil(endNs / widthNs), 1);
+  // A rest below half an interval goes to the last one: its rate would be noise.
+  const intervalCount = Math.max(Math.round(endNs / widthNs), 1);
   const placeOf = (ns: number): number =>
     Math.min(Math.max(Math.trunc(ns / widthNs), 0), intervalCount - 1);
   const starts = new Uint32Array(intervalCount + 1);
@@ -61,8 +62,8 @@ export function timelineOf(table: LatencyTable): Timeline {
     starts[i + 1] = (starts[i + 1] as number) + (starts[i] as number);
   const grouped = groupedBy(latencyNs, (row) => placeOf(scheduledNs[row] as number), starts);
   const intervals = Array.from({ length: intervalCount }, (_, i) => {
-    const toNs = Math.min((i + 1) * widthNs, endNs);
-    const seconds = Math.max(toNs - i * widthNs, widthNs / 10) / 1e9;
+    const toNs = i === intervalCount - 1 ? Math.max(endNs, i * widthNs + 1) : (i + 1) * widthNs;
+    const seconds = (toNs - i * widthNs) / 1e9;
     const rows = grouped.subarray(starts[i] as number, starts[i + 1] as number).sort();
     const known = rows.subarray(0, rows.length - (lost[i] as number));
     return {

@@ -44,20 +44,15 @@ export function drawLine(
   className: string,
 ): Html {
   let path = '';
-  let isDown = false;
-  for (const [x, y] of points) {
-    if (!Number.isFinite(y)) {
-      isDown = false;
-      continue;
-    }
-    // A point alone is shown as well: a line of no length with round ends.
-    path += `${isDown ? 'L' : 'M'}${coordinate(xOf(area, x))} ${coordinate(yOf(area, y))}`;
-    if (!isDown) path += 'h0.1';
-    isDown = true;
-  }
-  return path === ''
-    ? html``
-    : html`<path class="${`series ${className}`}" stroke-linecap="round" d="${path}"/>`;
+  points.forEach(([x, y], i) => {
+    if (!Number.isFinite(y)) return;
+    const place = `${coordinate(xOf(area, x))} ${coordinate(yOf(area, y))}`;
+    const isAfterGap = !Number.isFinite(points[i - 1]?.[1]);
+    const isAlone = isAfterGap && !Number.isFinite(points[i + 1]?.[1]);
+    // A point alone would be a line of no length, which nobody sees.
+    path += isAlone ? `M${place}m-3 0h6` : `${isAfterGap ? 'M' : 'L'}${place}`;
+  });
+  return path === '' ? html`` : html`<path class="${`series ${className}`}" d="${path}"/>`;
 }
 
 /** A bound: a line across the chart with its name. */
