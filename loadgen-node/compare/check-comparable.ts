@@ -37,22 +37,25 @@ const MUST_EQUAL: readonly {
  */
 export function checkComparable(runs: readonly NamedRun[], isForced: boolean): string[] {
   const [base, ...others] = runs as [NamedRun, ...NamedRun[]];
-  const refused: string[] = [];
-  const forced: string[] = [];
-  for (const { folder, summary } of others) {
-    for (const { what, isForceable, of } of MUST_EQUAL) {
-      const [own, wanted] = [of(summary), of(base.summary)];
-      if (own === wanted) continue;
-      const text = `${what} is ${wanted} in ${base.folder} and ${own} in ${folder}`;
-      if (isForceable && isForced) forced.push(text);
-      else refused.push(isForceable ? `${text} (--force lets it)` : text);
-    }
-  }
-  if (refused.length === 0) return forced;
+  const differences = others.flatMap((run) => differencesOf(base, run));
+  const refused = differences.filter(({ isForceable }) => !(isForceable && isForced));
+  if (refused.length === 0) return differences.map(({ text }) => text);
+  const texts = refused.map(
+    ({ text, isForceable }) => `${text}${isForceable ? ' (--force lets it)' : ''}`,
+  );
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
-    `these runs measured different things, so their figures cannot be compared: ${refused.join('; ')}`,
+    `these runs measured different things, so their figures cannot be compared: ${texts.join('; ')}`,
   );
+}
+
+function differencesOf(base: NamedRun, run: NamedRun): { text: string; isForceable: boolean }[] {
+  return MUST_EQUAL.flatMap(({ what, isForceable, of }) => {
+    const [wanted, own] = [of(base.summary), of(run.summary)];
+    if (own === wanted) return [];
+    const text = `${what} is ${wanted} in ${base.folder} and ${own} in ${run.folder}`;
+    return [{ text, isForceable }];
+  });
 }
 
 function modelsOf({ nodes }: RunSummary): string {

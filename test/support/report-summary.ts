@@ -26,6 +26,8 @@ export function reportSummary(
     verdict: { isValid: true, reasons: [] },
     loadgenVerdict: { isValid: true, reasons: [] },
     figures: records === null ? {} : figuresOf(records, { scenario, latencyBoundNs }),
+    contractErrors: 0,
+    peakTargetQps: null,
     targetPercentile: 0.99,
     latencyBoundNs,
     isGeneratorBound: false,
