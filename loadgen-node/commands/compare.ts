@@ -94,7 +94,7 @@ async function compareFolders(
   const comparison = compareRuns(runs);
   return {
     comparison,
-    notes: [...new Set([...forced, ...read.flatMap(({ notes }) => notes)])],
+    notes: [...forced, ...notesOf(read)],
     conditions: judgeConditions(comparison, [...failIf, ...failIfSure]),
   };
 }
@@ -109,15 +109,24 @@ async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
       `${folder} has no ${missing}: only runs with their records can be compared, such as those of longhaul run in performance mode`,
     );
   }
-  const notes = summary.notes.map((note) => `${folder}: ${note}`);
-  if (summary.result !== 'VALID') {
-    notes.unshift(`${folder} is ${summary.result}: its figures are no result`);
-  }
-  if (derived.cut !== null) notes.unshift(`${folder}: the records were ${derived.cut}`);
+  const notes = [...summary.notes];
+  if (summary.result !== 'VALID') notes.unshift(`${summary.result}: the figures are no result`);
+  if (derived.cut !== null) notes.unshift(`the records were ${derived.cut}`);
   return {
     run: { folder, summary: { ...summary, figures: derived.figures }, records: derived.records },
     notes,
   };
+}
+
+/** Each note once, with the runs that it is about. */
+function notesOf(runs: readonly ReadMeasuredRun[]): string[] {
+  const foldersOf = new Map<string, string[]>();
+  for (const { run, notes } of runs) {
+    for (const note of notes) foldersOf.set(note, [...(foldersOf.get(note) ?? []), run.folder]);
+  }
+  return [...foldersOf].map(([note, folders]) =>
+    folders.length === runs.length ? `all runs: ${note}` : `${folders.join(', ')}: ${note}`,
+  );
 }
 
 function writePage(file: string, page: string): void {

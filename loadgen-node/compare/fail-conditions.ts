@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { FIGURES } from '../records/figure-names.ts';
+import { FIGURES, type FigureName } from '../records/figure-names.ts';
 import { formatShare } from '../report/charts/time-format.ts';
 import { figureText } from '../report/figure-text.ts';
 import type { Condition, Operator } from '../thresholds/condition.ts';
@@ -25,34 +25,63 @@ export interface ConditionResult {
 
 /**
  * Holds conditions against every run but the base: relative ones against the difference from the base, absolute ones against
- * the run's own figure. A figure without an interval (a count, an extreme) is sure as it is.
+ * the run's own figure. A count or an extreme is sure as it is; of another figure without an interval nothing is sure.
  * @throws MlperfError `ERR_CONFIG_INVALID` where a run has no such figure: silence would be taken for consent.
  */
 export function judgeConditions(
   { runs, rows }: Comparison,
   conditions: readonly FailCondition[],
 ): ConditionResult[] {
-  return conditions.flatMap(({ condition, isSure }) => {
-    const row = rows.find(({ figure }) => figure === condition.figure);
+  return conditions.flatMap((asked) => {
+    const row = rows.find(({ figure }) => figure === asked.condition.figure);
     return runs.slice(1).map(({ folder }, i) => {
       const own = row?.runs[i + 1];
-      if (row === undefined || own === undefined || own.value === null)
-        throw absent(condition, folder);
-      const { value, interval, seen } = heldAgainst(condition, own, runs[0]?.folder ?? '');
-      const values = isSure && interval !== null ? interval : [value];
-      const needed =
-        condition.value.kind === 'relative' ? condition.value.share : condition.value.value;
-      const holds = values.every((one) => compare(one, condition.operator, needed));
-      return { text: condition.text, isSure, folder, holds, seen };
+      if (own === undefined || own.value === null) throw absent(asked.condition, folder);
+      return judgeRun(asked, folder, heldAgainst(asked.condition, own, runs[0]?.folder ?? ''));
     });
   });
+}
+
+function judgeRun(
+  { condition, isSure }: FailCondition,
+  folder: string,
+  held: Held,
+): ConditionResult {
+  const { figure, operator, text, value: wanted } = condition;
+  const { value, interval, seen } = held;
+  const needed = wanted.kind === 'relative' ? wanted.share : wanted.value;
+  const result = { text, isSure, folder };
+  if (!isSure || isExact(figure))
+    return { ...result, holds: compare(value, operator, needed), seen };
+  if (interval === null) {
+    return { ...result, holds: false, seen: `${seen}, and too few values to be sure of it` };
+  }
+  const [low, high] = interval;
+  const isWithin = low <= needed && needed <= high;
+  const holds =
+    operator === '!='
+      ? !isWithin
+      : compare(low, operator, needed) && compare(high, operator, needed);
+  return { ...result, holds, seen };
+}
+
+/** Counts and extremes: they are what they are. */
+function isExact(figure: FigureName): boolean {
+  return FIGURES[figure].unit === 'count' || figure === 'min' || /(^|_)max$/.test(figure);
+}
+
+/** What is held against a condition: the figure, or its difference as a share. */
+interface Held {
+  readonly value: number;
+  readonly interval: Interval | null;
+  readonly seen: string;
 }
 
 function heldAgainst(
   { figure, value: wanted }: Condition,
   { value, interval, share, shareInterval }: FigureDifference,
   base: string,
-): { value: number; interval: Interval | null; seen: string } {
+): Held {
   if (wanted.kind === 'absolute') {
     const own = value as number; // The caller asked.
     return { value: own, interval, seen: figureText(figure, own) };

@@ -1,11 +1,7 @@
-import type { FigureName } from '../records/figure-names.ts';
+import { FIGURES, type FigureName } from '../records/figure-names.ts';
+import { formatNumber } from '../report/charts/number.ts';
 import { figureText } from '../report/figure-text.ts';
-import {
-  CONFIDENCE,
-  type Comparison,
-  type FigureDifference,
-  type Interval,
-} from './compare-runs.ts';
+import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
 import { type ConditionResult, signedShare } from './fail-conditions.ts';
 
 /** A comparison with what was asked of it. */
@@ -62,7 +58,7 @@ export function cells(figure: FigureName, base: FigureDifference, own: FigureDif
     own.difference === null || own.share === null
       ? ''
       : `${signedFigure(figure, own.difference)} (${signedShare(own.share)})`,
-    own.shareInterval === null ? '' : intervalText(own.shareInterval, signedShare),
+    intervalText(figure, own),
     own.judgement === null ? '' : JUDGEMENTS[own.judgement],
   ];
 }
@@ -72,11 +68,19 @@ function valueText(figure: FigureName, value: number | null): string {
 }
 
 function signedFigure(figure: FigureName, difference: number): string {
-  return `${difference < 0 ? '-' : '+'}${figureText(figure, Math.abs(difference))}`;
+  const sign = difference < 0 ? '-' : '+';
+  // The difference of two percentages is no percentage of either.
+  if (FIGURES[figure].unit === 'share')
+    return `${sign}${formatNumber(Math.abs(difference) * 100)} points`;
+  return `${sign}${figureText(figure, Math.abs(difference))}`;
 }
 
-function intervalText([low, high]: Interval, format: (value: number) => string): string {
-  return `${format(low)} to ${format(high)}`;
+/** In per cent of the base; in units where the base is 0. */
+function intervalText(figure: FigureName, own: FigureDifference): string {
+  if (own.shareInterval !== null) return own.shareInterval.map(signedShare).join(' to ');
+  return own.differenceInterval === null
+    ? ''
+    : own.differenceInterval.map((end) => signedFigure(figure, end)).join(' to ');
 }
 
 function conditionLine({ text, isSure, folder, holds, seen }: ConditionResult): string {
