@@ -47,7 +47,7 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 figure { margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
 .wide { grid-column: 1 / -1; }
-svg { display: block; width: 100%; height: auto; }
+svg { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; max-width: 56rem; }
 svg text { font-size: 12px; fill: var(--text); font-family: inherit; font-variant-numeric: tabular-nums; }
 svg .axis { fill: var(--muted); } svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--line); stroke-width: 1; }
@@ -67,9 +67,10 @@ svg .on-heat { fill: #ffffff; } svg .small { font-size: 10.5px; } svg .muted { f
 .legend svg { display: inline-block; width: 1.6rem; height: 0.8rem; margin-right: 0.35rem; vertical-align: -0.05rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-.settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: anywhere; }
+.settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: break-word; }
+.settings td { overflow-wrap: anywhere; }
 details { margin: 0.4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5rem; color: var(--muted); font-size: 0.85rem; }
 @media screen and (prefers-color-scheme: dark) { svg .on-heat { fill: #0b0e13; } }
@@ -80,9 +81,10 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 }
 @page { size: A4; margin: 14mm; }
 @media print {
-  body { max-width: none; padding: 0; font-size: 10pt; } .skip, .no-print { display: none; }
+  body { max-width: none; padding: 0; font-size: 10pt; } .skip, details:not([open]) { display: none; }
   figure, tr, .notes, .tiles > div { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; }
+  .scroll, .roomy { overflow: visible; } .roomy svg { min-width: 0; }
+  .charts { display: block; } .charts > figure { margin-bottom: 5mm; } .charts figure:not(.wide) { width: 150mm; } .charts > .scroll { margin-bottom: 5mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;

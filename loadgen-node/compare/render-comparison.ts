@@ -1,0 +1,102 @@
+import { latencyTable, sortedNumbers } from '../report/aggregate/latency-table.ts';
+import { drawPercentiles } from '../report/charts/percentile-chart.ts';
+import { PLOT } from '../report/charts/plot.ts';
+import { renderFigure, renderTable } from '../report/figure.ts';
+import { figureText } from '../report/figure-text.ts';
+import { type Html, html } from '../report/html.ts';
+import { renderPage } from '../report/page.ts';
+import { renderNotes } from '../report/sections/verdict.ts';
+import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
+import { type ComparisonResult, cells, METHOD } from './print-comparison.ts';
+
+/** The comparison as an HTML page of its own: distributions over one another, and the table. */
+export function renderComparison(result: ComparisonResult): string {
+  const { comparison, notes, conditions } = result;
+  const { runs } = comparison;
+  const [base, ...others] = runs;
+  const names = runs.map(({ folder }) => folder);
+  const title = `${base?.summary.benchmark}, ${base?.summary.scenario}: ${names.join(' against ')}`;
+  const body = html`<p class="kicker">longhaul compare</p>
+<h1>${title}</h1>
+${renderNotes(notes)}
+<section aria-labelledby="runs"><h2 id="runs">Runs</h2>${runTable(comparison)}</section>
+${
+  conditions.length === 0
+    ? null
+    : html`<section aria-labelledby="conditions"><h2 id="conditions">Conditions</h2><ul class="plain">${conditions.map(
+        ({ text, isSure, folder, holds, seen }) =>
+          html`<li><strong class="${holds ? 'bad' : 'good'}">${holds ? 'FAILED' : 'passed'}</strong> <code>${isSure ? '--fail-if-sure' : '--fail-if'} ${text}</code>: ${folder} has ${seen}</li>`,
+      )}</ul></section>`
+}
+<section aria-labelledby="cdf"><h2 id="cdf">Latency</h2><div class="charts">${distributionFigure(comparison)}</div></section>
+${others.map(
+  ({ folder }, i) =>
+    html`<section aria-labelledby="${`against-${i}`}"><h2 id="${`against-${i}`}">${folder} against ${base?.folder ?? ''}</h2>${differenceTable(comparison, i + 1)}</section>`,
+)}
+<p>${METHOD}</p>`;
+  return renderPage({
+    title,
+    body,
+    footer: `Made by longhaul compare. No figure of longhaul is an MLPerf result.`,
+  });
+}
+
+function runTable({ runs }: Comparison): Html {
+  const columns = ['Run', 'Result', 'Started', 'SUT', 'Round', 'longhaul'];
+  const rows = runs.map(({ folder, summary }) => [
+    folder,
+    html`<strong class="${summary.result === 'VALID' ? 'good' : 'bad'}">${summary.result}</strong>`,
+    summary.startedAt,
+    summary.sutName,
+    summary.round,
+    summary.longhaul,
+  ]);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">${renderTable(
+    columns.map((title) => ({ title, isNumber: false })),
+    rows,
+  )}</div>`;
+}
+
+function distributionFigure({ runs }: Comparison): Html {
+  const distributions = runs.map(({ folder, summary, records }) => {
+    const table = latencyTable(records, summary.scenario, summary.records?.parts ?? null);
+    return { name: folder, sorted: sortedNumbers(table.latencyNs) };
+  });
+  const { drawing, legend } = drawPercentiles({
+    title: 'latency',
+    distributions,
+    boundNs: runs[0]?.summary.latencyBoundNs ?? null,
+    marked: [],
+  });
+  const p99s = runs.map(({ folder, summary }) => {
+    const { p99 } = summary.figures;
+    return `${folder}: p99 ${p99 === undefined ? '-' : figureText('p99', p99)}`;
+  });
+  return renderFigure({
+    title: 'Latency by percentile',
+    alternative: `${p99s.join('; ')}. The tables below have all figures.`,
+    legend,
+    drawing,
+    width: PLOT.width,
+    height: PLOT.height,
+    caption:
+      'Completed - scheduled: what share was no slower. The axis stretches the tail: each step to the right leaves a tenth.',
+    table: null,
+    isWide: false,
+  });
+}
+
+function differenceTable({ rows }: Comparison, index: number): Html {
+  const columns = ['Figure', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
+  const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'kicker' } as const;
+  const body = rows.map(({ figure, about, runs }) => {
+    const own = runs[index] as FigureDifference;
+    const texts = cells(figure, runs[0] as FigureDifference, own);
+    const judgement = html`<span class="${own.judgement === null ? 'kicker' : tones[own.judgement]}">${texts[5] as string}</span>`;
+    return [html`<code>${figure}</code> ${about}`, ...texts.slice(1, 5), judgement];
+  });
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Differences">${renderTable(
+    columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
+    body,
+  )}</div>`;
+}

@@ -1,0 +1,87 @@
+/** Where a value lies on an axis: 0 at its beginning, 1 at its end; values outside are brought to the nearest end. */
+export type Scale = (value: number) => number;
+
+/** A mark on an axis. */
+export interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+/** An axis of a chart. */
+export interface Axis {
+  readonly scale: Scale;
+  readonly ticks: readonly Tick[];
+  /** What it shows, with its unit. */
+  readonly title: string;
+}
+
+/** What an axis is made for. */
+export interface AxisRange {
+  readonly from: number;
+  readonly to: number;
+  readonly title: string;
+  readonly format: (value: number) => string;
+}
+
+/** A straight axis with about `tickCount` marks at round values. A range without width shows its one value in the middle. */
+export function linearAxis(range: AxisRange, tickCount = 5): Axis {
+  const { from, to, title, format } = widened(range);
+  const step = roundStep((to - from) / tickCount);
+  const ticks: Tick[] = [];
+  for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
+    ticks.push({ value: i * step, label: format(i * step) });
+  }
+  return { scale: (value) => clamped((value - from) / (to - from)), ticks, title };
+}
+
+/** A logarithmic axis of positive values, marked at 1, 2 and 5 of each power of ten where there is room for it. */
+export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
+  const from = Math.log10(range.from);
+  const to = Math.log10(Math.max(range.to, range.from * 1.1));
+  const scale: Scale = (value) =>
+    clamped((Math.log10(Math.max(value, range.from)) - from) / (to - from));
+  const ticks: Tick[] = [];
+  for (const digits of [[1, 2, 5], [1, 3], [1]]) {
+    ticks.length = 0;
+    for (let power = Math.floor(from); power <= to; power += 1) {
+      for (const digit of digits) {
+        const value = digit * 10 ** power;
+        if (Math.log10(value) < from - 1e-9 || Math.log10(value) > to + 1e-9) continue;
+        ticks.push({ value, label: range.format(value) });
+      }
+    }
+    if (ticks.length <= tickCountMax) break;
+  }
+  if (ticks.length === 0) ticks.push({ value: range.from, label: range.format(range.from) });
+  return { scale, ticks, title: range.title };
+}
+
+/**
+ * The axis of percentiles that stretches the tail: log10 of 1/(1-p), so that 90, 99, 99.9 % are as far apart from one another.
+ * @param count Of the values: the axis ends where the last one of them stands.
+ */
+export function tailAxis(count: number, title: string): Axis {
+  const decades = Math.max(Math.log10(Math.max(count, 1)), 1);
+  const scale: Scale = (share) => clamped(-Math.log10(Math.max(1 - share, 1e-12)) / decades);
+  const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
+    .filter((share) => -Math.log10(1 - share) <= decades + 1e-9)
+    .map((value) => ({ value, label: `${Number((value * 100).toFixed(5))} %` }));
+  return { scale, ticks, title };
+}
+
+function widened(range: AxisRange): AxisRange {
+  if (range.to > range.from) return range;
+  const half = Math.abs(range.from) * 0.1 || 0.5;
+  return { ...range, from: range.from - half, to: range.from + half };
+}
+
+/** The smallest of 1, 2, 5 times a power of ten that is no smaller. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
+  return digit * power;
+}
+
+function clamped(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}

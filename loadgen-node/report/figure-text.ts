@@ -1,0 +1,18 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import { FIGURES, type FigureName } from '../records/figure-names.ts';
+import { formatNumber } from './charts/number.ts';
+import { formatShare } from './charts/time-format.ts';
+
+/** A figure of a run for people, with its unit. */
+export function figureText(name: FigureName, value: number): string {
+  switch (FIGURES[name].unit) {
+    case 'ns':
+      return formatNs(value);
+    case '1/s':
+      return `${formatNumber(value)} /s`;
+    case 'share':
+      return formatShare(value);
+    case 'count':
+      return value.toLocaleString('en-US');
+  }
+}

@@ -1,0 +1,72 @@
+import type { Verdict } from '../../engine/test-outcome.ts';
+import type { RunSummary } from '../../records/run-summary.ts';
+import { renderTable } from '../figure.ts';
+import { type Html, html } from '../html.ts';
+
+const SHORT: Readonly<Record<RunSummary['result'], string>> = {
+  VALID: 'every rule was met',
+  INVALID: 'a rule was not met: the figures are no result',
+  INTERRUPTED: 'the run was broken off: the figures are of what was measured until then',
+};
+
+/** Name of the run and of what was measured; what a reader has to know stands right below, and nothing silences it. */
+export function renderHead(summary: RunSummary): Html {
+  const { benchmark, scenario, mode, sutName, startedAt, runId, round, division, longhaul } =
+    summary;
+  return html`<p class="kicker">Run report, longhaul ${longhaul}</p>
+<h1>${benchmark}, ${scenario}: ${sutName}</h1>
+<p class="kicker">${startedAt} · mode ${mode} · round ${round} · division ${division} · run ${runId}</p>
+${renderNotes(summary.notes)}`;
+}
+
+/** Marks and remarks of a run. */
+export function renderNotes(notes: readonly string[]): Html {
+  if (notes.length === 0) return html``;
+  return html`<aside class="notes" aria-label="Please note"><strong>Please note</strong><ul>${notes.map((note) => html`<li>${note}</li>`)}</ul></aside>
+`;
+}
+
+/** Result, its reasons, LoadGen's own verdict, and whether the generator was the limit. */
+export function renderVerdict(summary: RunSummary): Html {
+  const { result, verdict, loadgenVerdict, isGeneratorBound, generatorBoundReason } = summary;
+  const tone = { VALID: 'good', INVALID: 'bad', INTERRUPTED: 'warn' }[result];
+  const generator = isGeneratorBound
+    ? 'The generator was the limit'
+    : 'The generator was not the limit';
+  return html`<section aria-labelledby="verdict"><h2 id="verdict">Verdict</h2>
+<p class="verdict"><span class="${`badge ${tone}`}">${result}</span> ${SHORT[result]}</p>
+${reasonTable(verdict)}
+<p>${loadgenText(loadgenVerdict)}</p>
+<p${isGeneratorBound ? html` class="bad"` : null}>${generatorBoundReason === '' ? `${generator}.` : `${generator}: ${generatorBoundReason}`}</p>
+${accuracyText(summary)}
+</section>
+`;
+}
+
+function accuracyText({ accuracy }: RunSummary): Html {
+  if (accuracy === null) return html``;
+  const { text, isMet } = accuracy;
+  return html`<p>Accuracy: ${text} <strong class="${isMet ? 'good' : 'bad'}">${isMet ? 'target met' : 'target NOT met'}</strong></p>
+`;
+}
+
+function loadgenText({ isValid, reasons }: Verdict): string {
+  if (isValid) return "LoadGen's own verdict, as in its logs: VALID.";
+  const rules = reasons.map(({ rule }) => rule).join(', ');
+  return `LoadGen's own verdict, as in its logs: INVALID${rules === '' ? '' : ` (${rules})`}.`;
+}
+
+function reasonTable({ reasons }: Verdict): Html {
+  if (reasons.length === 0) return html``;
+  const rows = reasons.map(({ rule, text, needed, seen, key }) => [
+    html`<strong>${rule}</strong><br>${text}`,
+    needed,
+    seen,
+    key === null ? '' : html`<code>${key}</code>`,
+  ]);
+  const columns = ['Rule', 'Needed', 'Seen', 'What changes it'];
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Reasons of the verdict">${renderTable(
+    columns.map((title) => ({ title, isNumber: false })),
+    rows,
+  )}</div>`;
+}
