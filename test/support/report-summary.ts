@@ -28,6 +28,7 @@ export function reportSummary(
     figures: records === null ? {} : figuresOf(records, { scenario, latencyBoundNs }),
     contractErrors: 0,
     peakTargetQps: null,
+    thresholds: [],
     targetPercentile: 0.99,
     latencyBoundNs,
     isGeneratorBound: false,
