@@ -1,5 +1,4 @@
 import type { LinkTestOutcome } from '../../shared/evidence/node-probe.ts';
-import type { TcpInfo } from './tcp-info.ts';
 
 /** What bounds a stream of load in one direction. */
 export interface LinkBounds {
@@ -12,8 +11,6 @@ export interface LinkBounds {
   readonly receiveBufferBytes: number | null;
   /** Rate of the slower card on the way, as they say; null unknown, or within one machine. */
   readonly cardBitsPerSecond: number | null;
-  /** Null where the kernel was not asked, or this end received. */
-  readonly tcp: TcpInfo | null;
   /** Both ends share the CPUs of one machine. */
   readonly isOneMachine: boolean;
 }
@@ -36,9 +33,6 @@ export type LinkLimit =
 const REACHED = { 'http2-window': 0.4, 'send-buffer': 0.5, 'receive-buffer': 0.5 } as const;
 const CARD_REACHED = 0.85;
 const BUSY = 0.85;
-
-/** TCP's own word for waiting weighs from this share on. */
-const LIMITED = 0.3;
 
 /**
  * Linux keeps half of a receive buffer for what is beside the data (tcp_adv_win_scale 1), and about a third of a send
@@ -82,8 +76,5 @@ export function limitOf(test: LinkTestOutcome, bounds: LinkBounds): LinkLimit {
     return 'loadgen-cpu';
   }
   if ((test.sutBusyShare ?? 0) >= BUSY) return 'sut-cpu';
-  if (bounds.isOneMachine) return 'one-machine';
-  const { tcp } = bounds;
-  if (tcp !== null && tcp.sendBufferLimitedShare >= LIMITED) return 'send-buffer';
-  return tcp !== null && tcp.receiveLimitedShare >= LIMITED ? 'receive-buffer' : 'path';
+  return bounds.isOneMachine ? 'one-machine' : 'path';
 }

@@ -13,7 +13,6 @@ export interface Machine {
   readonly facts: SystemFacts;
   /** Null where only the description of the machine is known. */
   readonly tuning: TuningFacts | null;
-  /** Version of the node's software where it tells no tuning. */
   readonly isLoadgen: boolean;
 }
 
@@ -65,7 +64,7 @@ function openFiles({ openFilesMax }: TuningFacts): DoctorFinding {
     : about.ok(String(openFilesMax));
 }
 
-/** Measured on 2 cores (docs/doctor.md): p99 of the dispatch lag falls to a half or a third up to 5,000 queries/s. */
+/** Measured on 2 cores (docs/benchmarks.md): p99 of the dispatch lag falls to a half or a third up to 5,000 queries/s. */
 function collectorFlag({ runtimeFlags }: TuningFacts): DoctorFinding {
   const about = subject('node-flags', 'Flags of Node.js');
   const seen = runtimeFlags.length === 0 ? 'none' : runtimeFlags.join(' ');
@@ -73,6 +72,6 @@ function collectorFlag({ runtimeFlags }: TuningFacts): DoctorFinding {
     ? about.ok(seen)
     : about.ok(
         seen,
-        'on few cores p99 of the dispatch lag is lower with: node --single-threaded-gc dist/loadgen-node/main.js run ...',
+        'with few cores, p99 of the dispatch lag is lower by: node --single-threaded-gc dist/loadgen-node/main.js run ...',
       );
 }

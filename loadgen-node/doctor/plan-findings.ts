@@ -92,6 +92,7 @@ function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorF
   });
   const dtype = known === undefined ? `1 byte per element, since ${form} is no type of data` : form;
   const seen = `${formula.input} x ${countText(targetQps)}/s = ${formatRate(bits)} into the SUT (${dtype})`;
+  if (links.length === 0) return [about.unknown(`${seen}; no link was looked at`, 'give --sut')];
   if (total === null || total === 0) return [about.unknown(`${seen}; no card tells its rate`)];
   return [
     bits > total

@@ -4,9 +4,6 @@ export interface TcpInfo {
   readonly pathMtu: number | null;
   /** Packets that were sent again since the connection began. */
   readonly retransmitted: number;
-  /** Share of the time with data to send in which the other end's TCP window, or our own buffer, held it up. */
-  readonly receiveLimitedShare: number;
-  readonly sendBufferLimitedShare: number;
 }
 
 /**
@@ -25,13 +22,5 @@ export function parseTcpInfo(text: string): TcpInfo | null {
   return {
     pathMtu: pathMtu > 0 ? pathMtu : null,
     retransmitted: Number(/\bretrans:\d+\/(\d+)/.exec(busiest)?.[1] ?? 0),
-    receiveLimitedShare: shareOf(busiest, 'rwnd_limited'),
-    sendBufferLimitedShare: shareOf(busiest, 'sndbuf_limited'),
   };
-}
-
-/** The percentage in `rwnd_limited:12ms(1.2%)`. */
-function shareOf(line: string, word: string): number {
-  const percent = new RegExp(`\\b${word}:[^(\\s]*\\(([\\d.]+)%\\)`).exec(line)?.[1];
-  return Number(percent ?? 0) / 100;
 }

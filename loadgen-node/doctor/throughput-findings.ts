@@ -30,8 +30,8 @@ export function throughputFindings(measured: MeasuredLink): DoctorFinding[] {
 }
 
 /** What bounds the load in one direction: the receiver's window and buffer, the sender's buffer. */
-export function boundsOf(measured: MeasuredLink, direction: LinkDirection): LinkBounds {
-  const { probe, buffers, loadgenWindowBytes, tcp } = measured;
+function boundsOf(measured: MeasuredLink, direction: LinkDirection): LinkBounds {
+  const { probe, buffers, loadgenWindowBytes } = measured;
   const isToSut = direction === 'to-sut';
   const { description } = probe;
   const nodeWindow =
@@ -44,7 +44,6 @@ export function boundsOf(measured: MeasuredLink, direction: LinkDirection): Link
     sendBufferBytes: isToSut ? buffers.loadgen.send : buffers.sut.send,
     receiveBufferBytes: isToSut ? buffers.sut.receive : buffers.loadgen.receive,
     cardBitsPerSecond: cardRate(measured),
-    tcp: isToSut ? tcp : null,
     isOneMachine: measured.link.isSameMachine === true,
   };
 }
@@ -66,11 +65,24 @@ function windowFinding(measured: MeasuredLink, direction: LinkDirection): Doctor
   const text = boundText(windowBytes, rateOfBytes(windowBytes, roundTripNs));
   if (windowBytes >= productBytes) return about.ok(text);
   const seen = `${text}; bandwidth x delay is ${bytesText(productBytes)} for ${formatRate(needed)}`;
-  return about.warning(
-    seen,
+  const advice =
     direction === 'to-sut'
       ? `longhaul sut --receive-window-bytes ${roundedUp(2 * productBytes)}`
-      : 'the LoadGen node receives with 16 MiB: use more connections (--streams 4 --connections 4)',
+      : 'the LoadGen node receives with 16 MiB: more connections (run --streams 4 --connections 4)';
+  return limits(measured, direction, ['http2-window'])
+    ? about.warning(seen, advice)
+    : about.ok(seen, advice);
+}
+
+/** Whether a bound may be what limits: by the test, or because there was none. A bound that is not reached is no fault. */
+function limits(
+  measured: MeasuredLink,
+  direction: LinkDirection,
+  kinds: readonly LinkLimit[],
+): boolean {
+  const test = direction === 'to-sut' ? measured.toSut : measured.fromSut;
+  return (
+    test.bitsPerSecond === null || kinds.includes(limitOf(test, boundsOf(measured, direction)))
   );
 }
 
@@ -96,17 +108,19 @@ function bufferFinding(measured: MeasuredLink, direction: LinkDirection): Doctor
   const bytes = roundedUp((2 * needed * (bounds.roundTripNs ?? 0)) / 8e9);
   const [sender, receiver] =
     direction === 'to-sut' ? ['LoadGen node', 'SUT node'] : ['SUT node', 'LoadGen node'];
-  return about.warning(
-    `${parts.join('; ')} (estimated)`,
+  const seen = `${parts.join('; ')} (estimated)`;
+  const advice =
     rates['send-buffer'] < rates['receive-buffer']
       ? `on the ${sender}: sudo sysctl -w net.ipv4.tcp_wmem="4096 16384 ${bytes}"`
-      : `on the ${receiver}: sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 ${bytes}"`,
-  );
+      : `on the ${receiver}: sudo sysctl -w net.ipv4.tcp_rmem="4096 131072 ${bytes}"`;
+  return limits(measured, direction, ['send-buffer', 'receive-buffer'])
+    ? about.warning(seen, advice)
+    : about.ok(seen, advice);
 }
 
-/** The next power of two, in bytes. */
+/** The next power of two, in bytes, from 64 KiB to 1 GiB: as settings take it. */
 function roundedUp(bytes: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536)));
+  return 2 ** Math.min(30, Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
 function testFinding(measured: MeasuredLink, direction: LinkDirection): DoctorFinding {

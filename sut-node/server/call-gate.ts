@@ -131,7 +131,14 @@ function countCall(
   stream: ServerHttp2Stream,
 ): void {
   openCalls.set(rule, (openCalls.get(rule) ?? 0) + 1);
-  stream.once('close', () => openCalls.set(rule, (openCalls.get(rule) ?? 1) - 1));
+  let isOver = false;
+  const end = (): void => {
+    if (!isOver) openCalls.set(rule, (openCalls.get(rule) ?? 1) - 1);
+    isOver = true;
+  };
+  stream.once('close', end);
+  // On a slow link the peer's own end comes behind all that it has sent.
+  if (rule.lifeMsMax !== undefined) stream.once('finish', end);
 }
 
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */

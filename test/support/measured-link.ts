@@ -97,8 +97,6 @@ export async function madeUpLink(change: LinkChange = {}): Promise<MeasuredLink>
   const tcp = {
     pathMtu: 1500,
     retransmitted: 0,
-    receiveLimitedShare: 0,
-    sendBufferLimitedShare: 0,
   };
   return {
     probe,

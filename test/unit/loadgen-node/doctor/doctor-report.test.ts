@@ -88,8 +88,6 @@ describe('what ss prints', () => {
     expect(parseTcpInfo(text)).toEqual({
       pathMtu: 1452,
       retransmitted: 12,
-      receiveLimitedShare: 0.1,
-      sendBufferLimitedShare: 0.5,
     });
   });
 
