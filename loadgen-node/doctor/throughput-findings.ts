@@ -7,6 +7,12 @@ import { boundRates, type LinkBounds, type LinkLimit, limitOf, rateOfBytes } fro
 /** What a window or a buffer must allow to be no finding where no card tells its rate. */
 const RATE_WITHOUT_CARD = 1e9;
 
+/**
+ * A window that is smaller is in question also where the test came nowhere near its rate: beside the round trip, the time
+ * in which a slow link sends it off counts, and that is not known apart.
+ */
+const SMALL_WINDOW_BYTES: number = 1024 ** 2;
+
 /** Share of the card's rate below which a test is called slow, where nothing is known that would explain it. */
 const CARD_SHARE_MIN = 0.5;
 
@@ -69,7 +75,8 @@ function windowFinding(measured: MeasuredLink, direction: LinkDirection): Doctor
     direction === 'to-sut'
       ? `longhaul sut --receive-window-bytes ${roundedUp(2 * productBytes)}`
       : 'the LoadGen node receives with 16 MiB: more connections (run --streams 4 --connections 4)';
-  return limits(measured, direction, ['http2-window'])
+  const isSmall = windowBytes < SMALL_WINDOW_BYTES;
+  return isSmall || limits(measured, direction, ['http2-window'])
     ? about.warning(seen, advice)
     : about.ok(seen, advice);
 }
@@ -170,7 +177,7 @@ function limitText(
     case 'one-machine':
       return 'this machine: both ends share its CPUs';
     case 'path':
-      return 'the path: no window, buffer or CPU was used up';
+      return 'the path, most likely: no window, buffer or CPU was used up';
   }
 }
 
