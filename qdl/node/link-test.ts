@@ -14,8 +14,11 @@ import type { DispatchSettings } from '../dispatch-settings.ts';
 import { unreachableMessage } from './connection-errors.ts';
 import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
 
-/** Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed. */
-const LOAD_BYTES = 64 * 1024;
+/**
+ * Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed;
+ * with its head it is the smallest message that a node may be limited to (64 KiB).
+ */
+const LOAD_BYTES = 60 * 1024;
 
 /** Most bytes of one test: as much as a node takes (sut-node/server/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;

@@ -34,12 +34,15 @@ export interface TuningFacts {
   /** Largest buffers that TCP gives a socket by itself. */
   readonly tcpReceiveBytesMax: number | null;
   readonly tcpSendBytesMax: number | null;
-  /** Flags that Node.js was started with. */
+  /** Names of the flags that Node.js was started with. */
   readonly runtimeFlags: readonly string[];
 }
 
 /** Over how long steal and load are looked at. Shorter, a tick of the kernel's clock (10 ms) would be 10 % of it. */
 const MOMENT_MS = 250;
+
+/** Kernels have half a dozen. */
+const GOVERNORS_MAX = 64;
 
 const CPU_FREQUENCY = '/sys/devices/system/cpu/cpufreq';
 const CLOCK_SOURCE = '/sys/devices/system/clocksource/clocksource0/current_clocksource';
@@ -72,10 +75,16 @@ export async function readTuningFacts(
   });
 }
 
-/** Flags of this process, those of NODE_OPTIONS among them. */
+/** More flags than anybody gives. */
+const FLAGS_MAX = 64;
+
+/** Names of the flags of this process, those of NODE_OPTIONS among them; values may hold paths, and are not told. */
 export function ownRuntimeFlags(): string[] {
   const fromEnvironment = (process.env['NODE_OPTIONS'] ?? '').split(/\s+/);
-  return [...process.execArgv, ...fromEnvironment].filter((flag) => flag.startsWith('--'));
+  return [...process.execArgv, ...fromEnvironment]
+    .map((flag) => /^--[\w-]{1,100}/.exec(flag)?.[0])
+    .filter((name) => name !== undefined)
+    .slice(0, FLAGS_MAX);
 }
 
 async function frequencyFacts(
@@ -98,7 +107,7 @@ async function frequencyFacts(
     }
   }
   return {
-    governors: [...governors].sort(),
+    governors: [...governors].sort().slice(0, GOVERNORS_MAX),
     limitMhz: lowest === undefined ? null : lowest.limitKhz / 1000,
     hardwareMhz: lowest === undefined ? null : lowest.hardwareKhz / 1000,
   };
@@ -149,7 +158,7 @@ const counted = z.number().min(0).nullable();
 
 /** Form of {@link TuningFacts}, as it comes from another machine. */
 export const tuningFactsSchema: z.ZodType<TuningFacts> = z.object({
-  governors: z.array(word).max(64),
+  governors: z.array(word).max(GOVERNORS_MAX),
   limitMhz: amount,
   hardwareMhz: amount,
   clockSource: word.nullable(),
@@ -163,5 +172,5 @@ export const tuningFactsSchema: z.ZodType<TuningFacts> = z.object({
   availableBytes: amount,
   tcpReceiveBytesMax: amount,
   tcpSendBytesMax: amount,
-  runtimeFlags: z.array(word).max(256),
+  runtimeFlags: z.array(word).max(FLAGS_MAX),
 });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FindingGroup } from '../../loadgen-node/doctor/finding.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -56,5 +57,31 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
       Number(new RegExp(`"key": "${key}", "value": (\\d+)`).exec(detail)?.[1]);
     expect(value('result_min_latency_ns')).toBeGreaterThanOrEqual(2e6 * ONE_WAY_MS);
     expect(value('get_sut_name_duration_ns')).toBeGreaterThanOrEqual(2e6 * ONE_WAY_MS);
+  });
+
+  it('is seen by doctor as it is: round trip, and a window that is too small for it', async () => {
+    const small = ['--benchmark', 'null', '--receive-window-bytes', '65535'];
+    const verb = ['sut', ...small, '--listen', '0.0.0.0:50052', '--node', 'sut-b'];
+    const node = new LonghaulProcess(net.inside('sut', [process.execPath, main, ...verb]));
+    try {
+      await node.says(/ready/i);
+      const target = ['--sut', `${net.sutHost}:50052`, '--cache-dir', output, '--json'];
+      const plan = ['--benchmark', 'null', '--target-qps', '1000', '--sample-bytes', '150528'];
+      const { status, stdout } = loadgen('doctor', ...target, ...plan);
+      const { groups } = JSON.parse(stdout) as { groups: FindingGroup[] };
+      const findings = groups.flatMap((group) => group.findings);
+      const found = (id: string) => findings.find((finding) => finding.id === id);
+      expect(found('round-trip')?.figures?.['tcpConnectMinNs']).toBeGreaterThanOrEqual(
+        2e6 * ONE_WAY_MS,
+      );
+      expect(found('http2-window-to-sut')?.state).toBe('warning');
+      // 64 KiB at 10 ms: 52 Mbit/s.
+      expect(found('throughput-to-sut')?.figures?.['bitsPerSecond']).toBeLessThan(53e6);
+      expect(found('planned-bandwidth')?.state).toBe('error');
+      expect(status).toBe(3);
+    } finally {
+      node.kill('SIGTERM');
+      await node.ended;
+    }
   });
 });
