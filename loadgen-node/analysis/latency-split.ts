@@ -151,9 +151,9 @@ function secondPass(
       // Of four fifths of the rows nothing more is asked.
       if (!(isTypical || isTail) || Number.isNaN(rows.readParts(row, parts))) return;
       if (isTypical) typical.add(parts, latencyNs);
-      if (isTail) tail.add(parts, latencyNs);
-      const node = nodes[rows.nodeOf(row)];
-      if (isTail && node !== undefined) node.tailCount += 1;
+      if (!isTail) return;
+      tail.add(parts, latencyNs);
+      countSlow(nodes[rows.nodeOf(row)]);
     });
   }
   return {
@@ -166,6 +166,10 @@ function secondPass(
     isOfQueries: pieces.some(isOfQueries),
     overtold,
   };
+}
+
+function countSlow(node: NodeTimes | undefined): void {
+  if (node !== undefined) node.tailCount += 1;
 }
 
 function nodeTimes(nodes: NodeTimes[], index: number): NodeTimes | undefined {
