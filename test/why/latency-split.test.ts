@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LATENCY_PARTS, type LatencySplit } from '../../loadgen-node/analysis/latency-parts.ts';
-import { latencySplitOfSets } from '../../loadgen-node/analysis/latency-split.ts';
-import { rowsOfSet } from '../../loadgen-node/analysis/split-rows.ts';
+import { LATENCY_PARTS } from '../../loadgen-node/analysis/latency-parts.ts';
+import { latencySplit } from '../../loadgen-node/analysis/latency-split.ts';
+import { rowsOfRecords, type SplitRows } from '../../loadgen-node/analysis/split-rows.ts';
+import type { RecordedSet } from '../../loadgen-node/engine/issued-set.ts';
+import { recordsOfSet } from '../../loadgen-node/records/records-of-set.ts';
 import { recordedRun } from '../support/recorded-run.ts';
 import { TcpShim } from '../support/tcp-shim.ts';
 import { startPinnedSut } from './pinned.ts';
@@ -12,8 +14,9 @@ import { startPinnedSut } from './pinned.ts';
 const SERVED = ['--benchmark', 'delay', '--delay-model', 'fixed:1ms'];
 
 /** Typical lengths of the parts. */
-function typical(split: LatencySplit | null): Record<string, number> {
-  return Object.fromEntries((split?.parts ?? []).map(({ part, typicalNs }) => [part, typicalNs]));
+function typical(set: RecordedSet): Record<string, number> {
+  const parts = latencySplit(recordsOfSet(set))?.parts ?? [];
+  return Object.fromEntries(parts.map(({ part, typicalNs }) => [part, typicalNs]));
 }
 
 describe('the split of latency', () => {
@@ -26,7 +29,8 @@ describe('the split of latency', () => {
       minQueryCount: 100_000,
     });
     const parts = new Float64Array(LATENCY_PARTS.length);
-    const rows = rowsOfSet(set);
+    const records = recordsOfSet(set);
+    const [rows] = rowsOfRecords(records, undefined) as [SplitRows];
     let known = 0;
     let outside = 0;
     let belowZero = 0;
@@ -43,19 +47,15 @@ describe('the split of latency', () => {
       belowZero: 0,
     });
     expect(known).toBeGreaterThanOrEqual(100_000);
-    console.info(latencySplitOfSets([set], [])?.text);
+    console.info(latencySplit(records)?.text);
   });
 
   it('shows 5 ms of link delay each way as network', async () => {
     const address = await startPinnedSut(...SERVED);
     const settings = { scenario: 'SingleStream', minQueryCount: 500 } as const;
-    const near = typical(
-      latencySplitOfSets([(await recordedRun([address], 'delay', settings)).set], []),
-    );
+    const near = typical((await recordedRun([address], 'delay', settings)).set);
     const shim = await TcpShim.start(address, { oneWayMs: 5 });
-    const far = typical(
-      latencySplitOfSets([(await recordedRun([shim.address], 'delay', settings)).set], []),
-    );
+    const far = typical((await recordedRun([shim.address], 'delay', settings)).set);
     shim.stop();
     const grownNs = LATENCY_PARTS.map((part) => (far[part] ?? 0) - (near[part] ?? 0));
     console.info(
