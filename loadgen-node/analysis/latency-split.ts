@@ -8,10 +8,8 @@ import { splitInWords } from './split-text.ts';
 /** Share of the samples that is the tail. */
 const TAIL_SHARE = 0.01;
 
-/** What a split is made of, where it is not all records as they are. */
+/** What is known beside the records. */
 export interface SplitOptions {
-  /** Parts of the performance phase that count; default: all. */
-  readonly parts?: readonly number[];
   /** Names of the SUT nodes in the order of their numbers. */
   readonly nodeNames?: readonly string[];
 }
@@ -24,9 +22,9 @@ export interface SplitOptions {
  */
 export function latencySplit(
   records: SampleRecords,
-  { parts, nodeNames = [] }: SplitOptions = {},
+  { nodeNames = [] }: SplitOptions = {},
 ): LatencySplit | null {
-  return splitOfRows(rowsOfRecords(records, parts), nodeNames);
+  return splitOfRows(rowsOfRecords(records), nodeNames);
 }
 
 function splitOfRows(

@@ -30,7 +30,7 @@ describe('the split of latency', () => {
     });
     const parts = new Float64Array(LATENCY_PARTS.length);
     const records = recordsOfSet(set);
-    const [rows] = rowsOfRecords(records, undefined) as [SplitRows];
+    const [rows] = rowsOfRecords(records) as [SplitRows];
     let known = 0;
     let outside = 0;
     let belowZero = 0;
