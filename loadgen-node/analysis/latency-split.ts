@@ -8,10 +8,8 @@ import { splitInWords } from './split-text.ts';
 /** Share of the samples that is the tail. */
 const TAIL_SHARE = 0.01;
 
-/** What a split is made of, where it is not all records as they are. */
+/** What is known beside the records. */
 export interface SplitOptions {
-  /** Parts of the performance phase that count; default: all. */
-  readonly parts?: readonly number[];
   /** Names of the SUT nodes in the order of their numbers. */
   readonly nodeNames?: readonly string[];
 }
@@ -24,9 +22,9 @@ export interface SplitOptions {
  */
 export function latencySplit(
   records: SampleRecords,
-  { parts, nodeNames = [] }: SplitOptions = {},
+  { nodeNames = [] }: SplitOptions = {},
 ): LatencySplit | null {
-  return splitOfRows(rowsOfRecords(records, parts), nodeNames);
+  return splitOfRows(rowsOfRecords(records), nodeNames);
 }
 
 function splitOfRows(
@@ -94,11 +92,14 @@ interface FirstPass {
   readonly unknown: number;
   readonly overtold: SplitFindings['overtold'];
   readonly all: PartSums;
+  /** By number; with gaps where nodes answered nothing. */
+  readonly nodes: readonly (NodeTimes | undefined)[];
 }
 
 function firstPass(pieces: readonly SplitRows[]): FirstPass {
   const latenciesNs = new Float64Array(pieces.reduce((sum, { rowCount }) => sum + rowCount, 0));
   const all = new PartSums();
+  const nodes: NodeTimes[] = [];
   const parts = new Float64Array(LATENCY_PARTS.length);
   let known = 0;
   let unknown = 0;
@@ -114,6 +115,7 @@ function firstPass(pieces: readonly SplitRows[]): FirstPass {
       latenciesNs[known] = latencyNs;
       known += 1;
       all.add(parts, latencyNs);
+      nodeTimes(nodes, rows.nodeOf(row))?.sums.add(parts, latencyNs);
       const networkNs = parts[NETWORK] as number;
       if (isOvertold(networkNs, latencyNs)) {
         overtoldCount += 1;
@@ -121,41 +123,51 @@ function firstPass(pieces: readonly SplitRows[]): FirstPass {
       }
     });
   }
-  return { latenciesNs, known, unknown, overtold: { count: overtoldCount, leastNs }, all };
+  return { latenciesNs, known, unknown, overtold: { count: overtoldCount, leastNs }, all, nodes };
+}
+
+/** Where the two ranges of the table begin and end. */
+interface Bounds {
+  readonly typicalNsMin: number;
+  readonly typicalNsMax: number;
+  readonly tailNsMin: number;
 }
 
 function secondPass(
   pieces: readonly SplitRows[],
-  { all, known, unknown, overtold }: FirstPass,
-  bounds: { typicalNsMin: number; typicalNsMax: number; tailNsMin: number },
+  { all, known, unknown, overtold, nodes }: FirstPass,
+  bounds: Bounds,
 ): SplitFindings {
-  const { typicalNsMin, typicalNsMax, tailNsMin } = bounds;
   const typical = new PartSums();
   const tail = new PartSums();
-  const nodes: NodeTimes[] = [];
   const parts = new Float64Array(LATENCY_PARTS.length);
   for (const rows of pieces) {
     forEachRow(rows, (row) => {
-      const latencyNs = rows.readParts(row, parts);
-      if (Number.isNaN(latencyNs)) return;
-      if (latencyNs >= typicalNsMin && latencyNs <= typicalNsMax) typical.add(parts, latencyNs);
-      if (latencyNs >= tailNsMin) tail.add(parts, latencyNs);
-      const node = nodeTimes(nodes, rows.nodeOf(row));
-      node?.sums.add(parts, latencyNs);
-      if (node !== undefined && latencyNs >= tailNsMin) node.tailCount += 1;
+      const latencyNs = rows.latencyNs(row);
+      const isTypical = latencyNs >= bounds.typicalNsMin && latencyNs <= bounds.typicalNsMax;
+      const isTail = latencyNs >= bounds.tailNsMin;
+      // Of four fifths of the rows nothing more is asked.
+      if (!(isTypical || isTail) || Number.isNaN(rows.readParts(row, parts))) return;
+      if (isTypical) typical.add(parts, latencyNs);
+      if (!isTail) return;
+      tail.add(parts, latencyNs);
+      countSlow(nodes[rows.nodeOf(row)]);
     });
   }
   return {
     all,
     typical,
     tail,
-    // Without the gaps of nodes that answered nothing.
     nodes: nodes.filter((node) => node !== undefined),
     unknownCount: unknown,
     isAllAtOnce: known > 1 && pieces.every(({ queryCount }) => queryCount === 1),
     isOfQueries: pieces.some(isOfQueries),
     overtold,
   };
+}
+
+function countSlow(node: NodeTimes | undefined): void {
+  if (node !== undefined) node.tailCount += 1;
 }
 
 function nodeTimes(nodes: NodeTimes[], index: number): NodeTimes | undefined {

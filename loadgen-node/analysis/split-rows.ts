@@ -22,18 +22,15 @@ export interface SplitRows {
   readonly nodeOf: (row: number) => number;
 }
 
-/** The rows of each part of a run, of those that count. @param counted Numbers of parts; undefined: all. */
-export function rowsOfRecords(
-  records: SampleRecords,
-  counted: readonly number[] | undefined,
-): SplitRows[] {
+/** The rows of each part of a run. */
+export function rowsOfRecords(records: SampleRecords): SplitRows[] {
   const { rowCount, part } = records;
   const pieces: SplitRows[] = [];
   for (let begin = 0; begin < rowCount; ) {
     const number = part[begin] as number; // In range, as all that follow.
     let end = begin + 1;
     while (end < rowCount && part[end] === number) end += 1;
-    if (counted?.includes(number) !== false) pieces.push(rowsOfPart(records, begin, end));
+    pieces.push(rowsOfPart(records, begin, end));
     begin = end;
   }
   return pieces;

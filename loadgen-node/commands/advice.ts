@@ -43,7 +43,6 @@ function specificAdvice(
     case 'min-queries':
       return adviceOnLimit(performance, settings);
     case 'latency-bound':
-    case 'generator-bound':
       return adviceOnRate(performance, settings);
     default:
       return '';

@@ -28,11 +28,13 @@ export function timeLines({
     lines.push(
       ['Time', `typical       ${shares(split.parts, ({ typicalNs }) => typicalNs)}`],
       ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
-      ['Why', split.text],
     );
   }
   const { health, isGeneratorBound, generatorBoundReason } = performance;
-  if (isGeneratorBound) lines.push(['LoadGen', `generator-bound: ${generatorBoundReason}`]);
+  // What follows of the SUT is to be read behind it.
+  const whys = isGeneratorBound ? [`generator-bound: ${generatorBoundReason}`] : [];
+  if (split !== null) whys.push(split.text);
+  lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
   if (health !== null) lines.push(...healthLines(health, isGeneratorBound));
   if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
   return lines;
@@ -69,7 +71,7 @@ function healthLines(health: GeneratorHealth, isGeneratorBound: boolean): Labell
       `queries waited for credit of the SUT in ${percent(creditNs / lengthNs)} of the time`,
     );
   }
-  return texts.length === 0 ? [] : [[isGeneratorBound ? '' : 'LoadGen', texts.join('; ')]];
+  return texts.length === 0 ? [] : [['LoadGen', texts.join('; ')]];
 }
 
 /** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */

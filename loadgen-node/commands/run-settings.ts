@@ -133,7 +133,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   }),
   maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
   generatorLagMax: percentile(
-    "Server: LoadGen's own p99 lag, in percent of the latency bound, above which a run is INVALID",
+    "LoadGen's own lateness, in percent of the latency bound (p99 of its lag) or of a typical latency (streams), above which a run is INVALID",
     { fallback: 10 },
   ),
   round: optional(

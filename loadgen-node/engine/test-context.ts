@@ -49,7 +49,7 @@ export interface TestParts {
   readonly drainTimeoutNs: number;
   /**
    * Server: share of the latency bound that p99 of LoadGen's own dispatch lag may take before the run is
-   * generator-bound. Default: 0.1.
+   * generator-bound; in streams the share of a typical latency that the median delay of its event loop may take. Default: 0.1.
    */
   readonly generatorLagShareMax?: number | undefined;
   /** The program's own files against their manifest; goes to the detail log. */

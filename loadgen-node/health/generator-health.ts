@@ -13,6 +13,7 @@ export interface GeneratorHealth {
     readonly p99Ns: number;
     readonly maxNs: number;
   };
+  /** Pauses of garbage collection. Looked at in the first 0.2 s of each second: count and sum are estimates for all of the time. */
   readonly gc: { readonly count: number; readonly totalNs: number; readonly maxNs: number };
   /** Share of the machine's CPU time that the hypervisor took; null where /proc/stat does not tell. */
   readonly stealShare: number | null;
@@ -29,6 +30,7 @@ export interface HealthSecond {
   readonly cpuShare: number;
   readonly cpuWaitShare?: number | null | undefined;
   readonly eventLoopDelayMaxNs: number;
+  /** An estimate, as `gc`. */
   readonly gcNs: number;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
-import { GcPauses } from './gc-pauses.ts';
+import { GcLook, NOTHING_SEEN, pausesIn, together } from './gc-look.ts';
 import type { GeneratorHealth, GeneratorMonitor, HealthSecond } from './generator-health.ts';
 import { type MachineCpuTimes, readMachineCpu } from './machine-cpu.ts';
 import { ThreadCpu, type ThreadCpuTimes } from './thread-cpu.ts';
@@ -9,6 +9,8 @@ import { ThreadCpu, type ThreadCpuTimes } from './thread-cpu.ts';
 /** Time between two looks at the event loop: 200 a second cost 0.1 % of a core. */
 const RESOLUTION_MS = 5;
 const PERIOD_MS = 1_000;
+/** Of each period, how long garbage collection is looked at. */
+const GC_LOOK_MS = 200;
 
 /** Waiting in the QDL so far; only differences count. */
 type BackPressureNow = () => { readonly socketNs: number; readonly creditNs: number };
@@ -43,33 +45,39 @@ class Watch {
   readonly #backPressure: BackPressureNow | null;
   readonly #pressureAtBegin: ReturnType<BackPressureNow> | undefined;
   readonly #machineAtBegin: MachineCpuTimes | null = readMachineCpu();
-  readonly #gc = new GcPauses();
+  /** Of the seconds that have ended. */
+  #gcSeen = NOTHING_SEEN;
+  #gcLook: GcLook;
   readonly #thread = new ThreadCpu();
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   /** The same within one second; the other one cannot be asked for a part of its time. */
   readonly #delayOfSecond = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #seconds: HealthSecond[] = [];
   readonly #timer: NodeJS.Timeout;
+  #restTimer: NodeJS.Timeout | undefined;
   readonly #beginNs: number;
   readonly #cpuAtBegin: ThreadCpuTimes;
-  #last: { readonly atNs: number; readonly cpu: ThreadCpuTimes; readonly gcNs: number };
+  #last: { readonly atNs: number; readonly cpu: ThreadCpuTimes };
 
   constructor(backPressure: BackPressureNow | null) {
     this.#backPressure = backPressure;
     this.#pressureAtBegin = backPressure?.();
-    this.#timer = setInterval(() => this.#endSecond(), PERIOD_MS);
+    this.#timer = setInterval(() => {
+      this.#endSecond();
+      this.#gcLook = this.#lookAtGc(this.#last.atNs);
+    }, PERIOD_MS);
     // A run that is over must not wait for it.
     this.#timer.unref();
     this.#delay.enable();
     this.#delayOfSecond.enable();
     this.#cpuAtBegin = this.#thread.read();
     this.#beginNs = monotonicClock.nowNs();
-    this.#last = { atNs: this.#beginNs, cpu: this.#cpuAtBegin, gcNs: 0 };
+    this.#last = { atNs: this.#beginNs, cpu: this.#cpuAtBegin };
+    this.#gcLook = this.#lookAtGc(this.#beginNs);
   }
 
   end(): GeneratorHealth {
     clearInterval(this.#timer);
-    this.#gc.stop();
     this.#endSecond();
     this.#delay.disable();
     this.#delayOfSecond.disable();
@@ -82,27 +90,35 @@ class Watch {
         p99Ns: delayNs(this.#delay, (delay) => delay.percentile(99)),
         maxNs: delayNs(this.#delay, (delay) => delay.max),
       },
-      gc: { count: this.#gc.count, totalNs: this.#gc.totalNs, maxNs: this.#gc.maxNs },
+      gc: pausesIn(elapsedNs, this.#gcSeen),
       stealShare: stealShare(this.#machineAtBegin, readMachineCpu()),
       backPressure: this.#pressureSinceBegin(),
       seconds: this.#seconds,
     };
   }
 
-  /** Twice in a turn of the event loop (the end of a set may fall on a second's) there is nothing to tell of. */
   #endSecond(): void {
     const atNs = monotonicClock.nowNs();
     const cpu = this.#thread.read();
-    const { totalNs: gcNs } = this.#gc;
     const last = this.#last;
+    clearTimeout(this.#restTimer);
+    const gc = this.#gcLook.end(atNs);
+    this.#gcSeen = together(this.#gcSeen, gc);
     this.#seconds.push({
       atNs: atNs - this.#beginNs,
       ...sharesOf(last.cpu, cpu, atNs - last.atNs),
       eventLoopDelayMaxNs: delayNs(this.#delayOfSecond, (delay) => delay.max),
-      gcNs: gcNs - last.gcNs,
+      gcNs: pausesIn(atNs - last.atNs, gc).totalNs,
     });
     this.#delayOfSecond.reset();
-    this.#last = { atNs, cpu, gcNs };
+    this.#last = { atNs, cpu };
+  }
+
+  #lookAtGc(nowNs: number): GcLook {
+    const look = new GcLook(nowNs);
+    this.#restTimer = setTimeout(() => look.end(monotonicClock.nowNs()), GC_LOOK_MS);
+    this.#restTimer.unref();
+    return look;
   }
 
   #pressureSinceBegin(): GeneratorHealth['backPressure'] {

@@ -69,7 +69,7 @@ export function causesOfLateness(health: GeneratorHealth): string[] {
     );
   }
   if (gc.totalNs > GC_SHARE_NAMED * lengthNs(health) || gc.maxNs > GC_PAUSE_NS_NAMED) {
-    const pauses = `${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most`;
+    const pauses = `about ${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most seen`;
     causes.push(`garbage collection: ${pauses}`);
   }
   // What the causes above explain delays the event loop as well.

@@ -17,7 +17,7 @@ const COMPUTE = LATENCY_PARTS.indexOf('compute');
 const SERVICE_NS = 2e6;
 
 function rowsOfSet(set: RecordedSet): SplitRows {
-  return rowsOfRecords(recordsOfSet(set), undefined)[0] as SplitRows; // A run of one set.
+  return rowsOfRecords(recordsOfSet(set))[0] as SplitRows; // A run of one set.
 }
 
 /** From the arrival of a sample in the node to the begin of its service. */

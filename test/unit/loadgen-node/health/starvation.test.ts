@@ -83,7 +83,7 @@ describe('causesOfLateness', () => {
     [
       'garbage collection',
       { gc: { count: 9, totalNs: 2e9, maxNs: 400e6 } },
-      [/9 pauses, 2 s in all, 400 ms at most/],
+      [/about 9 pauses, 2 s in all, 400 ms at most/],
     ],
     [
       'a process that blocks itself',
