@@ -66,10 +66,12 @@ export class RunKeeper {
       startedAt: this.#startedAt,
     });
     const { records } = kept;
-    const problem =
-      this.records.problem ??
-      (await problemOf(() => writeSummary(this.#plan.output, summary))) ??
-      (await problemOf(() => this.#writePage(summary, records)));
+    const problems = [
+      this.records.problem,
+      await problemOf(() => writeSummary(this.#plan.output, summary)),
+      await problemOf(() => this.#writePage(summary, records)),
+    ];
+    const problem = problems.find((one) => one !== null) ?? null;
     return { summary, records, problem };
   }
 

@@ -130,7 +130,7 @@ describe('the file of records', () => {
 
   it.each<[string, (bytes: Buffer) => Buffer | string, RegExp]>([
     ['is no Arrow file', () => 'query,latency\n', /no Arrow file/],
-    ['is empty', () => '', /no Arrow file/],
+    ['is empty', () => '', /it is empty/],
     [
       'is of another form',
       () => {
