@@ -57,7 +57,13 @@ export function summaryOf(records: SampleRecords): RunSummary {
     },
     ...{ result: 'VALID', verdict: VALID, loadgenVerdict: VALID },
     figures: figuresOf(records, { scenario: 'Server', latencyBoundNs: BOUND_NS }),
-    ...{ contractErrors: 0, peakTargetQps: null, targetPercentile: 0.99, latencyBoundNs: BOUND_NS },
+    ...{
+      thresholds: [],
+      contractErrors: 0,
+      peakTargetQps: null,
+      targetPercentile: 0.99,
+      latencyBoundNs: BOUND_NS,
+    },
     ...{ isGeneratorBound: false, generatorBoundReason: '' },
     split: latencySplit(records, { nodeNames: nodes }),
     ...{
