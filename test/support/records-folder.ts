@@ -45,7 +45,7 @@ export async function recordsFolder(records: SampleRecords): Promise<string> {
 }
 
 /** Summary of a VALID Server run with these records. */
-export function summaryOf(records: SampleRecords): RunSummary {
+function summaryOf(records: SampleRecords): RunSummary {
   const { longhaul, runId, startedAt, nodes } = ABOUT_RECORDS;
   return {
     ...{ schemaVersion: 1, longhaul, runId, startedAt, benchmark: 'null', scenario: 'Server' },
