@@ -22,15 +22,15 @@ export interface KeptRun {
 /** Keeps what remains of one run: its records while it goes on, its summary at its end. */
 export class RunKeeper {
   readonly records: RecordsKeeper;
-  readonly #output: string;
+  readonly #plan: RunPlan;
   readonly #nodeNames: () => readonly string[];
   readonly #startedAt: string;
 
   private constructor(
-    output: string,
+    plan: RunPlan,
     parts: { records: RecordsKeeper; nodeNames: () => readonly string[]; startedAt: string },
   ) {
-    this.#output = output;
+    this.#plan = plan;
     this.records = parts.records;
     this.#nodeNames = parts.nodeNames;
     this.#startedAt = parts.startedAt;
@@ -53,7 +53,7 @@ export class RunKeeper {
         nodes: nodeNames(),
       }),
     );
-    return new RunKeeper(output, { records, nodeNames, startedAt });
+    return new RunKeeper(plan, { records, nodeNames, startedAt });
   }
 
   /** Ends the records and writes the summary of a run that has its outcome. Never rejects because of the disk. */
@@ -65,14 +65,28 @@ export class RunKeeper {
       nodeNames: this.#nodeNames(),
       startedAt: this.#startedAt,
     });
-    const problem = this.records.problem ?? problemOf(() => writeSummary(this.#output, summary));
-    return { summary, records: kept.records, problem };
+    const { records } = kept;
+    const problems = [
+      this.records.problem,
+      await problemOf(() => writeSummary(this.#plan.output, summary)),
+      await problemOf(() => this.#writePage(summary, records)),
+    ];
+    const problem = problems.find((one) => one !== null) ?? null;
+    return { summary, records, problem };
+  }
+
+  async #writePage(summary: RunSummary, records: SampleRecords | null): Promise<void> {
+    const { output, writesPage } = this.#plan;
+    if (!writesPage) return;
+    // Not needed before the run has ended.
+    const { writeRunPage } = await import('./run-page.ts');
+    writeRunPage(join(output, RUN_FILES.page), { summary, records });
   }
 }
 
-function problemOf(write: () => void): MlperfError | null {
+async function problemOf(write: () => void | Promise<void>): Promise<MlperfError | null> {
   try {
-    write();
+    await write();
     return null;
   } catch (error) {
     if (error instanceof MlperfError) return error;

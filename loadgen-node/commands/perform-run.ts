@@ -104,7 +104,6 @@ export async function measureRun(
     generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,
-    keepRecords: keeper.records.keep,
     ...watch.testParts(),
   }).catch(async (error: unknown) => {
     await keeper.records.abandon();

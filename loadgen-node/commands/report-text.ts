@@ -53,6 +53,8 @@ function withoutRecords({ run: { summary }, loadgenLines }: ReportParts): string
     const value = summary.figures[name];
     return value === undefined ? [] : [figureLine(name, FIGURES[name].unit, value)];
   });
+  if (summary.mode === 'AccuracyOnly')
+    return [row('Records', 'none: the run had no performance phase')];
   const why = `there is no ${RUN_FILES.records}: these figures are the summary's, and nothing was derived again`;
   return [row('Records', `none; ${why}`), '', ...lines];
 }

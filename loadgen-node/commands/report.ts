@@ -13,11 +13,12 @@ import { openRecords, type ReadRun, readRun } from '../records/derive-run.ts';
 import { openRunFolder, RUN_FILES } from '../run-folder/run-folder.ts';
 import { readSummaryLog } from '../run-folder/summary-log.ts';
 import { type ReportParts, reportText } from './report-text.ts';
+import { writeRunPage } from './run-page.ts';
 
 const EXAMPLE = `
 Examples:
   longhaul report results/first
-  longhaul report results/first --csv records.csv
+  longhaul report results/first --html first.html --csv records.csv
   longhaul report results/first --csv - | head
 
 Exit codes: 0 every figure of the summary follows from the records (or there are none to derive from, and it is said),
@@ -28,6 +29,7 @@ const STDOUT = '-';
 
 interface ReportOptions {
   readonly csv?: string;
+  readonly html?: string;
 }
 
 /** `longhaul report`: what the records of a run say, beside what the run said. */
@@ -39,9 +41,10 @@ export function reportCommand(setExitCode: (code: number) => void): Command {
   return addJson(command)
     .argument('<run-dir>', 'output folder of a run')
     .option('--csv <file>', 'write all records as CSV; "-": to stdout')
+    .option('--html <file>', 'write the report of the run as one page')
     .addHelpText('after', EXAMPLE)
     .action(async (folder: string) => {
-      const { csv } = command.opts<ReportOptions>();
+      const { csv, html } = command.opts<ReportOptions>();
       if (csv === STDOUT && wantsJson(command)) {
         throw new MlperfError(
           'ERR_CONFIG_INVALID',
@@ -50,6 +53,7 @@ export function reportCommand(setExitCode: (code: number) => void): Command {
       }
       if (csv !== undefined) await writeCsv(folder, csv);
       const parts = await reportParts(folder);
+      if (html !== undefined) writeHtml(parts.run, html);
       const text = reportText(parts);
       if (csv === STDOUT) process.stderr.write(text);
       else writeResult(command, { text, json: reportDocument(parts) });
@@ -99,6 +103,15 @@ function reportDocument({ run: { folder, summary, derived }, differences }: Repo
 function exitCodeOfReport({ run: { derived }, differences }: ReportParts): number {
   const isCut = derived !== null && derived.cut !== null;
   return isCut || (differences !== null && differences.length > 0) ? EXIT.invalid : EXIT.valid;
+}
+
+/** The page says what the summary says, with pictures of the records as they were read now. @throws MlperfError */
+function writeHtml({ folder, summary, derived }: ReadRun, file: string): void {
+  if (summary === null) {
+    const text = `${folder} has no ${RUN_FILES.runSummary}: there is no result to make a page of`;
+    throw new MlperfError('ERR_CONFIG_FILE', text);
+  }
+  writeRunPage(file, { summary, records: derived?.records ?? null });
 }
 
 /** Streams all records; a reader that wants no more (head) is no error. @throws MlperfError */

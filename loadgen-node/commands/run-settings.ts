@@ -243,7 +243,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
   ),
   records: choice(
     RECORDS_CHOICES,
-    'keep: the times of every sample go to longhaul_records.arrow, 78 bytes each',
+    'keep: the times of every sample go to longhaul_records.arrow, 76 bytes each',
     { fallback: 'keep' },
   ),
   report: choice(REPORT_CHOICES, 'html: the result as one page, longhaul_report.html', {

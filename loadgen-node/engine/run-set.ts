@@ -100,7 +100,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const issued = { plan, recorder, end, health };
   writeTrace(context, { ...issued, ...ids });
   logs.flush();
-  if (phase === 'performance') await handOnRecords(context, issued);
+  const keeping = phase === 'performance' ? handOnRecords(context, issued) : undefined;
+  if (keeping !== undefined) await keeping;
   return issued;
 }
 
@@ -112,10 +113,13 @@ function writeTrace(
 }
 
 /** The records of a set under the clock go to whoever keeps them, also of one that broke off. */
-async function handOnRecords({ parts, nextIds }: TestContext, issued: IssuedSet): Promise<void> {
+function handOnRecords(
+  { parts, nextIds }: TestContext,
+  issued: IssuedSet,
+): Promise<void> | undefined {
   const part = nextIds.part;
   nextIds.part += 1;
-  await parts.keepRecords?.({ ...issued, part });
+  return parts.keepRecords?.({ ...issued, part });
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */

@@ -76,7 +76,7 @@ export const FIGURES: Readonly<Record<FigureName, FigureKind>> = {
   samples: { unit: 'count', about: 'samples issued', moreIsBetter: null },
   overlatency: {
     unit: 'share',
-    about: 'Server: share of the queries above the latency bound',
+    about: 'Server: share of the answered queries above the latency bound',
     moreIsBetter: false,
   },
   lost: { unit: 'count', about: 'samples without a response', moreIsBetter: false },

@@ -36,7 +36,7 @@ export function figuresOf(records: SampleRecords, context: FigureContext): RunFi
     errors: records.rowCount - totals.completedSamples + contractErrors,
   };
   if (scenario === 'Server' && latencyBoundNs !== null) {
-    figures.overlatency = countAbove(latenciesNs, latencyBoundNs) / totals.queryCount;
+    figures.overlatency = countAbove(latenciesNs, latencyBoundNs) / latenciesNs.length;
   }
   return inOrder(figures);
 }

@@ -62,7 +62,7 @@ export class RecordsReader {
     const file = await openFile(path);
     try {
       const frames = await walkFrames(file);
-      if (frames === null) throw unreadable(path, 'it is no Arrow file');
+      if (frames === null) throw unreadable(path, await whyNoArrow(file));
       const { schema, dictionaries } = frames;
       if (schema === null) throw unreadable(path, 'it was cut before its first record');
       const heads = [schema, ...dictionaries].map((frame) =>
@@ -130,6 +130,14 @@ async function openFile(path: string): Promise<FileHandle> {
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+/** A run opens its file before the first query. */
+async function whyNoArrow(file: FileHandle): Promise<string> {
+  const { size } = await file.stat();
+  return size === 0
+    ? 'it is empty, as a run leaves it that was killed before the end of its first set'
+    : 'it is no Arrow file';
 }
 
 function unreadable(path: string, why: unknown): MlperfError {

@@ -22,6 +22,7 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',
   EISDIR: 'it is a folder',
+  ERR_FS_EISDIR: 'it is a folder',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
@@ -139,6 +140,13 @@ describe('Ctrl-C in the middle of a run', () => {
     const logs = readRunLogs(output);
     expect(logs.errors).not.toEqual([]);
     expect(logs.summary).toMatch(/incomplete/i);
+    const report = await longhaulHere(['report', output, '--json']);
+    expect(report.code).toBe(0);
+    expect(JSON.parse(report.stdout)).toMatchObject({
+      summary: { result: 'INTERRUPTED' },
+      derived: { cut: null },
+      isEqual: true,
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
@@ -38,7 +39,7 @@ async function run(addresses: readonly string[], ...flags: string[]) {
     ...['run', '--sut', addresses.join(','), '--benchmark', 'digits', '--output', output],
     ...['--data-dir', dataFolder, ...cache, ...flags],
   ]);
-  return { ...ended, logs: readRunLogs(output) };
+  return { ...ended, output, logs: readRunLogs(output) };
 }
 
 /**
@@ -76,7 +77,7 @@ describe.each([
   it.each(Object.keys(FLAGS))('%s is VALID, accuracy and performance', async (scenario) => {
     const addresses = nodes.slice(0, nodeCount).map((node) => node.address);
     const flags = ['--scenario', scenario, '--mode', 'submission', '--encoding', encoding];
-    const { code, stdout, stderr, logs } = await run(
+    const { code, stdout, stderr, logs, output } = await run(
       addresses,
       ...flags,
       ...(FLAGS[scenario] ?? []),
@@ -104,15 +105,26 @@ describe.each([
     ).length;
     expect(stdout).toContain(`(${correct} of ${IMAGE_COUNT})`);
     expect(correct / IMAGE_COUNT).toBeGreaterThan(0.8);
+
+    const report = await longhaulHere(['report', output]);
+    expect(report).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('and the split follow from the records'),
+    });
   });
 });
 
 describe('a run', () => {
   it('of accuracy alone measures no performance', async () => {
     const flags = ['--mode', 'accuracy', '--target-qps', '300'];
-    const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
+    const { code, stdout, logs, output } = await run([nodes[0]?.address ?? ''], ...flags);
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/^Load /m);
+    expect(
+      readdirSync(output)
+        .filter((name) => name.startsWith('longhaul_'))
+        .sort(),
+    ).toEqual(['longhaul_report.html', 'longhaul_run.yaml', 'longhaul_summary.json']);
     expect(logs.accuracy).toHaveLength(IMAGE_COUNT);
   });
 

@@ -33,6 +33,14 @@ describe('replaceEarlierRun', () => {
     expect(existsSync(join(output, 'compliance'))).toBe(false);
   });
 
+  it('removes what was made of an earlier run, also of one that left no summary', () => {
+    const output = tempFolder();
+    const names = ['longhaul_records.arrow', 'longhaul_summary.json', 'longhaul_report.html'];
+    for (const name of [...names, 'mine.txt']) put(join(output, name));
+    replaceEarlierRun(output, screen());
+    expect(readdirSync(output)).toEqual(['mine.txt']);
+  });
+
   it('leaves a folder alone in which there was no run', () => {
     const output = tempFolder();
     put(join(output, 'compliance', 'mine.txt'));

@@ -83,7 +83,7 @@ describe('figures of a run, from its records', () => {
       expect(figures.overlatency).toBe(
         settings.serverTargetLatencyNs === undefined
           ? undefined
-          : summary.overlatencyCount / summary.queryCount,
+          : summary.overlatencyCount / summary.completedSampleCount,
       );
     }
     const { completed, withOverhead } = summary.rates;

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SampleRecorder } from '../../../../loadgen-node/recorder/sample-recorder.ts';
+import { RecordsKeeper } from '../../../../loadgen-node/records/records-keeper.ts';
+import { LoadableSets } from '../../../../loadgen-node/schedule/loadable-sets.ts';
+import { buildQueryPlan } from '../../../../loadgen-node/schedule/query-plan.ts';
+import { deriveEffectiveSettings } from '../../../../loadgen-node/settings/effective-settings.ts';
+import { LOADGEN_V41 } from '../../../../loadgen-node/settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
+import { MemoryQsl } from '../../../support/memory-qsl.ts';
+import { recordedSet } from '../../../support/recorded-sets.ts';
+import { ABOUT_RECORDS } from '../../../support/records-folder.ts';
+import { sampleRecords } from '../../../support/sample-records.ts';
+import { V41_SETTINGS } from '../../../support/simulated-test.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+/** A device of Linux on which every write finds the disk full. */
+const FULL_DISK = '/dev/full';
+const about = () => ABOUT_RECORDS;
+
+// Goal: records survive the end of their sets, at a stated price in memory; a disk that fails costs the file and nothing else.
+// Method: sets made of seeded tables; files in a folder of the test.
+describe('RecordsKeeper', () => {
+  it('gives the records of the wanted parts back, from the file', async () => {
+    const path = join(tempFolder(), 'records.arrow');
+    const parts = [sampleRecords({ rowCount: 40 }), sampleRecords({ rowCount: 30, seed: 2 })];
+    parts[1]?.part.fill(1);
+    const keeper = await RecordsKeeper.open(path, about);
+    for (const part of parts) await keeper.keep(recordedSet(part));
+    const { records, rowsInFile } = await keeper.end([1]);
+    expect(keeper.problem).toBeNull();
+    expect(rowsInFile).toBe(70);
+    expect(records).toEqual(parts[1]);
+  });
+
+  it('keeps them in memory where no file is wanted', async () => {
+    const part = sampleRecords({ rowCount: 40 });
+    const keeper = await RecordsKeeper.open(null, about);
+    await keeper.keep(recordedSet(part));
+    expect(await keeper.end([0])).toEqual({ records: part, rowsInFile: null });
+  });
+
+  it('leaves no file of a run in which no set came under the clock', async () => {
+    const path = join(tempFolder(), 'records.arrow');
+    const keeper = await RecordsKeeper.open(path, about);
+    expect(await keeper.end([])).toEqual({ records: null, rowsInFile: null });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it.skipIf(!existsSync(FULL_DISK))(
+    'gives a full disk its space back and has the records all the same',
+    async () => {
+      const path = join(tempFolder(), 'records.arrow');
+      symlinkSync(FULL_DISK, path);
+      const part = sampleRecords({ rowCount: 40 });
+      const keeper = await RecordsKeeper.open(path, about);
+      await keeper.keep(recordedSet(part));
+      expect(await keeper.end([0])).toEqual({ records: part, rowsInFile: null });
+      expect(keeper.problem).toMatchObject({
+        code: 'ERR_OUTPUT',
+        message: `cannot write the records ${path}: the disk is full`,
+      });
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+
+  it('refuses a place that cannot be written before anything is measured', async () => {
+    const path = join(tempFolder(), 'records.arrow');
+    mkdirSync(path);
+    await expect(RecordsKeeper.open(path, about)).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `cannot write the records ${path}: it is a folder`,
+    });
+  });
+});
+
+it('plan, recorder and times of the SUT take at most 96 B per query before a block goes out', () => {
+  const queries = 200_000;
+  const qsl = new MemoryQsl(100);
+  const requested: TestSettings = {
+    ...V41_SETTINGS,
+    scenario: 'Server',
+    ...{ serverTargetQps: 1e6, minDurationMs: 0, minQueryCount: queries },
+  };
+  const { effective } = deriveEffectiveSettings(requested, qsl, LOADGEN_V41);
+  const set = new LoadableSets('performance', effective, qsl, LOADGEN_V41).at(0);
+  const before = process.memoryUsage().arrayBuffers;
+  const plan = buildQueryPlan({
+    phase: 'performance',
+    settings: effective,
+    set,
+    loadgen: LOADGEN_V41,
+  });
+  const recorder = new SampleRecorder(plan, 'plan', { keepsService: true });
+  const perQuery = (process.memoryUsage().arrayBuffers - before) / queries;
+  expect(recorder.columns().latencyNs.length).toBe(queries);
+  expect(perQuery).toBeGreaterThanOrEqual(71);
+  expect(perQuery).toBeLessThanOrEqual(96);
+});
