@@ -1,10 +1,10 @@
-import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { writeAudit } from '../audit/audit-file.ts';
+import type { NetworkAudit } from '../audit/network-audit.ts';
 import { isMet } from '../benchmarks/quality.ts';
 import { writeAccuracyFile } from '../commands/accuracy-file.ts';
 import { RunJudge } from '../commands/judge-run.ts';
@@ -16,7 +16,7 @@ import { figuresOfOutcome } from '../records/figures-of-outcome.ts';
 import { figuresOf } from '../records/figures-of-records.ts';
 import { joinRecords, recordsOfSet } from '../records/records-of-set.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { checkSelf } from '../self-check/self-check.ts';
+import { checkSelf, type SelfCheck } from '../self-check/self-check.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions } from './options.ts';
@@ -58,7 +58,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   const plan = planTest({ benchmark: 'custom', ...source.options, ...ofSut, ...said, output });
   if (!(sut instanceof NetworkSut)) {
     const judge = new OwnSutJudge(plan, source);
-    return await measure(plan, { parts, judge, events, audit: undefined });
+    return await measure(plan, { parts, judge, events, selfCheck: checkSelf(), audit: undefined });
   }
   if (qsl !== (sut.samples as unknown)) {
     const message =
@@ -90,7 +90,9 @@ async function measureNodes(
 ): Promise<TestResult> {
   const { plan, library } = await events.orAbort(sut.begin(named));
   const { dataSet, check: dataSetCheck } = source;
-  const judge = judgeOf(plan, library, { dataSet, dataSetCheck });
+  const selfCheck = checkSelf();
+  const about = { plan, dataSet, dataSetCheck };
+  const judge = new RunJudge({ ...about, qdl: library, selfCheck, host: thisHost });
   try {
     await events.orAbort(library.connect(events.onWait));
   } catch (error) {
@@ -98,25 +100,19 @@ async function measureNodes(
     events.rethrow();
     throw error;
   }
-  const result = await measure(plan, { parts, judge, events, audit: () => judge.audit() });
+  const audit = (): Promise<NetworkAudit> => judge.audit();
+  const result = await measure(plan, { parts, judge, events, selfCheck, audit });
   writeRunRecord(plan.output, plan.record);
   writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   return result;
-}
-
-function judgeOf(
-  plan: RunPlan,
-  qdl: QueryDispatchLibrary,
-  data: Pick<ConstructorParameters<typeof RunJudge>[0], 'dataSet' | 'dataSetCheck'>,
-): RunJudge {
-  return new RunJudge({ plan, ...data, qdl, selfCheck: checkSelf(), host: thisHost });
 }
 
 interface Measured {
   readonly parts: TestParts;
   readonly judge: RunJudge | OwnSutJudge;
   readonly events: TestEvents;
-  readonly audit: (() => Promise<NonNullable<TestResult['audit']>>) | undefined;
+  readonly selfCheck: SelfCheck;
+  readonly audit: (() => Promise<NetworkAudit>) | undefined;
 }
 
 async function measure(plan: RunPlan, measured: Measured): Promise<TestResult> {
@@ -134,7 +130,7 @@ async function measure(plan: RunPlan, measured: Measured): Promise<TestResult> {
     clock: monotonicClock,
     log: { ...plan.log, outdir: plan.output },
     extendsUntilDecided: plan.extendsUntilDecided,
-    selfCheck: checkSelf(),
+    selfCheck: measured.selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: plan.dispatch.onNodeLoss === 'drain' ? plan.stallTimeoutNs : DRAIN_TIMEOUT_NS,
     generatorLagShareMax: plan.generatorLagShareMax,

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../shared/process/logger.ts';
+import { compiledModule } from '../../shared/process/package-files.ts';
+import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
+import { longhaulHere } from '../support/longhaul-here.ts';
+import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { TEST_SETTINGS } from '../support/test-sut-node.ts';
+
+// Goal: programs and CI can rely on what longhaul says. Method: the examples of the docs as processes, all at the same time,
+// against a node of the benchmark null; the command line inside this process.
+
+const EXAMPLES = new URL('../../docs/examples/', import.meta.url);
+const folder = suiteFolder();
+let node: SutNode;
+
+beforeAll(async () => {
+  const hooks = { onProgress: () => {}, logger: silentLogger };
+  node = await startSutNode({ ...TEST_SETTINGS, benchmark: 'null' }, hooks);
+});
+
+afterAll(() => node.stop());
+
+function example(name: string, ...args: string[]): Promise<Ended> {
+  const program = name.endsWith('.sh') ? 'sh' : process.execPath;
+  return new LonghaulProcess([program, fileURLToPath(new URL(name, EXAMPLES)), ...args]).ended;
+}
+
+it('runs the examples of the docs', async () => {
+  const { address } = node;
+  const main = `${process.execPath} ${fileURLToPath(compiledModule('loadgen-node/main.js'))}`;
+  const [own, nodes, rates, ci] = await Promise.all([
+    example('own-sut.mjs', join(folder, 'own')),
+    example('measure-nodes.mjs', address, 'null', join(folder, 'nodes')),
+    example('rates.mjs', address, 'null', '100', join(folder, 'rates')),
+    example('ci.sh', join(folder, 'ci'), main),
+  ]);
+  expect(own).toMatchObject({ code: 0, stderr: expect.stringMatching(/phase: judge\n$/) });
+  const result = JSON.parse(own.stdout);
+  expect(result.figures).toMatchObject({ errors: 0 });
+  expect(result.accuracy).toEqual({ metric: 'answered', value: 1, target: 1, isMet: true });
+  expect(result.thresholds).toHaveLength(2);
+
+  // A machine that is busy with other things may miss the schedule: 3.
+  expect([0, 3]).toContain(nodes.code);
+  expect(JSON.parse(nodes.stdout)).toMatchObject({ errors: 0, lost: 0 });
+  expect(nodes.stderr).toContain('errors == 0: met, seen 0\n');
+  expect(nodes.stderr).toMatch(/the slowest sample was \d+ of the library/);
+  expect(existsSync(join(folder, 'nodes', 'network_audit.json'))).toBe(true);
+
+  expect(rates.stdout).toMatch(/^100 per second: (IN)?VALID.*, p99 [\d.]+ ms\n$/);
+
+  expect([0, 3]).toContain(ci.code);
+  expect(ci.stdout).toMatch(/^(IN)?VALID\n.*p99 < 100ms .*\nmet {4} errors == 0 \(seen 0\)\n$/);
+  const lines = readFileSync(join(folder, 'ci', 'node.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: 'ready', name: 'ci', benchmark: 'null', workers: null },
+    { event: 'end', name: 'ci', isDrained: true, exitCode: 0 },
+  ]);
+});
+
+describe('longhaul run', () => {
+  const run = (...flags: string[]) =>
+    longhaulHere([
+      ...['run', '--sut', node.address, '--benchmark', 'null', '--scenario', 'SingleStream'],
+      // A length that no machine misses, with queries that early stopping finds enough.
+      ...['--min-duration', '0s', '--min-query-count', '64', '--output', join(folder, 'run')],
+      ...flags,
+    ]);
+
+  it('ends with 3 where a threshold is not met, though the run is VALID', async () => {
+    const { code, stdout } = await run('--threshold', 'p99 < 1ns', '--threshold', 'errors == 0');
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Result +VALID$/m);
+    expect(stdout).toMatch(
+      /^Thresholds +p99 < 1ns: NOT met, seen .*\n +errors == 0: met, seen 0\n +1 of 2 not met: exit code 3; they are yours/m,
+    );
+  });
+
+  it('prints one document with --json, and it has the thresholds', async () => {
+    const { code, stdout } = await run('--threshold', 'errors == 0', '--json');
+    expect(code).toBe(0);
+    const { thresholds, folder: output, ...summary } = JSON.parse(stdout);
+    expect(summary).toMatchObject({ result: 'VALID', scenario: 'SingleStream' });
+    expect(summary.figures.p99).toBeGreaterThan(0);
+    expect(thresholds).toMatchObject([{ text: 'errors == 0', isMet: true, needed: 0, seen: 0 }]);
+    expect(output).toBe(join(folder, 'run'));
+  });
+
+  it('tells every wrong threshold of a file with its place', async () => {
+    const config = join(folder, 'ci.yaml');
+    writeFileSync(
+      config,
+      'run:\n  thresholds:\n    - p99 < 15\n    - p95 < 1ms\n    - eror == 0\n',
+    );
+    const { code, stdout, stderr } = await run('--config', config, '--json');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/ci\.yaml:3:7: thresholds: "p99 < 15" compares with "15"; p99 /);
+    expect(stderr).toMatch(/ci\.yaml:5:7: .*"eror", .*did you mean "errors"\?\n$/);
+    const { error, exitCode } = JSON.parse(stdout);
+    expect({ code: error.code, exitCode }).toEqual({ code: 'ERR_CONFIG_INVALID', exitCode: 2 });
+    expect(error.message.split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [['--copy-summary-to-stdout'], 2, 'ERR_CONFIG_INVALID'],
+    [['--sut', '127.0.0.1:1'], 4, 'ERR_SUT_UNREACHABLE'],
+    [['--data-dir', 'nowhere'], 2, 'ERR_CONFIG_INVALID'],
+  ])('says as JSON what went wrong: %o', async (flags, exitCode, code) => {
+    const said = await longhaulHere([
+      ...['run', '--benchmark', 'null', '--scenario', 'SingleStream', '--json'],
+      ...(flags.includes('--sut') ? [] : ['--sut', node.address]),
+      ...flags,
+    ]);
+    expect(said.code).toBe(exitCode);
+    expect(JSON.parse(said.stdout)).toMatchObject({ error: { code }, exitCode });
+    expect(said.stderr).toMatch(/^longhaul: /);
+  });
+});
