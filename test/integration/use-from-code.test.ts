@@ -64,6 +64,26 @@ it('runs the examples of the docs', async () => {
   ]);
 });
 
+it.each([
+  ['conf', 'lines'],
+  ['compression', 'rules'],
+  ['settings explain target_latency', 'settings'],
+  ['settings --model resnet50 --scenario Server', 'not_in_files'],
+  ['self-check', 'files'],
+  ['config run --target-qps 5', 'run'],
+  ['early-stopping --percentile 0.99', 'h'],
+  ['trace --scenario Server --qsl-total 9 --qsl-performance 3', 'effective'],
+  ['name --sut NODE', 'nodes'],
+  ['system describe --local --output OUT/system.json', 'fieldsToFillIn'],
+])('prints nothing but JSON: longhaul %s', async (line, key) => {
+  const words = line.replace('NODE', node.address).replace('OUT', folder).split(' ');
+  const { code, stdout } = await longhaulHere([...words, '--json']);
+  expect({ code, isThere: JSON.parse(stdout)[key] !== undefined }).toEqual({
+    code: 0,
+    isThere: true,
+  });
+});
+
 describe('longhaul run', () => {
   const run = (...flags: string[]) =>
     longhaulHere([
