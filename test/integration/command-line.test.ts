@@ -245,6 +245,12 @@ describe('longhaul config', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
     expect(stdout).not.toContain('sut:\n  node');
+    const json = await longhaulHere([...args, '--json']);
+    expect(JSON.parse(json.stdout).run).toContainEqual({
+      key: 'targetQps',
+      value: 70,
+      source: 'flag --target-qps',
+    });
   });
 
   it('fails when a value is wrong', async () => {

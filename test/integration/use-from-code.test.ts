@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RUN_SUMMARY } from '../../loadgen-node/records/run-summary.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
@@ -49,7 +50,14 @@ it('runs the examples of the docs', async () => {
   expect(JSON.parse(nodes.stdout)).toMatchObject({ errors: 0, lost: 0 });
   expect(nodes.stderr).toContain('errors == 0: met, seen 0\n');
   expect(nodes.stderr).toMatch(/the slowest sample was \d+ of the library/);
-  expect(existsSync(join(folder, 'nodes', 'network_audit.json'))).toBe(true);
+  for (const name of ['network_audit.json', 'longhaul_records.arrow', 'longhaul_run.yaml']) {
+    expect({ name, isThere: existsSync(join(folder, 'nodes', name)) }).toEqual({
+      name,
+      isThere: true,
+    });
+  }
+  const report = await longhaulHere(['report', join(folder, 'nodes'), '--json']);
+  expect(JSON.parse(report.stdout)).toBeTypeOf('object');
 
   expect(rates.stdout).toMatch(/^100 per second: (IN)?VALID.*, p99 [\d.]+ ms\n$/);
 
@@ -70,7 +78,6 @@ it.each([
   ['settings explain target_latency', 'settings'],
   ['settings --model resnet50 --scenario Server', 'not_in_files'],
   ['self-check', 'files'],
-  ['config run --target-qps 5', 'run'],
   ['early-stopping --percentile 0.99', 'h'],
   ['trace --scenario Server --qsl-total 9 --qsl-performance 3', 'effective'],
   ['name --sut NODE', 'nodes'],
@@ -105,7 +112,8 @@ describe('longhaul run', () => {
   it('prints one document with --json, and it has the thresholds', async () => {
     const { code, stdout } = await run('--threshold', 'errors == 0', '--json');
     expect(code).toBe(0);
-    const { thresholds, folder: output, ...summary } = JSON.parse(stdout);
+    const { folder: output, ...summary } = JSON.parse(stdout);
+    const { thresholds } = RUN_SUMMARY.parse(summary);
     expect(summary).toMatchObject({ result: 'VALID', scenario: 'SingleStream' });
     expect(summary.figures.p99).toBeGreaterThan(0);
     expect(thresholds).toMatchObject([{ text: 'errors == 0', isMet: true, needed: 0, seen: 0 }]);

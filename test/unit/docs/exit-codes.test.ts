@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { VERBS, verbCommands } from '../../../loadgen-node/commands/verbs.ts';
 import type { MlperfErrorCode } from '../../../shared/errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from '../../../shared/process/exit-codes.ts';
 
@@ -28,24 +26,4 @@ it('names every code of an error, with its exit code', () => {
   for (const [, code, exitCode] of rows) {
     expect([code, exitCodeOf(code as MlperfErrorCode)]).toEqual([code, Number(exitCode)]);
   }
-});
-
-function helpTexts(command: Command): string[] {
-  let text = '';
-  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
-  return [text, ...command.commands.flatMap(helpTexts)];
-}
-
-it('has every exit code that a help text names', async () => {
-  const verbs = await verbCommands(Object.keys(VERBS), () => {});
-  const lists = verbs.flatMap(helpTexts).flatMap((text) => {
-    const [, list] = /Exit codes: ([\s\S]*)$/.exec(text) ?? [];
-    return list === undefined ? [] : [list];
-  });
-  expect(lists.length).toBeGreaterThan(8);
-  const named = lists.flatMap((list) => [...list.matchAll(/(?:^|, )(\d+) /g)]);
-  expect([...new Set(named.map(([, code]) => Number(code)))]).toEqual(
-    expect.arrayContaining([EXIT.valid, EXIT.usage, EXIT.invalid]),
-  );
-  expect(documented).toEqual(expect.arrayContaining(named.map(([, code]) => Number(code))));
 });

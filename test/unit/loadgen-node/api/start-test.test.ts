@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runFigures } from '../../../../loadgen-node/commands/run-thresholds.ts';
 import {
   createQdl,
   type Query,
@@ -12,6 +11,7 @@ import {
   type TestOptions,
   type TestParts,
 } from '../../../../loadgen-node/index.ts';
+import { figuresOfOutcome } from '../../../../loadgen-node/records/figures-of-outcome.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 /** Answers at once, but for what a test makes it do. */
@@ -75,7 +75,7 @@ describe('startTest', () => {
     const test = await startTest(parts(settings));
     const { performance } = test.outcome;
     expect(test.records?.rowCount).toBe(performance?.counts.issuedSamples);
-    expect(test.figures).toEqual(performance === null ? null : runFigures(performance));
+    expect(test.figures).toEqual(performance === null ? null : figuresOfOutcome(performance));
     expect(test.figures.errors).toBe(0);
     expect(test.audit).toBeNull();
     expect(readFileSync(join(test.output, 'mlperf_log_summary.txt'), 'utf8')).toContain('prompt');
