@@ -2,6 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createQdl,
+  type QuerySampleLibrary,
+  type SamplePayloads,
+  startTest,
+} from '../../loadgen-node/index.ts';
 import { RUN_SUMMARY } from '../../loadgen-node/records/run-summary.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
@@ -70,6 +76,49 @@ it('runs the examples of the docs', async () => {
     { event: 'ready', name: 'ci', benchmark: 'null', workers: null },
     { event: 'end', name: 'ci', isDrained: true, exitCode: 0 },
   ]);
+});
+
+/** Payloads of one's own, for SUT nodes. */
+class OwnPayloads implements QuerySampleLibrary, SamplePayloads {
+  readonly name = 'own';
+  readonly totalSampleCount = 16;
+  readonly performanceSampleCount = 8;
+  readonly encoding = { form: 'raw', compression: 'identity' };
+  readonly #loaded = new Set<number>();
+
+  loadSamplesToRam(indices: Uint32Array): Promise<void> {
+    for (const index of indices) this.#loaded.add(index);
+    return Promise.resolve();
+  }
+
+  unloadSamplesFromRam(indices: Uint32Array): Promise<void> {
+    for (const index of indices) this.#loaded.delete(index);
+    return Promise.resolve();
+  }
+
+  payloadOf(sampleIndex: number): Uint8Array {
+    expect(this.#loaded).toContain(sampleIndex);
+    return new Uint8Array(32).fill(sampleIndex);
+  }
+}
+
+it('measures nodes with a library of the program, again and again with one QDL', async () => {
+  const qsl = new OwnPayloads();
+  const sut = createQdl({ nodes: [node.address], benchmark: 'null' }, qsl);
+  expect(await sut.name()).toBe('Network SUT: sut-a');
+  const scenario = 'SingleStream';
+  const settings = { scenario, mode: 'submission', minDuration: '0s', minQueryCount: 64 } as const;
+  for (const run of ['first', 'second']) {
+    const test = await startTest({ sut, qsl, settings, output: join(folder, 'own', run) });
+    expect(test).toMatchObject({
+      result: 'VALID',
+      accuracy: { metric: 'answered', value: 1 },
+      summary: { sutName: 'Network SUT: sut-a', records: { rows: test.records?.rowCount } },
+      problem: null,
+    });
+    expect(test.audit?.run.issuedSamples).toBe(16 + (test.records?.rowCount ?? 0));
+    expect(new Set(test.records?.node)).toEqual(new Set([0]));
+  }
 });
 
 it.each([
