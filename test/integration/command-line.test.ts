@@ -125,7 +125,7 @@ describe('wrong input', () => {
       6,
       /--output .*plain.below/,
     ],
-    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
+    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut "nowhere" must be host:port/],
     ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],
     ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
     [
