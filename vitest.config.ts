@@ -30,6 +30,7 @@ const TOGETHER = [
   'sut-node',
   'sut-node-life',
   'system-describe',
+  'use-from-code',
   'worker-process',
 ].map((name) => `test/integration/${name}.test.ts`);
 

@@ -32,7 +32,15 @@ export { startTest, type TestParts } from './api/start-test.ts';
 export type { TestListeners } from './api/test-events.ts';
 export type { AccuracyResult, TestResult } from './api/test-result.ts';
 export type { TestOptions } from './api/test-settings.ts';
-export type { RunProgress, TestPhase, Verdict, VerdictReason } from './engine/test-outcome.ts';
+export type { NetworkAudit } from './audit/network-audit.ts';
+export type {
+  RunProgress,
+  TestOutcome,
+  TestPhase,
+  Verdict,
+  VerdictReason,
+} from './engine/test-outcome.ts';
 export { FIGURES, type FigureName, type RunFigures } from './records/figure-names.ts';
+export type { RunSummary } from './records/run-summary.ts';
 export type { SampleRecords } from './records/sample-records.ts';
 export type { ThresholdResult } from './thresholds/judge-thresholds.ts';

@@ -71,13 +71,16 @@ export class SourcedSamples extends SampleStore {
 /**
  * The sample library of a benchmark: finds, or makes, its data set and compares it with its checksums. Payloads are read when
  * the test loads them.
+ * @param onProgress Told how far making or checking the data set is, 0 to 1: a large one takes minutes.
  * @throws MlperfError `ERR_BENCHMARK_UNKNOWN`, `ERR_CONFIG_INVALID`, `ERR_DATA_SET`, `ERR_CACHE`, `ERR_NOT_INSTALLED`
  */
-export async function openSamples(options: SampleOptions): Promise<SampleLibrary> {
+export async function openSamples(
+  options: SampleOptions,
+  onProgress: (fraction: number, what: string) => void = () => {},
+): Promise<SampleLibrary> {
   const said = checkOptions(options, KEYS, 'openSamples');
   const plan = planTest({ ...said, benchmark: options.benchmark, targetQps: 1 });
   const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
-  const onProgress = (): void => {};
   const { openDataSet } = await loadgenBenchmark(rules.key);
   const opened = { dataFolder, cacheFolder, generated, synthetic, onProgress };
   const dataSet = await openDataSet(opened);

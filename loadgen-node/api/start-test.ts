@@ -1,23 +1,27 @@
-import type { QueryDispatchLibrary } from '../../qdl/index.ts';
+import { randomUUID } from 'node:crypto';
 import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
+import { packageVersion } from '../../shared/process/package-files.ts';
 import { writeAudit } from '../audit/audit-file.ts';
 import { isMet } from '../benchmarks/quality.ts';
 import { writeAccuracyFile } from '../commands/accuracy-file.ts';
+import { figuresOfRun } from '../commands/compose-summary.ts';
+import { replaceEarlierRun } from '../commands/earlier-run.ts';
 import { RunJudge } from '../commands/judge-run.ts';
+import { RunKeeper } from '../commands/keep-run.ts';
+import { modelsInWords } from '../commands/model-notes.ts';
 import type { RunPlan } from '../commands/run-plan.ts';
 import { writeRunRecord } from '../commands/run-record.ts';
 import { startTest as runTest } from '../engine/start-test.ts';
+import type { TestParts as EngineParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
-import { figuresOfOutcome } from '../records/figures-of-outcome.ts';
-import { figuresOf } from '../records/figures-of-records.ts';
-import { joinRecords, recordsOfSet } from '../records/records-of-set.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
+import { readCeiling } from '../health/ceiling-file.ts';
+import { ProcessMonitor } from '../health/process-monitor.ts';
+import { RecordsKeeper } from '../records/records-keeper.ts';
 import { checkSelf } from '../self-check/self-check.ts';
-import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import { NetworkSut } from './create-qdl.ts';
 import { checkOptions } from './options.ts';
 import { OwnSutJudge } from './own-sut-judge.ts';
@@ -36,7 +40,7 @@ export interface TestParts extends TestListeners {
   readonly settings: TestOptions;
   /** Folder for LoadGen's logs; it is made. What an earlier test left there under the same names is replaced. */
   readonly output: string;
-  /** False: no records in the result, which takes 74 bytes or more per sample of a performance phase. Default: true. */
+  /** False: no records in the result and, of a QDL, no file of them; they take 74 bytes or more per sample. Default: true. */
   readonly keepRecords?: boolean;
 }
 
@@ -55,17 +59,19 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
   const source = qsl instanceof SourcedSamples ? qsl.source : foreignSource(qsl);
   const ofSut = sut instanceof NetworkSut ? sut.options : {};
   requireOneBenchmark(said.benchmark, ofSut.benchmark ?? source.options.benchmark);
-  const plan = planTest({ benchmark: 'custom', ...source.options, ...ofSut, ...said, output });
-  if (!(sut instanceof NetworkSut)) {
-    const judge = new OwnSutJudge(plan, source);
-    return await measure(plan, { parts, judge, events, audit: undefined });
-  }
+  const { keepRecords = true } = parts;
+  const plan = {
+    ...planTest({ benchmark: 'custom', ...source.options, ...ofSut, ...said, output }),
+    keepsRecords: keepRecords,
+  };
+  const test = { parts, plan, source, events };
+  if (!(sut instanceof NetworkSut)) return await measureOwn(test);
   if (qsl !== (sut.samples as unknown)) {
     const message =
       'startTest: qsl is not the library that createQdl was given: its payloads would not be loaded';
     throw new MlperfError('ERR_CONFIG_INVALID', message);
   }
-  return await measureNodes(plan, sut, { parts, source, events });
+  return await measureNodes(test, sut);
 }
 
 function requireOneBenchmark(said: unknown, own: unknown): void {
@@ -76,55 +82,93 @@ function requireOneBenchmark(said: unknown, own: unknown): void {
   );
 }
 
-interface NodeTest {
+/** A test that was planned. */
+interface PlannedTest {
   readonly parts: TestParts;
+  readonly plan: RunPlan;
   readonly source: SampleSource;
   readonly events: TestEvents;
 }
 
-/** A test over the network leaves the evidence for it as well. */
-async function measureNodes(
-  named: RunPlan,
-  sut: NetworkSut,
-  { parts, source, events }: NodeTest,
-): Promise<TestResult> {
-  const { plan, library } = await events.orAbort(sut.begin(named));
+/** A SUT in this process: LoadGen's logs, and records in memory. */
+async function measureOwn(test: PlannedTest): Promise<TestResult> {
+  const { plan, source, events } = test;
+  const judge = new OwnSutJudge(plan, source);
+  const { rules, settings, keepsRecords } = plan;
+  const startedAt = new Date().toISOString();
+  const keeper = await RecordsKeeper.open(null, () => ({
+    ...{ longhaul: packageVersion(), runId: randomUUID(), startedAt },
+    ...{ benchmark: rules.key, scenario: settings.scenario, nodes: [] },
+  }));
+  const outcome = await runTest({
+    ...engineParts(test),
+    selfCheck: checkSelf(),
+    judge: judge.judge,
+    generatorMonitor: new ProcessMonitor(null),
+    ...(keepsRecords && { keepRecords: keeper.keep }),
+  });
+  events.rethrow();
+  const { records } = await keeper.end(outcome.performance?.parts ?? []);
+  const { figures, thresholds } = figuresOfRun({ outcome, plan }, records);
+  return resultOf(plan, outcome, {
+    ...{ figures, thresholds, records, notes: judge.notes },
+    ...{ accuracy: accuracyOf(judge), audit: null, summary: null, problem: null },
+  });
+}
+
+/** SUT nodes: all that `longhaul run` leaves but its page. */
+async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestResult> {
+  const { source, events } = named;
+  const { plan, library } = await events.orAbort(sut.begin(named.plan));
   const { dataSet, check: dataSetCheck } = source;
-  const judge = judgeOf(plan, library, { dataSet, dataSetCheck });
+  const selfCheck = checkSelf();
+  const about = { plan, dataSet, dataSetCheck };
+  const judge = new RunJudge({ ...about, qdl: library, selfCheck, host: thisHost });
+  let keeper: RunKeeper;
   try {
     await events.orAbort(library.connect(events.onWait));
+    replaceEarlierRun(plan.output, { line: () => {} });
+    keeper = await RunKeeper.open(plan, library);
   } catch (error) {
     await sut.stop(); // Later on the engine sees to that.
     events.rethrow();
     throw error;
   }
-  const result = await measure(plan, { parts, judge, events, audit: () => judge.audit() });
-  writeRunRecord(plan.output, plan.record);
-  writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
-  return result;
-}
-
-function judgeOf(
-  plan: RunPlan,
-  qdl: QueryDispatchLibrary,
-  data: Pick<ConstructorParameters<typeof RunJudge>[0], 'dataSet' | 'dataSetCheck'>,
-): RunJudge {
-  return new RunJudge({ plan, ...data, qdl, selfCheck: checkSelf(), host: thisHost });
-}
-
-interface Measured {
-  readonly parts: TestParts;
-  readonly judge: RunJudge | OwnSutJudge;
-  readonly events: TestEvents;
-  readonly audit: (() => Promise<NonNullable<TestResult['audit']>>) | undefined;
-}
-
-async function measure(plan: RunPlan, measured: Measured): Promise<TestResult> {
-  const { parts, judge, events } = measured;
-  const records: SampleRecords[] = [];
-  // LoadGen's search has a set for each of its probes; its result is of one of them.
-  const isKept = parts.keepRecords !== false && plan.settings.mode !== 'FindPeakPerformance';
   const outcome = await runTest({
+    ...engineParts({ ...named, plan }),
+    selfCheck,
+    judge: judge.judge,
+    generatorMonitor: new ProcessMonitor(() => library.backPressure),
+    keepRecords: keeper.records.keep,
+  }).catch(async (error: unknown) => {
+    await keeper.records.abandon();
+    throw error;
+  });
+  const audit = await judge.audit();
+  writeAudit(plan.output, audit);
+  writeRunRecord(plan.output, plan.record);
+  const { accuracy, quality, notes, standInMarks } = judge;
+  writeAccuracyFile(plan.output, accuracy.report, standInMarks);
+  const models = modelsInWords(audit.nodes);
+  const { nameCalls } = audit;
+  const report = { plan, dataSetCheck, models, quality, nameCalls, outcome, accuracy, notes };
+  const kept = await keeper.end({ report, audit, ceiling: readCeiling(plan.cacheFolder) });
+  events.rethrow();
+  const { summary, records, problem } = kept;
+  return resultOf(plan, outcome, {
+    ...{ figures: summary.figures, thresholds: summary.thresholds, summary, problem, audit, notes },
+    records: plan.keepsRecords ? records : null,
+    accuracy: accuracyOf(judge),
+  });
+}
+
+/** What every test gives to the engine. */
+function engineParts({
+  parts,
+  plan,
+  events,
+}: PlannedTest): Omit<EngineParts, 'judge' | 'keepRecords' | 'generatorMonitor'> {
+  return {
     sut: parts.sut,
     qsl: parts.qsl,
     settings: plan.settings,
@@ -134,57 +178,36 @@ async function measure(plan: RunPlan, measured: Measured): Promise<TestResult> {
     clock: monotonicClock,
     log: { ...plan.log, outdir: plan.output },
     extendsUntilDecided: plan.extendsUntilDecided,
-    selfCheck: checkSelf(),
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: plan.dispatch.onNodeLoss === 'drain' ? plan.stallTimeoutNs : DRAIN_TIMEOUT_NS,
     generatorLagShareMax: plan.generatorLagShareMax,
-    judge: judge.judge,
-    ...(isKept && {
-      keepRecords: async (set) => {
-        records.push(recordsOfSet(set));
-      },
-    }),
     ...events.testParts(),
-  });
-  const audit = (await measured.audit?.()) ?? null;
-  if (audit !== null) writeAudit(plan.output, audit);
-  events.rethrow();
-  const kept = records.length === 0 ? null : joinRecords(records);
-  return {
-    ...resultOf(plan, outcome, kept),
-    accuracy: accuracyOf(judge),
-    audit,
-    notes: judge.notes,
   };
 }
+
+type FromOutcome =
+  | 'result'
+  | 'verdict'
+  | 'loadgenVerdict'
+  | 'peakTargetQps'
+  | 'meetsThresholds'
+  | 'output'
+  | 'outcome';
 
 function resultOf(
-  plan: RunPlan,
+  { output }: RunPlan,
   outcome: TestOutcome,
-  records: SampleRecords | null,
-): Omit<TestResult, 'accuracy' | 'audit' | 'notes'> {
-  const { performance, verdicts, isInterrupted, peakTargetQps } = outcome;
+  others: Omit<TestResult, FromOutcome>,
+): TestResult {
+  const { verdicts, isInterrupted, peakTargetQps } = outcome;
   const { longhaul: verdict, loadgen: loadgenVerdict } = verdicts;
-  const figures = figuresOfTest(outcome, records);
-  const thresholds = judgeThresholds(plan.thresholds, performance === null ? {} : figures);
+  const judged = verdict.isValid ? 'VALID' : 'INVALID';
   return {
-    result: isInterrupted ? 'INTERRUPTED' : verdict.isValid ? 'VALID' : 'INVALID',
-    ...{ verdict, loadgenVerdict, figures, thresholds, peakTargetQps, records, outcome },
-    meetsThresholds: thresholds.every((threshold) => threshold.isMet),
-    output: plan.output,
+    result: isInterrupted ? 'INTERRUPTED' : judged,
+    ...{ verdict, loadgenVerdict, peakTargetQps, output, outcome },
+    meetsThresholds: others.thresholds.every(({ isMet: met }) => met),
+    ...others,
   };
-}
-
-function figuresOfTest(
-  { performance, effectiveSettings }: TestOutcome,
-  records: SampleRecords | null,
-): TestResult['figures'] {
-  if (performance === null) return {};
-  if (records === null) return figuresOfOutcome(performance);
-  const { scenario, targetLatencyNs } = effectiveSettings;
-  const latencyBoundNs = scenario === 'Server' ? targetLatencyNs : null;
-  const { contractErrors } = performance.counts;
-  return figuresOf(records, { scenario, latencyBoundNs, contractErrors });
 }
 
 function accuracyOf({ accuracy, quality }: RunJudge | OwnSutJudge): AccuracyResult | null {

@@ -1,6 +1,8 @@
+import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
 import type { TestOutcome, Verdict } from '../engine/test-outcome.ts';
 import type { RunFigures } from '../records/figure-names.ts';
+import type { RunSummary } from '../records/run-summary.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 
@@ -34,6 +36,10 @@ export interface TestResult {
   readonly records: SampleRecords | null;
   /** Rules of the Network division; null for a SUT that is no QDL. */
   readonly audit: NetworkAudit | null;
+  /** longhaul_summary.json; null for a SUT that is no QDL. */
+  readonly summary: RunSummary | null;
+  /** Why records or summary could not be written; null: they were. Logs and figures are whole all the same. */
+  readonly problem: MlperfError | null;
   /** What a reader of the result has to know; whatever shows the result has to show them. */
   readonly notes: readonly string[];
   /** Folder of the logs. */

@@ -39,7 +39,7 @@ async function runVerb(args: readonly string[]): Promise<number> {
 /**
  * Runs a command line, and says on stderr what went wrong if something did; with `--json` as a line of JSON on stdout, too.
  * @param args Without the program's own name.
- * @returns Exit code (docs: README, "Exit codes").
+ * @returns Exit code (docs/exit-codes.md).
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {

@@ -9,6 +9,7 @@ import { figuresOfOutcome } from '../records/figures-of-outcome.ts';
 import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
 import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import type { RunReport } from './perform-run.ts';
@@ -36,7 +37,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     startedAt: parts.startedAt,
     ...whatOf(report),
     ...verdictsOf(report.outcome),
-    ...figuresOfRun(parts),
+    ...figuresOfRun(report, parts.kept.records),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
     health: report.outcome.performance?.health ?? null,
@@ -89,7 +90,14 @@ type Figures = Pick<
   | 'latencyBoundNs'
 >;
 
-function figuresOfRun({ report: { outcome, plan }, kept: { records } }: SummaryParts): Figures {
+/**
+ * Figures of a run and what follows from them.
+ * @param records Those of the run's result; null: there are none, and the figures are those of the outcome.
+ */
+export function figuresOfRun(
+  { outcome, plan }: Pick<RunReport, 'outcome' | 'plan'>,
+  records: SampleRecords | null,
+): Figures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;

@@ -3,6 +3,7 @@ import { DEFAULT_ROUND, mlperfConfOf, ROUNDS, type Round } from '../../shared/be
 import { createCommand } from '../../shared/config/command-line.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { reportError } from '../../shared/process/report-error.ts';
 import { parseConf } from '../settings/conf-grammar.ts';
 import type { ExactSettings } from '../settings/exact-settings.ts';
 import type { ConfResult } from '../settings/from-config.ts';
@@ -29,7 +30,7 @@ interface SettingsOptions {
 }
 
 /** `longhaul settings`: what LoadGen's configuration files make of a model and a scenario. */
-export function settingsCommand(): Command {
+export function settingsCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('settings', "show what LoadGen's configuration files set")
     .option('--model <name>', "model as the files name it, for example resnet50 ('*': any)")
     .addOption(new Option('--scenario <scenario>', 'how queries arrive').choices(SCENARIOS))
@@ -44,10 +45,10 @@ export function settingsCommand(): Command {
     .option('--json', 'all settings and the return code as JSON')
     .addHelpText('after', EXAMPLE);
   command.addCommand(explainCommand());
-  return command.action(() => showSettings(command.opts<SettingsOptions>()));
+  return command.action(() => showSettings(command.opts<SettingsOptions>(), setExitCode));
 }
 
-function showSettings(options: SettingsOptions): void {
+function showSettings(options: SettingsOptions, setExitCode: (code: number) => void): void {
   const { model, scenario, round } = options;
   if (model === undefined || scenario === undefined) {
     const what = model === undefined ? '--model <name>' : '--scenario <scenario>';
@@ -69,7 +70,11 @@ function showSettings(options: SettingsOptions): void {
   if (options.json === true) process.stdout.write(jsonText(selection, settings, results));
   else if (problems.length === 0) process.stdout.write(settingsTable(settings, allFields(round)));
   sayNotes(options, results);
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (problems.length === 0) return;
+  const error = new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  if (options.json !== true) throw error;
+  // The document has the return code: stdout takes no second one.
+  setExitCode(reportError(error));
 }
 
 function allFields(round: Round): ReturnType<typeof fieldsOf> {

@@ -101,7 +101,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
   settings: {
     about: "show what LoadGen's configuration files set",
-    load: async () => (await import('./settings.ts')).settingsCommand(),
+    load: async (code) => (await import('./settings.ts')).settingsCommand(code),
   },
   conf: {
     about: "write a round's mlperf.conf to stdout",

@@ -13,9 +13,9 @@ export function addJson(command: Command): Command {
   return command.option('--json', 'print the result as one JSON document, for programs');
 }
 
-/** True when `--json` was said. */
+/** True when `--json` was said; a verb above that has the flag as well takes it from the verb below it. */
 export function wantsJson(command: Command): boolean {
-  return command.opts<{ json?: boolean }>().json === true;
+  return command.optsWithGlobals<{ json?: boolean | string }>().json === true;
 }
 
 /** Where a verb that has not come to its end says something: stdout, or with `--json` stderr, as stdout then is the result's. */

@@ -1,6 +1,6 @@
 import type { MlperfErrorCode } from '../errors/mlperf-error.ts';
 
-/** How the process ends. Stable; documented in README.md. */
+/** How the process ends. Stable; documented in docs/exit-codes.md. */
 export const EXIT = {
   /** The run is VALID (or the verb did what it should). */
   valid: 0,

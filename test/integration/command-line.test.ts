@@ -125,7 +125,7 @@ describe('wrong input', () => {
       6,
       /--output .*plain.below/,
     ],
-    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut \["nowhere"\] must be host:port/],
+    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut "nowhere" must be host:port/],
     ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],
     ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
     [
@@ -245,6 +245,12 @@ describe('longhaul config', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
     expect(stdout).not.toContain('sut:\n  node');
+    const json = await longhaulHere([...args, '--json']);
+    expect(JSON.parse(json.stdout).run).toContainEqual({
+      key: 'targetQps',
+      value: 70,
+      source: 'flag --target-qps',
+    });
   });
 
   it('fails when a value is wrong', async () => {

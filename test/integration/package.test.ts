@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +56,29 @@ function install(tarball: string, leftOut: readonly string[]): string {
   return join(target, 'dist', 'loadgen-node', 'main.js');
 }
 
+/** What a user writes; each expected error shows that types are known, not `any`. */
+const APP = `
+import { createQdl, openSamples, startTest, type ResponseSink, type SystemUnderTest } from 'longhaul';
+class Mine implements SystemUnderTest {
+  name() { return Promise.resolve('mine'); }
+  start(_sink: ResponseSink) { return Promise.resolve(); }
+  issueQuery() {}
+  flushQueries() {}
+  stop() { return Promise.resolve(); }
+}
+const qsl = await openSamples({ benchmark: 'null' });
+const qdl = createQdl({ nodes: ['127.0.0.1:1'] }, qsl);
+for (const sut of [new Mine(), qdl]) {
+  const test = await startTest({ sut, qsl, output: 'run', settings: { scenario: 'Offline' } });
+  const p99: number | undefined = test.figures.p99;
+  // @ts-expect-error A figure may be absent.
+  const certain: number = test.figures.p99;
+  console.log(p99, certain, test.records?.completedNs.length, test.audit?.rules.length);
+}
+// @ts-expect-error There is no such scenario.
+await startTest({ sut: qdl, qsl, output: 'run', settings: { scenario: 'Servr' } });
+`;
+
 let tarball = '';
 beforeAll(() => {
   elsewhere = suiteFolder();
@@ -71,9 +95,31 @@ describe('the packed package', () => {
     expect(files).toContain('package/proto/mlperf/network/v1/sut.proto');
     expect(files).toContain('package/proto/descriptor/services.bin');
     expect(files).toContain('package/LICENSE');
+    expect(files).toContain('package/docs/examples/own-sut.mjs');
     expect(files.filter((file) => /^package\/test|tsbuildinfo|(?<!\.d)\.ts$/.test(file))).toEqual(
       [],
     );
+  });
+
+  it('is a library with types, for both ways in which TypeScript finds modules', () => {
+    const app = join(dirname(installed), '..', '..', '..', '..');
+    const nodeTypes = join('node_modules', '@types', 'node');
+    // The user's own; they may be there already, by a dependency that has them.
+    if (!existsSync(join(app, nodeTypes))) symlinkSync(join(root, nodeTypes), join(app, nodeTypes));
+    writeFileSync(join(app, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(app, 'app.ts'), APP);
+    const strict = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023'];
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    for (const resolution of ['nodenext', 'bundler']) {
+      const modules = resolution === 'bundler' ? 'esnext' : resolution;
+      const how = ['--module', modules, '--moduleResolution', resolution, '--types', 'node'];
+      const checked = spawnSync(process.execPath, [tsc, ...strict, ...how, 'app.ts'], { cwd: app });
+      expect({ resolution, said: checked.stdout.toString() }).toEqual({ resolution, said: '' });
+    }
+    const names = 'console.log(Object.keys(await import("longhaul")).join())';
+    const args = ['--input-type=module', '--eval', names];
+    const said = execFileSync(process.execPath, args, { cwd: app, encoding: 'utf8' });
+    expect(said.trim().split(',')).toEqual(expect.arrayContaining(['startTest', 'createQdl']));
   });
 
   it('checks itself, and says which file was changed', async () => {

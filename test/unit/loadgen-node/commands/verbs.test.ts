@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { VERBS, verbCommands } from '../../../../loadgen-node/commands/verbs.ts';
+import { EXIT } from '../../../../shared/process/exit-codes.ts';
+
+const EXIT_CODES = readFileSync(new URL('../../../../docs/exit-codes.md', import.meta.url), 'utf8');
 
 it('shows each verb with the text of its own command', async () => {
   const names = Object.keys(VERBS);
@@ -18,7 +22,7 @@ it('loads no other verb than those that are named', async () => {
 
 describe('--json', () => {
   /** Not built yet. */
-  const EMPTY = ['find-peak', 'efficiency', 'doctor', 'sweep', 'report', 'compare'];
+  const EMPTY = ['find-peak', 'efficiency', 'sweep'];
 
   /** Every command below a verb, with its path. */
   function leavesOf(command: Command, path: string): [string, Command][] {
@@ -37,4 +41,25 @@ describe('--json', () => {
     expect(leaves.map(([path]) => path)).toContain('submission check');
     expect(leaves.length).toBeGreaterThan(names.length);
   });
+});
+
+function helpTexts(command: Command): string[] {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return [text, ...command.commands.flatMap(helpTexts)];
+}
+
+it('names no exit code that docs/exit-codes.md has not', async () => {
+  const verbs = await verbCommands(Object.keys(VERBS), () => {});
+  const lists = verbs.flatMap(helpTexts).flatMap((text) => {
+    const [, list] = /Exit codes: ([\s\S]*)$/.exec(text) ?? [];
+    return list === undefined ? [] : [list];
+  });
+  expect(lists.length).toBeGreaterThan(8);
+  const named = lists.flatMap((list) => [...list.matchAll(/(?:^|, )(\d+) /g)]);
+  expect([...new Set(named.map(([, code]) => Number(code)))]).toEqual(
+    expect.arrayContaining([EXIT.valid, EXIT.usage, EXIT.invalid]),
+  );
+  const documented = [...EXIT_CODES.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+  expect(documented).toEqual(expect.arrayContaining(named.map(([, code]) => Number(code))));
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
 import { formatNs, parseDuration } from '../../../../shared/config/duration.ts';
 import { configJsonSchema } from '../../../../shared/config/json-schema.ts';
@@ -94,6 +95,26 @@ describe('settings', () => {
     expect(() => resolveSettings(TABLE, sources)).toThrow(
       /--scenario "Sever" must be one of[\s\S]*--min-duration "soon" must be[\s\S]*--sut <host:port.* is needed/,
     );
+  });
+
+  it('tell the place of each wrong value in a list', () => {
+    const { problems } = resolve('run:\n  sut:\n    - a:1\n    - b\n    - c:2\n    - d\n');
+    expect(problems).toEqual([
+      expect.stringMatching(/^c\.yaml:4:7: sut: "b" must be host:port/),
+      expect.stringMatching(/^c\.yaml:6:7: sut: "d" must be host:port/),
+    ]);
+    expect(resolve('', { sut: 'a:1,b' }).problems).toEqual([
+      expect.stringMatching(/^--sut "b" must be host:port/),
+    ]);
+  });
+
+  it('have a flag of another name where they say so', async () => {
+    const table = { nodes: { ...TABLE.sut, flagKey: 'node' } };
+    const command = addFlags(createCommand('run', ''), table);
+    await command.action(() => {}).parseAsync(['--node', 'a:1', '--node', 'b:2'], { from: 'user' });
+    const { values, settings } = settingsOf(command, undefined, table);
+    expect(values).toEqual({ nodes: ['a:1', 'b:2'] });
+    expect(settings[0]?.source).toBe('flag --node');
   });
 
   it('print as YAML that can be read again', () => {
