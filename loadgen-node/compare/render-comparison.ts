@@ -88,11 +88,11 @@ function distributionFigure({ runs }: Comparison): Html {
 
 function differenceTable({ rows }: Comparison, index: number): Html {
   const columns = ['Figure', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
-  const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'kicker' } as const;
+  const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'quiet' } as const;
   const body = rows.map(({ figure, about, runs }) => {
     const own = runs[index] as FigureDifference;
     const texts = cells(figure, runs[0] as FigureDifference, own);
-    const judgement = html`<span class="${own.judgement === null ? 'kicker' : tones[own.judgement]}">${texts[5] as string}</span>`;
+    const judgement = html`<span class="${own.judgement === null ? 'quiet' : tones[own.judgement]}">${texts[5] as string}</span>`;
     return [html`<code>${figure}</code> ${about}`, ...texts.slice(1, 5), judgement];
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Differences">${renderTable(

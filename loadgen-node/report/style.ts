@@ -37,13 +37,14 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .notes ul, .plain { margin: 0.2rem 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .verdict { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
 .badge { display: inline-block; padding: 0.1rem 0.7rem; border-radius: 0.3rem; border: 2px solid currentColor; font-weight: 700; }
+.quiet { color: var(--muted); }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.6rem; margin: 1rem 0; padding: 0; }
 .tiles > div { background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; padding: 0.5rem 0.8rem; }
 .tiles dt { color: var(--muted); font-size: 0.85rem; }
 .tiles dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tiles small { display: block; color: var(--muted); font-size: 0.8rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
 figure { margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
 .wide { grid-column: 1 / -1; }
