@@ -8,12 +8,13 @@ import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';
 
 /** A run of a simulated queue at this load, 0 to 1. */
-export function queueRun(folder: string, rowCount: number, load: number, nodes = 1): MeasuredRun {
+function queueRun(folder: string, rowCount: number, load: number, nodes = 1): MeasuredRun {
   const serviceNs = 8e6;
   const arrivalQps = (load * nodes * 1e9) / serviceNs;
   const records = queueRecords({ seed: rowCount + nodes, rowCount, arrivalQps, serviceNs, nodes });
   const nodeNames = Array.from({ length: nodes }, (_, i) => `sut-${'abcdefgh'[i]}`);
   const summary = reportSummary(records, 'Server', {
+    notes: ['simulated M/M/1 queues: no run of a SUT'],
     split: latencySplit(records, { nodeNames }),
     sutName: `Network SUT: ${nodeNames.join(', ')}`,
     nodes: nodeNames.map((name, i) => ({
@@ -38,7 +39,7 @@ export function comparisonPage(): string {
   const runs = [queueRun('results/before', 5000, 0.6), queueRun('results/after', 5001, 0.75)];
   return renderComparison({
     comparison: compareRuns(runs, 200),
-    notes: ['made up'],
+    notes: ['simulated, not measured'],
     conditions: [],
   });
 }
@@ -66,6 +67,6 @@ export function heatMapPage(): string {
       ],
     ],
     unit: 'queries/s',
-    notes: ['made up'],
+    notes: ['simulated, not measured'],
   });
 }
