@@ -49,7 +49,7 @@ function runTable({ runs }: Comparison): Html {
     summary.sutName,
     summary.longhaul,
   ]);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Runs">${renderTable(
     columns.map((title) => ({ title, isNumber: false })),
     rows,
   )}</div>`;
@@ -93,7 +93,7 @@ function differenceTable({ rows }: Comparison, index: number): Html {
     const judgement = html`<span class="${`nowrap ${own.judgement === null ? 'quiet' : tones[own.judgement]}`}">${texts[5] as string}</span>`;
     return [html`<code title="${about}">${figure}</code>`, ...texts.slice(1, 5), judgement];
   });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Differences">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Differences">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
     body,
   )}</div>`;

@@ -26,8 +26,8 @@ export function renderFigure(parts: FigureParts): Html {
   return html`<figure${isWide ? html` class="wide"` : null}>
 <h3>${title}</h3>
 ${legend}${isWide ? html`<div class="roomy">${svg}</div>` : svg}
-<figcaption>${caption}</figcaption>
-${table === null ? null : html`<details><summary>Figures of this chart</summary><div class="scroll" tabindex="0" role="region" aria-label="${`Figures: ${title}`}">${table}</div></details>`}
+<figcaption>${caption}
+${table === null ? null : html`<details><summary>Figures of this chart</summary><div class="scroll" tabindex="0" role="group" aria-label="${`Figures: ${title}`}">${table}</div></details>\n`}</figcaption>
 </figure>
 `;
 }

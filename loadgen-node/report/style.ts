@@ -67,7 +67,7 @@ svg .on-strong { fill: #ffffff; } svg .on-medium { fill: #0b0e13; } svg .small {
 .legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; margin: 0 0 0.3rem; padding: 0; list-style: none; font-size: 0.85rem; }
 .legend svg { display: inline-block; width: 1.6rem; height: 0.8rem; margin-right: 0.35rem; vertical-align: -0.05rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+table { color: var(--text); border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
 .settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: break-word; }

@@ -62,7 +62,7 @@ export function renderFigures({ figures }: RunSummary): Html {
   });
   if (rows.length === 0) return html``;
   return html`<section aria-labelledby="figures"><h2 id="figures">All figures</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="All figures">${renderTable(
+<div class="scroll" tabindex="0" role="group" aria-label="All figures">${renderTable(
     [
       { title: 'Name', isNumber: false },
       { title: 'Value', isNumber: true },

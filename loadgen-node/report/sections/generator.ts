@@ -47,7 +47,7 @@ function renderHealth(health: GeneratorHealth): Html {
       ['Queries waited for credit of a node', formatNs(backPressure.creditNs)],
     );
   }
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Health of the generator"><table><tbody>${facts.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>\n`)}</tbody></table></div>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Health of the generator"><table><tbody>${facts.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>\n`)}</tbody></table></div>
 ${health.seconds.length === 0 ? null : html`<div class="charts">${cpuChart(health.seconds)}${delayChart(health.seconds)}</div>`}`;
 }
 

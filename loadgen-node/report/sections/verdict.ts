@@ -65,7 +65,7 @@ function reasonTable({ reasons }: Verdict): Html {
     key === null ? '' : html`<code>${key}</code>`,
   ]);
   const columns = ['Rule', 'Needed', 'Seen', 'What changes it'];
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Reasons of the verdict">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Reasons of the verdict">${renderTable(
     columns.map((title) => ({ title, isNumber: false })),
     rows,
   )}</div>`;
