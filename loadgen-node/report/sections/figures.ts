@@ -46,7 +46,8 @@ function tileNote(
   const isTarget =
     targetPercentile !== null && name === `p${Number((targetPercentile * 100).toFixed(3))}`;
   if (isTarget && latencyBoundNs !== null) return `bound: ${formatNs(latencyBoundNs)}`;
-  if (isTarget) return 'the metric of the scenario';
+  const isStream = scenario === 'SingleStream' || scenario === 'MultiStream';
+  if (isTarget && isStream) return 'the metric of the scenario';
   if (name === 'scheduled_qps' || (scenario === 'Offline' && name === 'completed_qps'))
     return 'samples per second: the metric';
   return FIGURES[name].about;

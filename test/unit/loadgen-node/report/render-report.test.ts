@@ -73,10 +73,22 @@ describe('renderReport', () => {
       verdict: { isValid: false, reasons: [reason] },
       isGeneratorBound: true,
       generatorBoundReason: 'lag is too large.',
+      peakTargetQps: 123.4,
+      thresholds: [
+        {
+          text: 'p99 < 9ms',
+          figure: 'p99',
+          isMet: false,
+          needed: 9e6,
+          seen: 1e7,
+          seenText: '10 ms',
+        },
+      ],
     });
     const page = renderReport({ summary, records: null });
     const shown = ['INVALID', ...Object.values(reason), 'lag is too large.', ...summary.notes];
-    for (const text of [...shown, 'longhaul.yaml:4', 'not provable']) expect(page).toContain(text);
+    const others = ['longhaul.yaml:4', 'not provable', '123 queries/s', 'seen 10 ms'];
+    for (const text of [...shown, ...others]) expect(page).toContain(text);
   });
 
   it('takes no markup from any text of a summary', () => {
