@@ -2,8 +2,8 @@ import { firstNotBelow } from '../report/aggregate/distribution.ts';
 import { sortedNumbers } from '../report/aggregate/latency-table.ts';
 
 /** Bins of equal rank over all values, and of equal ratio of ranks per decade in the tail. */
-const EVEN_BINS = 600;
-const BINS_PER_DECADE = 150;
+const EVEN_BINS = 400;
+const BINS_PER_DECADE = 100;
 
 /**
  * Values in the order in which they were measured, cut into pieces of equal length; each piece is a histogram over the same bins.

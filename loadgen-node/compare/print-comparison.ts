@@ -13,7 +13,7 @@ export interface ComparisonResult {
 }
 
 /** Words of the judgement. */
-export const JUDGEMENTS = {
+const JUDGEMENTS = {
   better: 'surely better',
   worse: 'surely worse',
   other: 'surely other',

@@ -19,7 +19,6 @@ export function renderComparison(result: ComparisonResult): string {
   const body = html`<p class="kicker">longhaul compare</p>
 <h1>${title}</h1>
 ${renderNotes(notes)}
-<section aria-labelledby="runs"><h2 id="runs">Runs</h2>${runTable(comparison)}</section>
 ${
   conditions.length === 0
     ? null
@@ -28,7 +27,7 @@ ${
           html`<li><strong class="${holds ? 'bad' : 'good'}">${holds ? 'FAILED' : 'passed'}</strong> <code>${isSure ? '--fail-if-sure' : '--fail-if'} ${text}</code>: ${folder} has ${seen}</li>`,
       )}</ul></section>`
 }
-<section aria-labelledby="cdf"><h2 id="cdf">Latency</h2><div class="charts">${distributionFigure(comparison)}</div></section>
+<section aria-labelledby="runs"><h2 id="runs">Runs</h2><div class="charts">${distributionFigure(comparison)}${runTable(comparison)}</div></section>
 ${others.map(
   ({ folder }, i) =>
     html`<section aria-labelledby="${`against-${i}`}"><h2 id="${`against-${i}`}">${folder} against ${base?.folder ?? ''}</h2>${differenceTable(comparison, i + 1)}</section>`,
@@ -42,16 +41,15 @@ ${others.map(
 }
 
 function runTable({ runs }: Comparison): Html {
-  const columns = ['Run', 'Result', 'Started', 'SUT', 'Round', 'longhaul'];
+  const columns = ['Run', 'Result', 'Started', 'SUT', 'longhaul'];
   const rows = runs.map(({ folder, summary }) => [
     folder,
     html`<strong class="${summary.result === 'VALID' ? 'good' : 'bad'}">${summary.result}</strong>`,
     summary.startedAt,
     summary.sutName,
-    summary.round,
     summary.longhaul,
   ]);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Runs">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Runs">${renderTable(
     columns.map((title) => ({ title, isNumber: false })),
     rows,
   )}</div>`;
@@ -88,14 +86,14 @@ function distributionFigure({ runs }: Comparison): Html {
 
 function differenceTable({ rows }: Comparison, index: number): Html {
   const columns = ['Figure', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
-  const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'kicker' } as const;
+  const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'quiet' } as const;
   const body = rows.map(({ figure, about, runs }) => {
     const own = runs[index] as FigureDifference;
     const texts = cells(figure, runs[0] as FigureDifference, own);
-    const judgement = html`<span class="${own.judgement === null ? 'kicker' : tones[own.judgement]}">${texts[5] as string}</span>`;
-    return [html`<code>${figure}</code> ${about}`, ...texts.slice(1, 5), judgement];
+    const judgement = html`<span class="${`nowrap ${own.judgement === null ? 'quiet' : tones[own.judgement]}`}">${texts[5] as string}</span>`;
+    return [html`<code title="${about}">${figure}</code>`, ...texts.slice(1, 5), judgement];
   });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Differences">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Differences">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
     body,
   )}</div>`;

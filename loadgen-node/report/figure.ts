@@ -15,18 +15,19 @@ export interface FigureParts {
   readonly caption: string;
   /** The figures of the chart as a table, to open; null where another one on the page has them. */
   readonly table: Html | null;
-  /** Takes the whole width of the page. */
+  /** Larger than others: it has the whole width of the page, and scrolls where that is narrow. */
   readonly isWide: boolean;
 }
 
 /** A chart with its title, its text alternative and its data. The chart takes the focus, so that a reader of screens stops at it. */
 export function renderFigure(parts: FigureParts): Html {
   const { title, alternative, legend, drawing, width, height, caption, table, isWide } = parts;
+  const svg = html`<svg viewBox="0 0 ${width} ${height}" role="img" tabindex="0" aria-label="${`${title}. ${alternative}`}">${drawing}</svg>`;
   return html`<figure${isWide ? html` class="wide"` : null}>
 <h3>${title}</h3>
-${legend}<svg viewBox="0 0 ${width} ${height}" role="img" tabindex="0" aria-label="${`${title}. ${alternative}`}">${drawing}</svg>
-<figcaption>${caption}</figcaption>
-${table === null ? null : html`<details><summary>Figures of this chart</summary><div class="scroll" tabindex="0" role="region" aria-label="${`Figures: ${title}`}">${table}</div></details>`}
+${legend}${isWide ? html`<div class="roomy">${svg}</div>` : svg}
+<figcaption>${caption}
+${table === null ? null : html`<details><summary>Figures of this chart</summary><div class="scroll" tabindex="0" role="group" aria-label="${`Figures: ${title}`}">${table}</div></details>\n`}</figcaption>
 </figure>
 `;
 }

@@ -48,7 +48,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const UNSHOWN = /(?![\t\n])[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Text as HTML shows it, in elements and quoted attributes; what cannot be shown is U+FFFD. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replace(UNSHOWN, '\u{fffd}')
     .replace(/[&<>"']/g, (character) => ENTITIES[character] as string);

@@ -54,7 +54,7 @@ ${renderFigure({
   isWide: true,
 })}
 <h2>Figures</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Figures of all cells">${cellTable(input)}</div>`;
+<div class="scroll" tabindex="0" role="group" aria-label="Figures of all cells">${cellTable(input)}</div>`;
   return renderPage({ title: input.title, body, footer: 'Made by longhaul sweep.' });
 }
 

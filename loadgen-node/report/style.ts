@@ -37,17 +37,18 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .notes ul, .plain { margin: 0.2rem 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 .verdict { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
 .badge { display: inline-block; padding: 0.1rem 0.7rem; border-radius: 0.3rem; border: 2px solid currentColor; font-weight: 700; }
+.nowrap { white-space: nowrap; } .quiet { color: var(--muted); }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.6rem; margin: 1rem 0; padding: 0; }
 .tiles > div { background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; padding: 0.5rem 0.8rem; }
 .tiles dt { color: var(--muted); font-size: 0.85rem; }
 .tiles dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tiles small { display: block; color: var(--muted); font-size: 0.8rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 27rem), 1fr)); gap: 1rem; }
 figure { margin: 0; padding: 0.8rem; background: var(--panel); border: 1px solid var(--grid); border-radius: 0.4rem; min-width: 0; }
 figcaption { color: var(--muted); font-size: 0.85rem; margin-top: 0.3rem; overflow-wrap: anywhere; }
 .wide { grid-column: 1 / -1; }
-svg { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; max-width: 56rem; }
+svg { display: block; width: 100%; height: auto; } .roomy { overflow-x: auto; } .roomy svg { min-width: 32rem; max-width: 46rem; }
 svg text { font-size: 12px; fill: var(--text); font-family: inherit; font-variant-numeric: tabular-nums; }
 svg .axis { fill: var(--muted); } svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg .grid { stroke: var(--grid); stroke-width: 1; } svg .frame { stroke: var(--line); stroke-width: 1; }
@@ -62,18 +63,18 @@ svg .hover:hover { fill: var(--text); fill-opacity: 0.09; }
 svg .series, svg .mark { stroke: var(--c); } svg .fill { fill: var(--c); } svg .edge { stroke: var(--panel); stroke-width: 0.6; }
 svg .dash2 { stroke-dasharray: 7 3; } svg .dash3 { stroke-dasharray: 2 2.5; } svg .dash4 { stroke-dasharray: 9 3 2 3; }
 svg .heat { fill: var(--accent); } svg .heat-edge { fill: none; stroke: var(--line); } svg .failed { fill: var(--warn-panel); stroke: var(--warn); }
-svg .on-heat { fill: #ffffff; } svg .small { font-size: 10.5px; } svg .muted { fill: var(--muted); } svg .big { font-size: 14px; font-weight: 600; }
+svg .on-strong { fill: #ffffff; } svg .on-medium { fill: #0b0e13; } svg .small { font-size: 10.5px; } svg .muted { fill: var(--muted); } svg .big { font-size: 14px; font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; margin: 0 0 0.3rem; padding: 0; list-style: none; font-size: 0.85rem; }
 .legend svg { display: inline-block; width: 1.6rem; height: 0.8rem; margin-right: 0.35rem; vertical-align: -0.05rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
+table { color: var(--text); border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.7rem 0.25rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
 .settings td:nth-child(2), code { font-family: ui-monospace, "Liberation Mono", Menlo, monospace; font-size: 0.85rem; overflow-wrap: break-word; }
 .settings td { overflow-wrap: anywhere; }
 details { margin: 0.4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5rem; color: var(--muted); font-size: 0.85rem; }
-@media screen and (prefers-color-scheme: dark) { svg .on-heat { fill: #0b0e13; } }
+@media screen and (prefers-color-scheme: dark) { svg .on-strong { fill: #0b0e13; } }
 @media (max-width: 34rem) {
   body { padding: 0.6rem; } figure { padding: 0.4rem; } svg text { font-size: 13.5px; } svg .small { font-size: 12px; }
   .settings tr { display: block; border-bottom: 1px solid var(--grid); padding: 0.3rem 0; } .settings td { display: block; border: 0; padding: 0; }

@@ -34,8 +34,11 @@ const LEFT = 96;
 const TOP = 42;
 const TILE_WIDTH = 104;
 const TILE_HEIGHT = 56;
-/** From this strength on the text of a cell is light on dark (dark on light in the dark). */
-const STRONG = 0.55;
+/** From these strengths on text is dark whatever the page is, and light on a page that is light. */
+const TEXT_TONES = [
+  { from: 0.8, className: 'on-strong' },
+  { from: 0.6, className: 'on-medium' },
+] as const;
 /** Weakest and strongest colour: the weakest is still told from the page. */
 const OPACITY = { least: 0.08, most: 0.92 };
 
@@ -68,8 +71,23 @@ function drawTile(tile: HeatMapTile, row: number, column: number): Html {
     level === null
       ? html`<rect class="failed" ${size}/>`
       : html`<rect class="heat" fill-opacity="${opacity.toFixed(2)}" ${size}/>`;
-  const tone = level !== null && opacity >= STRONG ? 'on-heat' : '';
-  return html`<g><title>${tile.hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${y + 26}">${shortened(tile.main, 13)}</text><text class="${`middle small ${tone}`.trim()}" x="${middle}" y="${y + 43}">${shortened(tile.detail, 17)}</text></g>`;
+  const tone =
+    level === null ? '' : (TEXT_TONES.find(({ from }) => opacity >= from)?.className ?? '');
+  const lines = twoLines(tile.detail, 17);
+  const top = y + (lines.length === 1 ? 26 : 20);
+  const details = lines.map(
+    (line, i) =>
+      html`<text class="${`middle small ${tone}`.trim()}" x="${middle}" y="${top + 16 + i * 13}">${line}</text>`,
+  );
+  return html`<g><title>${tile.hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${shortened(tile.main, 13)}</text>${details}</g>`;
+}
+
+/** One line, or two where it is too long, broken between words. */
+function twoLines(text: string, lengthMax: number): string[] {
+  if (text.length <= lengthMax) return [text];
+  const space = text.lastIndexOf(' ', lengthMax);
+  const first = text.slice(0, space > 0 ? space : lengthMax);
+  return [first, shortened(text.slice(first.length).trim(), lengthMax)];
 }
 
 /** A text that fits; the whole of it stands in the hint and the table. */

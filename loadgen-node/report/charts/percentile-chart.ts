@@ -79,7 +79,7 @@ function marks(area: PlotArea, { distributions, marked }: PercentileChart): Html
   const sorted = distributions[0]?.sorted;
   if (sorted === undefined || sorted.length === 0) return html``;
   const shown = marked.filter((share) => sorted.length * (1 - share) >= 1);
-  let labelsEnd = 0;
+  let before = { right: 0, y: 0 };
   const dots = shown.map((share) => {
     const value = sorted[Math.trunc(sorted.length * share)] as number;
     const x = xOf(area, share);
@@ -89,9 +89,9 @@ function marks(area: PlotArea, { distributions, marked }: PercentileChart): Html
     const isFarRight = x > PLOT.width - 110;
     const width = label.length * 7;
     const left = isFarRight ? x + 4 - width : x + 5;
-    const line = left < labelsEnd ? 32 : 16;
-    labelsEnd = left + width;
-    const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? x + 4 : x + 5)}" y="${coordinate(y + line)}"`;
+    const labelY = left < before.right ? Math.max(y + 16, before.y + 14) : y + 16;
+    before = { right: left + width, y: labelY };
+    const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? x + 4 : x + 5)}" y="${coordinate(labelY)}"`;
     return html`<circle class="fill c1" cx="${coordinate(x)}" cy="${coordinate(y)}" r="3"/><text ${place}>${label}</text>`;
   });
   return html`${dots}`;

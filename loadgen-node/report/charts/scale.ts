@@ -63,7 +63,9 @@ export function logAxis(range: AxisRange, tickCountMax = 8): Axis {
 export function tailAxis(count: number, title: string): Axis {
   const decades = Math.max(Math.log10(Math.max(count, 1)), 1);
   const scale: Scale = (share) => clamped(-Math.log10(Math.max(1 - share, 1e-12)) / decades);
-  const ticks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
+  // On a long axis 0 and 50 % stand too close for two labels.
+  const first = decades < 3.5 ? [0] : [];
+  const ticks = [...first, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999]
     .filter((share) => -Math.log10(1 - share) <= decades + 1e-9)
     .map((value) => ({ value, label: `${Number((value * 100).toFixed(5))} %` }));
   return { scale, ticks, title };
@@ -76,7 +78,7 @@ function widened(range: AxisRange): AxisRange {
 }
 
 /** The smallest of 1, 2, 5 times a power of ten that is no smaller. */
-export function roundStep(least: number): number {
+function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
   return digit * power;

@@ -46,7 +46,8 @@ function tileNote(
   const isTarget =
     targetPercentile !== null && name === `p${Number((targetPercentile * 100).toFixed(3))}`;
   if (isTarget && latencyBoundNs !== null) return `bound: ${formatNs(latencyBoundNs)}`;
-  if (isTarget) return 'the metric of the scenario';
+  const isStream = scenario === 'SingleStream' || scenario === 'MultiStream';
+  if (isTarget && isStream) return 'the metric of the scenario';
   if (name === 'scheduled_qps' || (scenario === 'Offline' && name === 'completed_qps'))
     return 'samples per second: the metric';
   return FIGURES[name].about;
@@ -62,7 +63,7 @@ export function renderFigures({ figures }: RunSummary): Html {
   });
   if (rows.length === 0) return html``;
   return html`<section aria-labelledby="figures"><h2 id="figures">All figures</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="All figures">${renderTable(
+<div class="scroll" tabindex="0" role="group" aria-label="All figures">${renderTable(
     [
       { title: 'Name', isNumber: false },
       { title: 'Value', isNumber: true },

@@ -25,9 +25,10 @@ ${health === null ? html`<p>Nobody watched the LoadGen process in this run.</p>`
 }
 
 function renderHealth(health: GeneratorHealth): Html {
-  const { cpuShare, eventLoopDelay, gc, stealShare, backPressure } = health;
+  const { cpuShare, cpuWaitShare, eventLoopDelay, gc, stealShare, backPressure } = health;
   const facts: [string, string][] = [
     ['CPU of the issuing thread', formatShare(cpuShare)],
+    ['It could have run, but had no core', shareText(cpuWaitShare)],
     [
       'Event loop late by',
       `p50 ${formatNs(eventLoopDelay.p50Ns)}, p99 ${formatNs(eventLoopDelay.p99Ns)}, at most ${formatNs(eventLoopDelay.maxNs)}`,
@@ -36,10 +37,7 @@ function renderHealth(health: GeneratorHealth): Html {
       'Garbage collection',
       `${gc.count} pauses, ${formatNs(gc.totalNs)} in all, longest ${formatNs(gc.maxNs)}`,
     ],
-    [
-      'CPU time that the hypervisor took',
-      stealShare === null ? 'not known here' : formatShare(stealShare),
-    ],
+    ['CPU time that the hypervisor took', shareText(stealShare)],
   ];
   if (backPressure !== null) {
     facts.push(
@@ -47,8 +45,12 @@ function renderHealth(health: GeneratorHealth): Html {
       ['Queries waited for credit of a node', formatNs(backPressure.creditNs)],
     );
   }
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Health of the generator"><table><tbody>${facts.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>\n`)}</tbody></table></div>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Health of the generator"><table><tbody>${facts.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>\n`)}</tbody></table></div>
 ${health.seconds.length === 0 ? null : html`<div class="charts">${cpuChart(health.seconds)}${delayChart(health.seconds)}</div>`}`;
+}
+
+function shareText(share: number | null | undefined): string {
+  return share === null || share === undefined ? 'not known here' : formatShare(share);
 }
 
 function cpuChart(all: readonly HealthSecond[]): Html {
@@ -65,7 +67,15 @@ function cpuChart(all: readonly HealthSecond[]): Html {
       points: seconds.map(({ atNs, gcNs }) => [atNs, gcNs / 1e7]),
     },
   ];
-  const largest = Math.max(...series.flatMap(({ points }) => points.map(([, y]) => y)), 100);
+  if (seconds.some(({ cpuWaitShare }) => typeof cpuWaitShare === 'number')) {
+    series.push({
+      name: 'waiting for a core',
+      className: 'c6 dash3',
+      points: seconds.map(({ atNs, cpuWaitShare }) => [atNs, (cpuWaitShare ?? Number.NaN) * 100]),
+    });
+  }
+  const known = series.flatMap(({ points }) => points.map(([, y]) => y)).filter(Number.isFinite);
+  const largest = Math.max(...known, 100);
   const y = linearAxis({ from: 0, to: largest, title: '% of a core', format: formatNumber });
   const { drawing, legend } = drawLines({ x: axisOf(seconds), y, series, bound: null, hints: [] });
   return renderFigure({
@@ -123,10 +133,16 @@ function worstOfGroups(seconds: readonly HealthSecond[]): HealthSecond[] {
     seconds.slice(i * size, (i + 1) * size).reduce((a, b) => ({
       atNs: b.atNs,
       cpuShare: Math.max(a.cpuShare, b.cpuShare),
+      cpuWaitShare: largerOf(a.cpuWaitShare, b.cpuWaitShare),
       eventLoopDelayMaxNs: Math.max(a.eventLoopDelayMaxNs, b.eventLoopDelayMaxNs),
       gcNs: Math.max(a.gcNs, b.gcNs),
     })),
   );
+}
+
+function largerOf(a: number | null | undefined, b: number | null | undefined): number | null {
+  if (typeof a !== 'number') return b ?? null;
+  return typeof b === 'number' ? Math.max(a, b) : a;
 }
 
 function ceilingText(ceiling: GeneratorCeiling | null): string {

@@ -13,7 +13,7 @@ export function renderAudit({ audit, division }: RunSummary): Html {
 ${
   rows.length === 0
     ? html`<p>There is no audit of this run.</p>`
-    : html`<p>Rules of the division ${division}, by the evidence of both ends.</p><div class="scroll" tabindex="0" role="region" aria-label="Audit">${renderTable(
+    : html`<p>Rules of the division ${division}, by the evidence of both ends.</p><div class="scroll" tabindex="0" role="group" aria-label="Audit">${renderTable(
         ['Rule', 'Verdict', 'Evidence'].map((title) => ({ title, isNumber: false })),
         rows,
       )}</div>`

@@ -59,7 +59,7 @@ export function renderSplit(split: LatencySplit | null): Html {
     table: null,
     isWide: false,
   })}
-<div class="scroll" tabindex="0" role="region" aria-label="Parts of the latency">${renderTable(
+<div class="scroll" tabindex="0" role="group" aria-label="Parts of the latency">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 0 && i < 5 })),
     rows,
   )}</div></div></section>

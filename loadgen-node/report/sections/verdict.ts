@@ -1,5 +1,6 @@
 import type { Verdict } from '../../engine/test-outcome.ts';
 import type { RunSummary } from '../../records/run-summary.ts';
+import { formatNumber } from '../charts/number.ts';
 import { renderTable } from '../figure.ts';
 import { type Html, html } from '../html.ts';
 
@@ -38,8 +39,25 @@ export function renderVerdict(summary: RunSummary): Html {
 ${reasonTable(verdict)}
 <p>${loadgenText(loadgenVerdict)}</p>
 <p${isGeneratorBound ? html` class="bad"` : null}>${generatorBoundReason === '' ? `${generator}.` : `${generator}: ${generatorBoundReason}`}</p>
-${accuracyText(summary)}
+${accuracyText(summary)}${peakText(summary)}${thresholdList(summary)}
 </section>
+`;
+}
+
+function peakText({ peakTargetQps }: RunSummary): Html {
+  if (peakTargetQps === null) return html``;
+  return html`<p>Peak that LoadGen's own search found: ${formatNumber(peakTargetQps)} queries/s keep the latency bound.</p>
+`;
+}
+
+/** The user's own conditions, which are in no verdict. */
+function thresholdList({ thresholds }: RunSummary): Html {
+  if (thresholds.length === 0) return html``;
+  const items = thresholds.map(
+    ({ text, isMet, seenText }) =>
+      html`<li><strong class="${isMet ? 'good' : 'bad'}">${isMet ? 'met' : 'NOT met'}</strong> <code>${text}</code>: seen ${seenText}</li>`,
+  );
+  return html`<p>Thresholds of this run:</p><ul class="plain">${items}</ul>
 `;
 }
 
@@ -65,7 +83,7 @@ function reasonTable({ reasons }: Verdict): Html {
     key === null ? '' : html`<code>${key}</code>`,
   ]);
   const columns = ['Rule', 'Needed', 'Seen', 'What changes it'];
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Reasons of the verdict">${renderTable(
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Reasons of the verdict">${renderTable(
     columns.map((title) => ({ title, isNumber: false })),
     rows,
   )}</div>`;

@@ -1,0 +1,143 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderReport } from '../../loadgen-node/report/render-report.ts';
+import { comparisonPage, heatMapPage, reportPage } from '../support/report-pages.ts';
+import { reportSummary } from '../support/report-summary.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
+
+// Goal: reports, comparisons and heat maps open from disk in a real browser, narrow and wide, light and dark, on paper and by
+// keyboard, without a complaint. Method: pages of simulated runs, looked at in a headless Chromium.
+
+const PAGES: readonly (readonly [string, () => string])[] = [
+  ['report without records', () => renderReport({ summary: reportSummary(null), records: null })],
+  ['report of 0 rows', () => reportPage(0)],
+  ['report of 1 row', () => reportPage(1)],
+  ['report of 3,000 rows', () => reportPage(3000)],
+  ['report of 10^6 rows', () => reportPage(1_000_000)],
+  ['comparison', comparisonPage],
+  ['heat map', heatMapPage],
+];
+
+/** Height of A4 without its margins of 14 mm, in CSS pixels. */
+const PAPER_HEIGHT = ((297 - 28) / 25.4) * 96;
+/** Its width. */
+const PAPER_WIDTH = ((210 - 28) / 25.4) * 96;
+
+describe.skipIf(whyNoChromium !== undefined)(
+  `pages from disk${whyNoChromium === undefined ? '' : ` (${whyNoChromium})`}`,
+  () => {
+    const folder = suiteFolder();
+    let browser: Browser;
+
+    beforeAll(async () => {
+      browser = await launchChromium();
+    });
+    afterAll(() => browser?.close());
+
+    const open = (
+      name: string,
+      html: string,
+      options: Parameters<typeof openPage>[2] = {},
+    ): Promise<WatchedPage> => {
+      const file = join(folder, `${name.replaceAll(/\W/g, '-')}.html`);
+      writeFileSync(file, html);
+      return openPage(browser, pathToFileURL(file).href, options);
+    };
+
+    it.each(PAGES)(
+      '%s: nothing is asked for, complained of, or wider than the window',
+      async (name, make) => {
+        const html = make();
+        for (const [width, colorScheme] of [
+          [400, 'dark'],
+          [1200, 'light'],
+        ] as const) {
+          const viewport = { width, height: 900 };
+          const { page, complaints, foreignRequests } = await open(name, html, {
+            viewport,
+            colorScheme,
+          });
+          expect(complaints).toEqual([]);
+          expect(foreignRequests).toEqual([]);
+          const { scrollWidth, background } = await page.evaluate(() => ({
+            scrollWidth: document.documentElement.scrollWidth,
+            background: getComputedStyle(document.body).backgroundColor,
+          }));
+          expect(scrollWidth).toBeLessThanOrEqual(width);
+          expect(background).toBe(
+            colorScheme === 'dark' ? 'rgb(18, 21, 26)' : 'rgb(255, 255, 255)',
+          );
+          await page.context().close();
+        }
+      },
+    );
+
+    it.each(PAGES)(
+      '%s: is light on paper, and no chart is larger than a sheet',
+      async (name, make) => {
+        const viewport = { width: Math.floor(PAPER_WIDTH), height: 900 };
+        const { page } = await open(name, make(), { viewport, colorScheme: 'dark' });
+        await page.emulateMedia({ media: 'print' });
+        const { background, figures, cut } = await page.evaluate(() => {
+          const boxes = [...document.querySelectorAll('figure')].map((one) =>
+            one.getBoundingClientRect(),
+          );
+          return {
+            background: getComputedStyle(document.body).backgroundColor,
+            figures: boxes.map(({ height }) => height),
+            cut: boxes.filter(({ right }) => right > document.documentElement.clientWidth + 1)
+              .length,
+          };
+        });
+        expect(background).toBe('rgb(255, 255, 255)');
+        expect(cut).toBe(0);
+        for (const height of figures) expect(height).toBeLessThan(PAPER_HEIGHT);
+        const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true });
+        expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+        await page.context().close();
+      },
+    );
+
+    it('goes by keyboard from the skip link to every chart, each with its words', async () => {
+      const { page } = await open('keyboard', reportPage(3000), {});
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+      const charts = await page.getByRole('img').count();
+      const seen = new Set<string>();
+      for (let i = 0; i < 60; i += 1) {
+        await page.keyboard.press('Tab');
+        const label = await page.evaluate(() =>
+          document.activeElement?.getAttribute('role') === 'img'
+            ? document.activeElement.getAttribute('aria-label')
+            : null,
+        );
+        if (label !== null) seen.add(label);
+      }
+      expect(charts).toBeGreaterThan(6);
+      expect(seen.size).toBe(charts);
+      for (const label of seen) expect(label).toMatch(/^[A-Z].+\. .*\d/);
+      await page.context().close();
+    });
+
+    it('has no element twice under one id, and only headings in order', async () => {
+      const { page } = await open('order', reportPage(3000), {});
+      const { ids, levels } = await page.evaluate(() => ({
+        ids: [...document.querySelectorAll('[id]')].map(({ id }) => id),
+        levels: [...document.querySelectorAll('h1, h2, h3')].map(({ tagName }) =>
+          Number(tagName[1]),
+        ),
+      }));
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(levels[0]).toBe(1);
+      const jumps = levels.slice(1).map((level, i) => level - (levels[i] as number));
+      expect(Math.max(...jumps)).toBeLessThanOrEqual(1);
+      await page.context().close();
+    });
+  },
+);
