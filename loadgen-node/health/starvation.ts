@@ -7,7 +7,7 @@ const WAIT_SHARE_MAX = 1 / 3;
 /** A thread that ran, or waited for a core, for more than this share never had to wait for the SUT. */
 const SATURATED_SHARE = 0.9;
 /** A shorter watch has too few looks to tell of. */
-const WATCH_NS_MIN = 1e9;
+const WATCH_NS_MIN = 3e9;
 /** Delay of a timer that an idle event loop has as well: timers count in ms. */
 const TIMER_DELAY_NS = 2e6;
 
