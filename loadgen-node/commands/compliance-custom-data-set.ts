@@ -235,7 +235,7 @@ function planTestRun(
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   const said = new Set([...file.keys(), ...Object.keys(flags)]);
-  return planRun(values, { said, record: runRecord(settings) });
+  return planRun(values, { said, record: runRecord(settings), asked: settings });
 }
 
 function writeReport(folder: string, report: CustomDataSetReport): void {

@@ -75,6 +75,7 @@ export function planTestRun(run: TestRun): RunPlan {
     // LoadGen's name of the file: it stands in the detail log.
     audit: { name: 'audit.config', text },
     record: runRecord(settings),
+    asked: settings,
   });
   if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
     throw new MlperfError(

@@ -37,10 +37,13 @@ function runLine({ folder, summary, derived }: ReadRun): string {
 
 function verdictLines(summary: RunSummary | null): string[] {
   if (summary === null) return [];
-  const { result, verdict, accuracy, peakTargetQps } = summary;
+  const { result, verdict, accuracy, peakTargetQps, thresholds } = summary;
   const lines = [row('Result', result), ...verdict.reasons.map(({ text }) => row('', `- ${text}`))];
   if (accuracy !== null) lines.push(row('Accuracy', accuracy.text));
   if (peakTargetQps !== null) lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s`));
+  for (const { text, isMet, seenText } of thresholds) {
+    lines.push(row('Threshold', `${text}: ${isMet ? 'met' : 'not met'}, seen ${seenText}`));
+  }
   return lines;
 }
 
@@ -84,10 +87,15 @@ function figureLines({ figures, split }: DerivedRun): string[] {
     .map((text) => text.padStart(VALUE_WIDTH))
     .join('')}`;
   const parts = split.parts.map(({ part, meanNs, typicalNs, tailNs }) => {
-    const values = [meanNs, typicalNs, tailNs].map((ns) => formatNs(ns).padStart(VALUE_WIDTH));
+    const values = [meanNs, typicalNs, tailNs].map((ns) => signedNs(ns).padStart(VALUE_WIDTH));
     return `${part.padEnd(NAME_WIDTH)}${values.join('')}`;
   });
   return [...lines, '', header, ...parts, '', asOneLine(split.text)];
+}
+
+/** The network, a remainder, is below 0 where a SUT told more time than passed. */
+function signedNs(ns: number): string {
+  return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
 }
 
 function figureLine(name: keyof typeof FIGURES, unit: FigureUnit, value: number): string {

@@ -51,8 +51,8 @@ export function reportCommand(setExitCode: (code: number) => void): Command {
           '--csv - and --json both write to stdout: choose one',
         );
       }
-      if (csv !== undefined) await writeCsv(folder, csv);
       const parts = await reportParts(folder);
+      if (csv !== undefined) await writeCsv(folder, csv);
       if (html !== undefined) writeHtml(parts.run, html);
       const text = reportText(parts);
       if (csv === STDOUT) process.stderr.write(text);

@@ -1,8 +1,8 @@
 import { flagOf } from '../../../../shared/config/setting.ts';
 import type { RunFacts } from '../plan/read-run.ts';
 
-/** Where a run wrote its logs, and what its user wished to see, say nothing about how it is made again. */
-const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds']);
+/** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */
+const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
 
 /**
  * The command line that makes a run again, from the settings that were said. Undefined for a run of another
