@@ -28,8 +28,8 @@ Exit codes: 0 compared, and no condition holds; 3 a condition holds; 2 a folder 
 things, or a condition that cannot be read.`;
 
 interface CompareOptions {
-  readonly failIf: readonly FailCondition[];
-  readonly failIfSure: readonly FailCondition[];
+  readonly failIf?: readonly FailCondition[];
+  readonly failIfSure?: readonly FailCondition[];
   readonly html?: string;
   readonly force?: boolean;
 }
@@ -49,13 +49,11 @@ export function compareCommand(setExitCode: (code: number) => void): Command {
       '--fail-if <condition>',
       "fail where it holds for the figure seen: 'p99 > +5%', 'errors > 0', 'p99 > 15ms'; repeatable",
       conditionReader('--fail-if', false),
-      [],
     )
     .option(
       '--fail-if-sure <condition>',
       'fail only where it holds over the whole interval; repeatable',
       conditionReader('--fail-if-sure', true),
-      [],
     )
     .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
     .option('--force', 'compare runs of different benchmarks or models')
@@ -72,14 +70,14 @@ export function compareCommand(setExitCode: (code: number) => void): Command {
 function conditionReader(
   flag: string,
   isSure: boolean,
-): (text: string, before: readonly FailCondition[]) => FailCondition[] {
-  return (text, before) => [...before, { condition: parseCondition(text, flag), isSure }];
+): (text: string, before?: readonly FailCondition[]) => FailCondition[] {
+  return (text, before = []) => [...before, { condition: parseCondition(text, flag), isSure }];
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
 async function compareFolders(
   folders: readonly string[],
-  { failIf, failIfSure, force }: CompareOptions,
+  { failIf = [], failIfSure = [], force }: CompareOptions,
 ): Promise<ComparisonResult> {
   if (folders.length < 2) {
     throw new MlperfError(

@@ -28,8 +28,8 @@ export function spreadFactor(blockMeans: readonly number[]): number {
   return FEW_BLOCKS * Math.sqrt((1 + correlation) / (1 - correlation));
 }
 
-/** Values further away from their median by a factor. */
+/** Values further away from their median by a factor; no figure of a run is below 0. */
 export function spread(values: Float64Array, factor: number): Float64Array {
   const middle = values.slice().sort()[values.length >> 1] as number;
-  return values.map((value) => middle + (value - middle) * factor);
+  return values.map((value) => Math.max(middle + (value - middle) * factor, 0));
 }

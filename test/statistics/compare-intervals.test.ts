@@ -24,10 +24,10 @@ function sharesHolding(rowCount: number, load: number): Map<string, number> {
     for (const { figure, runs: figures } of compareRuns(runs, REPLICATES).rows) {
       const judgement = figures[1]?.judgement ?? null;
       if (judgement === null) continue;
-      holding.set(figure, (holding.get(figure) ?? 0) + (judgement === 'same' ? 1 / PAIRS : 0));
+      holding.set(figure, (holding.get(figure) ?? 0) + (judgement === 'same' ? 1 : 0));
     }
   }
-  return holding;
+  return new Map([...holding].map(([figure, count]) => [figure, count / PAIRS]));
 }
 
 describe('intervals of equal runs', () => {

@@ -89,7 +89,8 @@ function marks(area: PlotArea, { distributions, marked }: PercentileChart): Html
     const isFarRight = x > PLOT.width - 110;
     const width = label.length * 7;
     const left = isFarRight ? x + 4 - width : x + 5;
-    const labelY = left < before.right ? Math.max(y + 16, before.y + 14) : y + 16;
+    const isOver = left < before.right && Math.abs(y + 16 - before.y) < 13;
+    const labelY = isOver ? before.y + 14 : y + 16;
     before = { right: left + width, y: labelY };
     const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? x + 4 : x + 5)}" y="${coordinate(labelY)}"`;
     return html`<circle class="fill c1" cx="${coordinate(x)}" cy="${coordinate(y)}" r="3"/><text ${place}>${label}</text>`;

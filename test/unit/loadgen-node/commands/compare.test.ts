@@ -21,7 +21,7 @@ describe('longhaul compare', () => {
       [fast, 4e6, 'VALID'],
     ] as const;
     for (const [path, serviceNs, result] of runs) {
-      const records = queueRecords({ seed: serviceNs, rowCount: 600, arrivalQps: 100, serviceNs });
+      const records = queueRecords({ seed: serviceNs, rowCount: 300, arrivalQps: 100, serviceNs });
       await writeMeasuredRun(path, reportSummary(records, 'Server', { result }), records);
     }
   });

@@ -4,7 +4,7 @@ import { checkComparable } from '../../../../loadgen-node/compare/check-comparab
 import { type Comparison, compareRuns } from '../../../../loadgen-node/compare/compare-runs.ts';
 import { judgeConditions } from '../../../../loadgen-node/compare/fail-conditions.ts';
 import type { MeasuredRun } from '../../../../loadgen-node/compare/resampled-run.ts';
-import { spreadFactor } from '../../../../loadgen-node/compare/spread.ts';
+import { spread, spreadFactor } from '../../../../loadgen-node/compare/spread.ts';
 import type { RunSummary } from '../../../../loadgen-node/records/run-summary.ts';
 import { percentileOf } from '../../../../loadgen-node/results/latency-statistics.ts';
 import { parseCondition } from '../../../../loadgen-node/thresholds/condition.ts';
@@ -60,6 +60,7 @@ describe('spreadFactor', () => {
     expect(spreadFactor(swing)).toBeGreaterThan(2.5);
     expect(spreadFactor(zigzag)).toBeCloseTo(1.036, 3);
     expect(spreadFactor([1, 1, 1])).toBeLessThan(1.5);
+    expect(Array.from(spread(Float64Array.of(1, 4, 5), 2))).toEqual([0, 4, 6]);
   });
 });
 
