@@ -244,8 +244,9 @@ export class LiveMetrics {
       labelNames,
       registers: [this.registry],
       collect: () => {
-        gauge.remove();
-        gauge.reset();
+        // What has no value now is absent, not 0.
+        if (labelNames.length === 0) gauge.remove();
+        else gauge.reset();
         read(gauge);
       },
     });

@@ -3,8 +3,6 @@ import type { LagFigures, LatencyFigures, LiveSnapshot, NodeFigures } from './li
 /** Points that are kept; then neighbours are merged, and half of them are left. */
 export const POINTS_MAX = 1200;
 
-/** A window below this share of what a point should cover is not a point of its own. */
-const FULL_SHARE = 0.75;
 /** The end of a set may come right after a look; seconds. */
 const SHORT_WINDOW_S = 0.5;
 
@@ -45,7 +43,8 @@ export class SnapshotHistory {
 
   #belongsTo(last: LiveSnapshot, next: LiveSnapshot): boolean {
     if (last.phase !== next.phase) return false;
-    if (last.windowS < this.#pointS * FULL_SHARE) return true;
+    // Full to within half a look.
+    if (last.windowS + next.windowS / 2 < this.#pointS) return true;
     return next.hasEnded && next.windowS < SHORT_WINDOW_S;
   }
 

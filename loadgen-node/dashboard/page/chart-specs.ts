@@ -22,6 +22,8 @@ export interface ChartSpec {
   readonly note: string;
   readonly isLog: boolean;
   readonly isStacked: boolean;
+  /** Its values are whole numbers. */
+  readonly isCount?: boolean;
   readonly format: (value: number) => string;
   /** May depend on the nodes. */
   readonly series: (nodes: readonly string[]) => readonly SeriesSpec[];
@@ -62,6 +64,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Outstanding samples',
     note: 'issued and not answered: in all, and at each node',
+    isCount: true,
     isLog: false,
     isStacked: false,
     format: (value) => amount(value),
@@ -107,6 +110,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Errors',
     note: 'samples that got no result, since the run began',
+    isCount: true,
     isLog: false,
     isStacked: false,
     format: (value) => amount(value),

@@ -6,6 +6,17 @@ import { element } from './dom.ts';
 import { clock } from './format.ts';
 
 const HEIGHT = 220;
+/** A new run does not fill the axis at once. */
+const LEAST_SECONDS = 10;
+/** Steps of the axis of time, in seconds; beyond, days. */
+const STEPS_S: number[] = [
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800],
+  ...[1, 2, 5, 10, 20, 50, 100].map((days) => days * 86_400),
+];
+/** Steps of an axis of whole numbers. */
+const STEPS: number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) =>
+  [1, 2, 5].map((digit) => digit * 10 ** power),
+);
 const FONT = '12px system-ui, sans-serif';
 
 /** One chart with its legend, whose buttons show and hide lines and tell the values at the cursor, else the last ones. */
@@ -83,7 +94,7 @@ export class Chart {
   }
 
   #options(width: number): UPlot.Options {
-    const { isLog, isStacked, format } = this.#spec;
+    const { isLog, isStacked, isCount, format } = this.#spec;
     const shown = isStacked ? [...this.#shown].reverse() : this.#shown;
     const text = themeColor('muted');
     const grid = { stroke: themeColor('grid'), width: 1 };
@@ -94,14 +105,20 @@ export class Chart {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: !isStacked } },
       scales: {
-        x: { time: false, range: (_, min, max) => rangeOfSeconds(min, max) },
+        x: { time: false, range: () => rangeOfSeconds(this.#raw[0]) },
         y: { distr: isLog ? 3 : 1, range: (_, min, max) => rangeOfValues(min, max, isLog) },
       },
       axes: [
-        { ...axis, values: (_, ticks) => ticks.map((tick) => clock(tick)) },
+        {
+          ...axis,
+          size: 32,
+          incrs: STEPS_S,
+          values: (_, ticks) => ticks.map((tick) => clock(tick)),
+        },
         {
           ...axis,
           size: 64,
+          ...(isCount ? { incrs: STEPS } : {}),
           values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : format(tick))),
         },
       ],
@@ -207,9 +224,9 @@ function nextIndex(key: string, now: number, count: number): number | null | und
 }
 
 /** Without points, or with one, there is an axis all the same. */
-function rangeOfSeconds(min: number | null, max: number | null): [number, number] {
-  if (min === null || max === null) return [0, 10];
-  return max - min < 1 ? [Math.max(0, max - 5), max + 5] : [min, max];
+function rangeOfSeconds(seconds: readonly number[]): [number, number] {
+  const first = seconds[0] ?? 0;
+  return [Math.min(first, 1), Math.max(seconds.at(-1) ?? 0, first + LEAST_SECONDS)];
 }
 
 function rangeOfValues(min: number | null, max: number | null, isLog: boolean): [number, number] {

@@ -62,8 +62,7 @@ export function showProgress(point: LiveSnapshot | undefined, isOver: boolean): 
   const bar = byId('progress');
   if (point === undefined) return;
   const { phase, set, elapsedS, share, remainingS } = point;
-  if (share === null) bar.removeAttribute('value');
-  else bar.setAttribute('value', String(isOver ? 1 : share));
+  bar.setAttribute('value', String(isOver ? 1 : (share ?? 0)));
   const part = set.count > 1 ? ` ${set.index + 1} of ${set.count}` : '';
   const left =
     isOver || remainingS === null ? '' : `, about ${clock(remainingS)} left (an estimate)`;
