@@ -12,6 +12,7 @@ export interface WholeState {
   readonly points: readonly LiveSnapshot[];
   /** Seconds that a point covers. */
   readonly pointS: number;
+  readonly latest: LiveSnapshot | null;
 }
 
 /** What happened so far, in bounded memory: kept by the thread, and by each page in the same way. */
@@ -24,13 +25,14 @@ export class LiveState {
   }
 
   get whole(): WholeState {
-    return { runs: this.#runs, points: this.history.points, pointS: this.history.pointS };
+    const { points, pointS, latest } = this.history;
+    return { runs: this.#runs, points, pointS, latest };
   }
 
   /** Takes over what another one has. */
-  load({ runs, points, pointS }: WholeState): void {
+  load({ runs, points, pointS, latest }: WholeState): void {
     this.#runs = [...runs];
-    this.history.load(points, pointS);
+    this.history.load(points, pointS, latest);
   }
 
   /** Takes what happened; `close` changes nothing. */

@@ -11,7 +11,7 @@ const NODES_MAX = 4096;
 
 /**
  * What happened since somebody last looked: histograms and sums, in arrays that are taken once. Hot path: it is fed inside
- * the timed region, some 20 ns a sample (docs/live-view.md), and only where somebody looks.
+ * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where somebody looks.
  */
 export class LiveStatistics implements SampleWatch {
   /** Of completed samples: completed - scheduled. */

@@ -14,6 +14,7 @@ export class SnapshotHistory {
   #points: LiveSnapshot[] = [];
   /** What a point should cover. */
   #pointS = 1;
+  #latest: LiveSnapshot | null = null;
 
   get points(): readonly LiveSnapshot[] {
     return this.#points;
@@ -24,8 +25,16 @@ export class SnapshotHistory {
     return this.#pointS;
   }
 
+  /** The newest one, as it came, but for a short one at the end of a set: that belongs to the one before. Null without any. */
+  get latest(): LiveSnapshot | null {
+    return this.#latest;
+  }
+
   /** Adds the newest one. */
   add(snapshot: LiveSnapshot): void {
+    const before = this.#latest;
+    const isRest = before !== null && before.phase === snapshot.phase && isShortEnd(snapshot);
+    this.#latest = isRest ? mergeSnapshots(before, snapshot) : snapshot;
     const last = this.#points.at(-1);
     if (last !== undefined && this.#belongsTo(last, snapshot)) {
       this.#points[this.#points.length - 1] = mergeSnapshots(last, snapshot);
@@ -36,7 +45,8 @@ export class SnapshotHistory {
   }
 
   /** Takes over what another history has. */
-  load(points: readonly LiveSnapshot[], pointS: number): void {
+  load(points: readonly LiveSnapshot[], pointS: number, latest: LiveSnapshot | null): void {
+    this.#latest = latest;
     this.#points = [...points];
     this.#pointS = pointS;
   }
@@ -45,7 +55,7 @@ export class SnapshotHistory {
     if (last.phase !== next.phase) return false;
     // Full to within half a look.
     if (last.windowS + next.windowS / 2 < this.#pointS) return true;
-    return next.hasEnded && next.windowS < SHORT_WINDOW_S;
+    return isShortEnd(next);
   }
 
   #thin(): void {
@@ -62,8 +72,12 @@ export class SnapshotHistory {
   }
 }
 
+function isShortEnd({ hasEnded, windowS }: LiveSnapshot): boolean {
+  return hasEnded && windowS < SHORT_WINDOW_S;
+}
+
 /** Two windows that follow one another as one. */
-export function mergeSnapshots(first: LiveSnapshot, next: LiveSnapshot): LiveSnapshot {
+function mergeSnapshots(first: LiveSnapshot, next: LiveSnapshot): LiveSnapshot {
   const windowS = first.windowS + next.windowS;
   const mean = (a: number, b: number): number => (a * first.windowS + b * next.windowS) / windowS;
   return {

@@ -1,9 +1,9 @@
 import UPlot from 'uplot';
 import type { LiveSnapshot } from '../../live/live-snapshot.ts';
-import { type ChartSpec, type Columns, columnsOf, type SeriesSpec } from './chart-specs.ts';
+import { type ChartSpec, type Columns, columnsOf, type SeriesSpec } from '../chart-specs.ts';
+import { clock } from '../figure-format.ts';
 import { seriesColor, themeColor } from './colors.ts';
 import { element } from './dom.ts';
-import { clock } from './format.ts';
 
 const HEIGHT = 220;
 /** A new run does not fill the axis at once. */

@@ -1,8 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
+import { CHARTS } from '../chart-specs.ts';
 import { LiveState } from '../live-state.ts';
 import { Chart } from './chart.ts';
-import { CHARTS } from './chart-specs.ts';
 import { byId } from './dom.ts';
 import { type Connection, listen } from './feed.ts';
 import {
@@ -58,20 +58,19 @@ class LivePage {
   }
 
   #draw(): void {
-    const { points, pointS } = this.#state.history;
+    const { points, pointS, latest } = this.#state.history;
     const { runs } = this.#state;
     const run = runs.at(-1);
     const verdict = run?.verdict ?? null;
-    const last = points.at(-1);
     const [first] = points;
     const originS = first === undefined ? 0 : first.atS - first.windowS;
     const nodes = run?.nodes ?? [];
     showRun(run);
     showState(this.#connection, run);
     showVerdict(verdict);
-    showProgress(last, verdict !== null);
-    showNow(last);
-    showNodes(nodes, last);
+    showProgress(latest, verdict !== null);
+    showNow(latest);
+    showNodes(nodes, latest);
     showSeconds(points, originS);
     showResolution(pointS);
     showRuns(runs);

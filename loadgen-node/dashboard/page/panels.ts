@@ -1,8 +1,8 @@
 import type { LiveSnapshot } from '../../live/live-snapshot.ts';
+import { amount, clock, time } from '../figure-format.ts';
 import type { LiveRunState, RunVerdict } from '../live-messages.ts';
 import { byId, element } from './dom.ts';
 import type { Connection } from './feed.ts';
-import { amount, clock, time } from './format.ts';
 
 /** Rows of the table of the last seconds. */
 const ROWS = 20;
@@ -58,21 +58,23 @@ export function showVerdict(verdict: RunVerdict | null): void {
 }
 
 /** How far the run is. */
-export function showProgress(point: LiveSnapshot | undefined, isOver: boolean): void {
+export function showProgress(point: LiveSnapshot | null, isOver: boolean): void {
   const bar = byId('progress');
-  if (point === undefined) return;
+  if (point === null) return;
   const { phase, set, elapsedS, share, remainingS } = point;
   bar.setAttribute('value', String(isOver ? 1 : (share ?? 0)));
   const part = set.count > 1 ? ` ${set.index + 1} of ${set.count}` : '';
   const left =
-    isOver || remainingS === null ? '' : `, about ${clock(remainingS)} left (an estimate)`;
+    isOver || remainingS === null || remainingS < 0.5
+      ? ''
+      : `, about ${clock(remainingS)} left (an estimate)`;
   const done = share === null || isOver ? '' : `, ${Math.floor(share * 100)} %`;
   byId('progress-text').textContent = `${phase} run${part}: ${clock(elapsedS)}${done}${left}`;
 }
 
 /** Figures of the last second. */
-export function showNow(point: LiveSnapshot | undefined): void {
-  if (point === undefined) {
+export function showNow(point: LiveSnapshot | null): void {
+  if (point === null) {
     byId('now').replaceChildren(tile('Load', 'nothing yet'));
     return;
   }
@@ -102,7 +104,7 @@ function tile(label: string, value: string, isBad = false): HTMLElement {
 }
 
 /** The nodes, one row each. */
-export function showNodes(names: readonly string[], point: LiveSnapshot | undefined): void {
+export function showNodes(names: readonly string[], point: LiveSnapshot | null): void {
   const rows = names.map((name, i) => {
     const nodes = point?.nodes;
     const isLost = nodes?.lost.includes(i) === true;

@@ -1,6 +1,6 @@
-import { LATENCY_PARTS } from '../../analysis/latency-parts.ts';
-import type { LiveSnapshot } from '../../live/live-snapshot.ts';
-import { amount, time } from './format.ts';
+import { LATENCY_PARTS } from '../analysis/latency-parts.ts';
+import type { LiveSnapshot } from '../live/live-snapshot.ts';
+import { amount, time } from './figure-format.ts';
 
 /** Nodes that are drawn one by one. */
 const NODES_DRAWN_MAX = 64;
