@@ -92,7 +92,8 @@ export class LiveRun {
           : null,
       latency: latencyFigures(latency),
       overall: latencyFigures(this.#overall),
-      lag: lagFigures(lag),
+      // Elsewhere a query is due when it is issued.
+      lag: goal.targetQps > 0 ? lagFigures(lag) : null,
       split: this.#split(),
       nodes: this.#nodes(nodes, windowS),
       hasEnded: progress.hasEnded,

@@ -20,7 +20,8 @@ export function statusLine(snapshot: LiveSnapshot, width: number): string {
   let length = -GAP.length;
   for (const piece of byRank) {
     const longer = length + GAP.length + piece.text.length;
-    if (longer > width) continue;
+    // No smaller piece slips in behind it: the line would look another way each second.
+    if (longer > width) break;
     kept.add(piece);
     length = longer;
   }

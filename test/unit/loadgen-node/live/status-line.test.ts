@@ -27,8 +27,7 @@ describe('statusLine', () => {
 
   it('tells lost samples before all else', () => {
     const lost = { ...second, totals: { ...second.totals, lostSamples: 12 } };
-    expect(statusLine(lost, 20)).toBe('1:15  12 LOST  7 out');
-    expect(statusLine(lost, 14)).toBe('1:15  12 LOST');
+    expect(statusLine(lost, 20)).toBe('1:15  12 LOST');
   });
 
   it('leaves out what is not known', () => {
