@@ -9,7 +9,7 @@ import type { LiveView } from '../dashboard/live-view.ts';
 import { Interruption } from './interruption.ts';
 import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
 import { performRun } from './perform-run.ts';
-import { printReport } from './print-report.ts';
+import { screenReport } from './report-layout.ts';
 import { exitCodeOfRun } from './run.ts';
 import { runDocument } from './run-document.ts';
 import { planRun } from './run-plan.ts';
@@ -105,7 +105,7 @@ async function runDemo(
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
     const plan = planRun(values as RunValues);
     const report = await performRun(plan, terminal, interruption, undefined, live);
-    say({ text: printReport(report), json: runDocument(report) });
+    say({ text: screenReport(report), json: runDocument(report) });
     return exitCodeOfRun(report, interruption);
   } finally {
     const code = await sut.stop();

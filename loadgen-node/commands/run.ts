@@ -19,7 +19,7 @@ import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
 import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
-import { printReport } from './print-report.ts';
+import { screenReport } from './report-layout.ts';
 import { runDocument } from './run-document.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
@@ -59,7 +59,7 @@ export function runCommand(setExitCode: (code: number) => void): Command {
           return exitCode;
         }
         const report = await performRun(plan, terminal, interruption, undefined, live);
-        writeResult(command, { text: printReport(report), json: runDocument(report) });
+        writeResult(command, { text: screenReport(report), json: runDocument(report) });
         return exitCodeOfRun(report, interruption);
       });
       setExitCode(code);
@@ -77,7 +77,7 @@ async function performRuns(
     const output = join(plan.output, `run_${run + 1}`);
     const report = await performRun({ ...plan, output }, terminal, interruption, undefined, live);
     reports.push(report);
-    tell(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
+    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
     return report.outcome;
   });
   const { samplesPerSecond, isValid: areValid } = repeated;
