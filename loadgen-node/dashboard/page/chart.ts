@@ -126,13 +126,13 @@ export class Chart {
         {},
         ...shown.map((series): UPlot.Series => {
           const stroke = seriesColor(series.color);
-          const isAlone = this.#points.length < 2;
           return {
             label: series.label,
             stroke,
             width: 1.5,
             spanGaps: false,
-            points: { show: isAlone, size: 6 },
+            // A line needs two points.
+            points: { show: () => this.#points.length < 2, size: 6 },
             ...(series.isDashed === true ? { dash: [6, 4] } : {}),
             ...(isStacked ? { fill: stroke } : {}),
           };
