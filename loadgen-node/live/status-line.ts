@@ -33,12 +33,12 @@ export function statusLine(snapshot: LiveSnapshot, width: number): string {
 
 /** In the order in which they are read. */
 function piecesOf(snapshot: LiveSnapshot): Piece[] {
-  const { phase, set, totals, outstanding, share, remainingS, latency, lag } = snapshot;
+  const { set, totals, outstanding, share, remainingS, latency, lag } = snapshot;
   const pieces: Piece[] = [];
   const add = (rank: number, text: string): void => {
     pieces.push({ rank, text });
   };
-  add(11, set.count > 1 ? `${phase} ${set.index + 1}/${set.count}` : phase);
+  if (set.count > 1) add(8, `set ${set.index + 1}/${set.count}`);
   add(1, clockTime(snapshot.elapsedS));
   if (share !== null) add(7, `${Math.floor(share * 100)} %`);
   if (remainingS !== null) add(5, `ETA ${clockTime(remainingS)}`);
@@ -49,9 +49,9 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
     add(3, `p99 ${formatNs(latency.p99Ns)}`);
   }
   add(4, `${outstanding} out`);
-  if (lag !== null) add(8, `lag p99 ${formatNs(lag.p99Ns)}`);
-  add(9, `issued ${snapshot.issuedQueriesOfSet} of ${snapshot.plannedQueries}`);
-  add(10, `completed ${totals.completedSamples}`);
+  if (lag !== null) add(9, `lag p99 ${formatNs(lag.p99Ns)}`);
+  add(10, `issued ${snapshot.issuedQueriesOfSet} of ${snapshot.plannedQueries}`);
+  add(11, `completed ${totals.completedSamples}`);
   return pieces;
 }
 

@@ -3,6 +3,8 @@ const PLAIN_INTERVAL_MS = 5_000;
 /** Width of a line in a file, where none is set. */
 const PLAIN_WIDTH = 160;
 const WIDTH_MIN = 20;
+/** Room that a detail which fits itself has before what it belongs to is told as well. */
+const DETAIL_WIDTH_MIN = 80;
 
 /** Where a {@link Terminal} writes: stderr, or nowhere. */
 export interface TerminalStream {
@@ -76,9 +78,13 @@ export class Terminal {
   }
 }
 
-/** A detail that fits itself stands alone; another one stands behind its activity, and is cut. */
+/** A detail stands behind its activity, and is cut; one that fits itself goes without it where there is little room. */
 function statusText(activity: string, detail: StatusDetail, width: number): string {
-  if (typeof detail === 'function') return detail(width);
+  if (typeof detail === 'function') {
+    const head = `${activity}: `;
+    const left = width - head.length;
+    return left < DETAIL_WIDTH_MIN ? detail(width) : head + detail(left);
+  }
   return (detail === '' ? activity : `${activity}: ${detail}`).slice(0, width);
 }
 

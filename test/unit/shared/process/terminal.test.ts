@@ -27,6 +27,12 @@ describe('Terminal', () => {
     expect(written[1]).toHaveLength(39 + 4);
   });
 
+  it('tells what a detail that fits itself belongs to, where there is room for both', () => {
+    const { written, terminal } = terminalOf({ isTTY: true, columns: 120 });
+    terminal.status('run', (width) => `${width} characters`);
+    expect(written[0]).toBe('\rrun: 114 characters\u001b[K');
+  });
+
   it('takes the status line away before a line that stays', () => {
     const { written, terminal } = terminalOf({ isTTY: true, columns: 80 });
     terminal.status('run');
