@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 
 /** Pages that look on at once. */
 const CLIENTS_MAX = 64;
@@ -31,17 +31,16 @@ export class EventFeed {
     this.#heartbeat.unref();
   }
 
-  get clientCount(): number {
-    return this.#clients.size;
-  }
-
   /** A client comes; it gets `first` at once. @returns False where there are too many. */
-  add(request: IncomingMessage, response: ServerResponse, first: string): boolean {
+  add(response: ServerResponse, first: string): boolean {
     if (this.#clients.size >= CLIENTS_MAX) return false;
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     response.write(`retry: ${RETRY_MS}\n\n${first}`);
     this.#clients.add(response);
-    request.once('close', () => this.#clients.delete(response));
+    // Who is gone misses nothing: a page that comes back gets all.
+    const forget = (): boolean => this.#clients.delete(response);
+    response.once('close', forget);
+    response.on('error', forget);
     return true;
   }
 
@@ -59,8 +58,12 @@ export class EventFeed {
 
   #send(text: string): void {
     for (const client of this.#clients) {
-      if (client.writableLength > WAITING_BYTES_MAX) client.destroy();
-      else client.write(text);
+      if (client.writableLength <= WAITING_BYTES_MAX) {
+        client.write(text);
+        continue;
+      }
+      this.#clients.delete(client);
+      client.destroy();
     }
   }
 }

@@ -77,6 +77,7 @@ export class LiveView {
     const answer = await new Promise<FromLiveThread>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`the live view ended with ${code}`)));
     });
     if (answer.kind === 'failed') throw new MlperfError('ERR_LIVE_LISTEN', answer.text);
     worker.removeAllListeners('error');

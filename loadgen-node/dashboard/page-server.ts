@@ -30,9 +30,9 @@ export class PageServer {
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
         say(response, 200, html, 'text/html; charset=utf-8');
       },
-      '/events': (request, response) => {
+      '/events': (_, response) => {
         const first = eventText('state', state.whole);
-        if (!feed.add(request, response, first)) say(response, 503, 'too many look on already\n');
+        if (!feed.add(response, first)) say(response, 503, 'too many look on already\n');
       },
     });
     return new PageServer(server, state, feed);

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LiveView } from '../../loadgen-node/dashboard/live-view.ts';
+import { PageServer } from '../../loadgen-node/dashboard/page-server.ts';
 import { LatencyHistogram } from '../../loadgen-node/live/latency-histogram.ts';
 import { liveSecond } from '../support/live-snapshots.ts';
 import { occupiedPort } from '../support/ports.ts';
@@ -73,6 +76,31 @@ describe('LiveView', () => {
       message: `cannot listen on 127.0.0.1:${port} for --metrics-listen: the address is already in use`,
     });
     await release();
+  });
+
+  it('drops a page that does not read, and keeps the others', async () => {
+    const server = await PageServer.start(AT, '<p>');
+    const { port } = new URL(server.url);
+    const socket = connect({ host: '127.0.0.1', port: Number(port) });
+    socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'readable');
+    const closed = once(
+      socket.on('error', () => {}),
+      'close',
+    );
+    const reading = (await fetch(`${server.url}events`)).text();
+    server.apply({ kind: 'begin', facts: FACTS });
+    for (let second = 1; second <= 24; second += 1) {
+      server.apply({ kind: 'nodes', names: ['x'.repeat(1e6)] });
+      // The others read in between.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    socket.resume();
+    await closed;
+    server.apply({ kind: 'nodes', names: ['the last'] });
+    const [told] = await Promise.all([reading, server.close()]);
+    expect(told).toContain('the last');
+    expect(told).toMatch(/event: bye/);
   });
 
   it('is not there where nobody asks for it', async () => {
