@@ -18,6 +18,7 @@ const TOGETHER = [
   'imagenet-node',
   'imagenet-run',
   'large-query',
+  'live-view',
   'operations',
   'other-make',
   'package',

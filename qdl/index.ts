@@ -19,7 +19,7 @@ export { testLink } from './node/link-test.ts';
 export { resolveNodeAddresses } from './node-addresses.ts';
 export { askSystems } from './node-systems.ts';
 export { probeNode } from './probe-node.ts';
-export type { QueryDispatchLibrary } from './query-dispatch-library.ts';
+export type { NodeActivity, QueryDispatchLibrary } from './query-dispatch-library.ts';
 export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 
 /** The QDL for a run; connects nowhere before its first call. */

@@ -33,6 +33,18 @@ export interface LedgerReport {
   readonly differences: readonly string[];
 }
 
+/** What a node has to do at the moment, for those who look on. */
+export interface NodeActivity {
+  /** By itself; its address while it has not told one. */
+  readonly name: string;
+  /** Samples that are on the wire to it or that it has not answered. */
+  readonly outstandingSamples: number;
+  /** Samples that it answered since the run began, well or as failed. */
+  readonly completedSamples: number;
+  readonly failedSamples: number;
+  readonly isLost: boolean;
+}
+
 /**
  * The Query Dispatch Library: a {@link SystemUnderTest} whose work is done by SUT nodes on the other
  * side of a network. It forwards; it never batches, pads, caches, reorders, pre- or post-processes
@@ -48,6 +60,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   readonly #payloads: SamplePayloads;
   readonly #connections: GrpcConnections;
   #channels: readonly SutChannel[] = [];
+  #loads: readonly NodeLoad[] = [];
   #threads: TransportThreads | undefined;
   #dispatcher: Dispatcher | undefined;
   #sink: ResponseSink | undefined;
@@ -92,6 +105,18 @@ export class QueryDispatchLibrary implements SystemUnderTest {
   /** The comparison made by {@link stop}. */
   get ledgerReport(): LedgerReport {
     return this.#ledgerReport;
+  }
+
+  /** How busy each node is, in the order of the settings; a few reads each. */
+  activity(): NodeActivity[] {
+    const names = this.#names.last?.nodes;
+    return this.nodes.map(({ address, ledger }, i) => ({
+      name: names?.[i]?.name ?? address,
+      outstandingSamples: this.#loads[i]?.outstanding ?? 0,
+      completedSamples: ledger.completedCount,
+      failedSamples: ledger.failedCount,
+      isLost: this.#dispatcher?.lostNodes.has(i) ?? false,
+    }));
   }
 
   /**
@@ -174,6 +199,7 @@ export class QueryDispatchLibrary implements SystemUnderTest {
       this.#settings;
     const streamCount = nodes.length * streamsPerNode;
     const loads = nodes.map((_, i) => new NodeLoad(weights[i] ?? 1, nodeOutstandingMax));
+    this.#loads = loads;
     return Array.from({ length: streamCount }, (_, streamIndex) => {
       const nodeIndex = streamIndex % nodes.length;
       const streamOfNode = Math.floor(streamIndex / nodes.length);

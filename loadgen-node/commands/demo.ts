@@ -5,9 +5,11 @@ import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import type { LiveView } from '../dashboard/live-view.ts';
 import { Interruption } from './interruption.ts';
+import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
 import { performRun } from './perform-run.ts';
-import { printReport } from './print-report.ts';
+import { screenReport } from './report-layout.ts';
 import { exitCodeOfRun } from './run.ts';
 import { runDocument } from './run-document.ts';
 import { planRun } from './run-plan.ts';
@@ -31,11 +33,13 @@ const DEMO_RUN = {
 const DEMO_SETTINGS: {
   readonly output: Setting<string | undefined>;
   readonly cacheDir: Setting<string | undefined>;
+  readonly dashboard: typeof LIVE_OPTIONS.dashboard;
 } = {
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),
   cacheDir: RUN_SETTINGS.cacheDir,
+  dashboard: LIVE_OPTIONS.dashboard,
 };
 
 const EXAMPLE = `
@@ -46,7 +50,20 @@ What it does:
   4. prints the result and ends the SUT node
 
 Example:
-  longhaul demo --output results/demo`;
+  longhaul demo --output results/demo --dashboard :8080`;
+
+/** Where the demonstration writes. */
+interface Folders {
+  readonly output: string | undefined;
+  readonly cacheDir: string | undefined;
+}
+
+interface DemoHost {
+  readonly terminal: Terminal;
+  readonly live: LiveView | undefined;
+  /** Writes the result. */
+  say(result: VerbResult): void;
+}
 
 /** `longhaul demo`, which is `npm start`: the main job on one machine. */
 export function demoCommand(setExitCode: (code: number) => void): Command {
@@ -59,16 +76,19 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
     .action(async () => {
       const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
       const say = (result: VerbResult): void => writeResult(command, result);
-      setExitCode(await runDemo(values.output, values.cacheDir, say));
+      const terminal = new Terminal();
+      const { dashboard, ...folders } = values;
+      const code = await withLiveView({ dashboard }, terminal, (live) =>
+        runDemo(folders, { terminal, live, say }),
+      );
+      setExitCode(code);
     });
 }
 
 async function runDemo(
-  output: string | undefined,
-  cacheDir: string | undefined,
-  say: (result: VerbResult) => void,
+  { output, cacheDir }: Folders,
+  { terminal, live, say }: DemoHost,
 ): Promise<number> {
-  const terminal = new Terminal();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   terminal.status('starting a SUT node');
   const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
@@ -83,8 +103,9 @@ async function runDemo(
   try {
     const flags = { ...DEMO_RUN, sut: sut.address, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
-    const report = await performRun(planRun(values as RunValues), terminal, interruption);
-    say({ text: printReport(report), json: runDocument(report) });
+    const plan = planRun(values as RunValues);
+    const report = await performRun(plan, terminal, interruption, undefined, live);
+    say({ text: screenReport(report), json: runDocument(report) });
     return exitCodeOfRun(report, interruption);
   } finally {
     const code = await sut.stop();

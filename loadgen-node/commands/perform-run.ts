@@ -5,6 +5,7 @@ import { thisHost } from '../../shared/process/host-facts.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import { removeAudit, writeAudit } from '../audit/audit-file.ts';
 import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
+import type { LiveView } from '../dashboard/live-view.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
@@ -44,6 +45,7 @@ export interface RunReport extends KeptRun {
 /**
  * Does a whole run: data set, SUT nodes, test, accuracy.
  * @param onBegin Called when data and nodes are ready, before anything is written.
+ * @param live Where somebody looks on from outside.
  * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
  */
 export async function performRun(
@@ -51,15 +53,17 @@ export async function performRun(
   terminal: Terminal,
   interruption: Interruption,
   onBegin: () => void = () => {},
+  live?: LiveView,
 ): Promise<RunReport> {
   const prepared = await prepareRun(named, terminal, interruption);
-  return await measureRun(prepared, terminal, interruption, onBegin);
+  return await measureRun(prepared, terminal, interruption, onBegin, live);
 }
 
 /**
  * Measures what {@link prepareRun} made ready; again and again if that is wanted, also with a plan that differs in its
  * settings and its output folder.
  * @param onBegin Called when the nodes are ready, before anything is written.
+ * @param live Where somebody looks on from outside.
  * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
  */
 export async function measureRun(
@@ -67,6 +71,7 @@ export async function measureRun(
   terminal: Terminal,
   interruption: Interruption,
   onBegin: () => void = () => {},
+  live?: LiveView,
 ): Promise<RunReport> {
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   const selfCheck = checkSelf();
@@ -84,11 +89,14 @@ export async function measureRun(
   onBegin();
   const keeper = await openKeeper(plan, qdl);
   const watch = new RunWatch({
+    plan,
     terminal,
+    live,
+    nodes: () => qdl.activity(),
     records: keeper.records,
     backPressure: () => qdl.backPressure,
   });
-  const outcome = await withAudit(plan.output, judge, {
+  const outcome = await withAudit(plan.output, judge, watch, {
     sut: qdl,
     qsl: store,
     settings: plan.settings,
@@ -109,7 +117,7 @@ export async function measureRun(
     await keeper.records.abandon();
     throw error;
   });
-  terminal.clear();
+  watch.end(outcome);
   writeRunRecord(plan.output, plan.record);
   writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   const audit = await judge.audit();
@@ -140,13 +148,19 @@ async function openKeeper(plan: RunPlan, qdl: QueryDispatchLibrary): Promise<Run
 }
 
 /** Runs the test and writes its audit, with what is known also when it breaks off. */
-async function withAudit(output: string, judge: RunJudge, parts: TestParts): Promise<TestOutcome> {
+async function withAudit(
+  output: string,
+  judge: RunJudge,
+  watch: RunWatch,
+  parts: TestParts,
+): Promise<TestOutcome> {
   removeAudit(output);
   removeAccuracyFile(output);
   let outcome: TestOutcome;
   try {
     outcome = await startTest(parts);
   } catch (error) {
+    watch.breakOff(error);
     try {
       writeAudit(output, await judge.audit());
     } catch {

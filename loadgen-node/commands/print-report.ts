@@ -11,6 +11,8 @@ import { isValid, type RunReport } from './perform-run.ts';
 import { timeLines } from './print-split.ts';
 
 const LABEL_WIDTH = 14;
+/** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
+const PERCENTILE_WIDTH = 11;
 
 /** The result of a run as a person wants to read it, ending with a newline. */
 export function printReport(report: RunReport): string {
@@ -187,9 +189,12 @@ function percentiles(statistics: LatencyStatistics): string {
   const shown = statistics.percentiles.filter(({ percentile }) =>
     [0.5, 0.9, 0.99, 0.999].includes(percentile),
   );
+  // One below the other in the lines of a result: as wide as the widest.
   return shown
     .map(({ percentile, valueNs }) => `p${percent(percentile)} ${formatNs(valueNs)}`)
-    .join('   ');
+    .map((text, i) => text.padEnd(i === shown.length - 1 ? PERCENTILE_WIDTH + 2 : PERCENTILE_WIDTH))
+    .join('   ')
+    .trimEnd();
 }
 
 /** A rate of a run with one query has no length of time to count in. */

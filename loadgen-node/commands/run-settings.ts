@@ -33,6 +33,7 @@ import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 import type { Threshold } from '../thresholds/condition.ts';
 import { thresholdList } from '../thresholds/threshold-setting.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
+import { LIVE_OPTIONS } from './live-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
@@ -58,51 +59,53 @@ const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const DIGEST_PERCENT_DEFAULT = 1;
 
 /** Settings of `longhaul run`, by key of the configuration file. */
-export const RUN_SETTINGS: typeof DISPATCH_OPTIONS & {
-  readonly benchmark: Setting<string>;
-  readonly scenario: Setting<Scenario>;
-  readonly mode: Setting<RunMode>;
-  readonly targetQps: Setting<number | undefined>;
-  readonly targetLatency: Setting<number | undefined>;
-  readonly targetLatencyPercentile: Setting<number | undefined>;
-  readonly samplesPerQuery: Setting<number>;
-  readonly minDuration: Setting<number>;
-  readonly maxDuration: Setting<number | undefined>;
-  readonly minQueryCount: Setting<number>;
-  readonly maxQueryCount: Setting<number | undefined>;
-  readonly generatorLagMax: Setting<number>;
-  readonly round: Setting<Round | undefined>;
-  readonly mlperfConf: Setting<string | undefined>;
-  readonly userConf: Setting<string | undefined>;
-  readonly auditConf: Setting<string | undefined>;
-  readonly rngLibrary: Setting<RngLibrary>;
-  readonly runs: Setting<number | undefined>;
-  readonly extendUntilDecided: Setting<boolean>;
-  readonly trace: Setting<boolean>;
-  readonly prefixWithDatetime: Setting<boolean>;
-  readonly copySummaryToStdout: Setting<boolean>;
-  readonly copyDetailToStdout: Setting<boolean>;
-  readonly encoding: Setting<string | undefined>;
-  readonly division: Setting<Division>;
-  readonly compression: Setting<CompressionName>;
-  readonly compressionScope: Setting<CompressionScope>;
-  readonly responseCompression: Setting<CompressionName[]>;
-  readonly dataDir: Setting<string | undefined>;
-  readonly dataSeed: Setting<number | undefined>;
-  readonly dataCount: Setting<number | undefined>;
-  readonly dataChecksums: Setting<string | undefined>;
-  readonly sampleBytes: Setting<number | undefined>;
-  readonly sampleCount: Setting<number | undefined>;
-  readonly responseBytes: Setting<number | undefined>;
-  readonly digest: Setting<number>;
-  readonly thresholds: Setting<Threshold[] | undefined>;
-  readonly output: Setting<string | undefined>;
-  readonly records: Setting<RecordsChoice>;
-  readonly report: Setting<ReportChoice>;
-  readonly stallTimeout: Setting<number>;
-  readonly cacheDir: Setting<string | undefined>;
-} = {
+export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
+  typeof LIVE_OPTIONS & {
+    readonly benchmark: Setting<string>;
+    readonly scenario: Setting<Scenario>;
+    readonly mode: Setting<RunMode>;
+    readonly targetQps: Setting<number | undefined>;
+    readonly targetLatency: Setting<number | undefined>;
+    readonly targetLatencyPercentile: Setting<number | undefined>;
+    readonly samplesPerQuery: Setting<number>;
+    readonly minDuration: Setting<number>;
+    readonly maxDuration: Setting<number | undefined>;
+    readonly minQueryCount: Setting<number>;
+    readonly maxQueryCount: Setting<number | undefined>;
+    readonly generatorLagMax: Setting<number>;
+    readonly round: Setting<Round | undefined>;
+    readonly mlperfConf: Setting<string | undefined>;
+    readonly userConf: Setting<string | undefined>;
+    readonly auditConf: Setting<string | undefined>;
+    readonly rngLibrary: Setting<RngLibrary>;
+    readonly runs: Setting<number | undefined>;
+    readonly extendUntilDecided: Setting<boolean>;
+    readonly trace: Setting<boolean>;
+    readonly prefixWithDatetime: Setting<boolean>;
+    readonly copySummaryToStdout: Setting<boolean>;
+    readonly copyDetailToStdout: Setting<boolean>;
+    readonly encoding: Setting<string | undefined>;
+    readonly division: Setting<Division>;
+    readonly compression: Setting<CompressionName>;
+    readonly compressionScope: Setting<CompressionScope>;
+    readonly responseCompression: Setting<CompressionName[]>;
+    readonly dataDir: Setting<string | undefined>;
+    readonly dataSeed: Setting<number | undefined>;
+    readonly dataCount: Setting<number | undefined>;
+    readonly dataChecksums: Setting<string | undefined>;
+    readonly sampleBytes: Setting<number | undefined>;
+    readonly sampleCount: Setting<number | undefined>;
+    readonly responseBytes: Setting<number | undefined>;
+    readonly digest: Setting<number>;
+    readonly thresholds: Setting<Threshold[] | undefined>;
+    readonly output: Setting<string | undefined>;
+    readonly records: Setting<RecordsChoice>;
+    readonly report: Setting<ReportChoice>;
+    readonly stallTimeout: Setting<number>;
+    readonly cacheDir: Setting<string | undefined>;
+  } = {
   ...DISPATCH_OPTIONS,
+  ...LIVE_OPTIONS,
   benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
   mode: choice(

@@ -13,11 +13,13 @@ import { flagOf } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
+import type { LiveView } from '../dashboard/live-view.ts';
 import { repeatTest } from '../engine/repeat-test.ts';
 import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
+import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
-import { printReport } from './print-report.ts';
+import { screenReport } from './report-layout.ts';
 import { runDocument } from './run-document.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
@@ -41,37 +43,41 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       const said = new Set(settings.filter(isSaid).map(({ key }) => key));
       refuseOtherOutput(command, values);
       const audit = openAuditConfig(values.auditConf);
-      const plan = planRun(values, { said, audit, record: runRecord(settings), asked: settings });
+      const asked = settings.filter(isOfRun);
+      const plan = planRun(values, { said, audit, record: runRecord(asked), asked });
       const terminal = new Terminal();
       if (audit !== undefined) {
         terminal.line(`longhaul: settings of ${audit.name} win over all others`);
       }
       const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-      if (plan.runCount > 1) {
-        const tell = (text: string): void => void progressStream(command).write(text);
-        const { exitCode, ...result } = await performRuns(plan, { terminal, interruption, tell });
-        writeResult(command, result);
-        setExitCode(exitCode);
-        return;
-      }
-      const report = await performRun(plan, terminal, interruption);
-      writeResult(command, { text: printReport(report), json: runDocument(report) });
-      setExitCode(exitCodeOfRun(report, interruption));
+      const code = await withLiveView(values, terminal, async (live) => {
+        if (plan.runCount > 1) {
+          const tell = (text: string): void => void progressStream(command).write(text);
+          const host = { terminal, interruption, live, tell };
+          const { exitCode, ...result } = await performRuns(plan, host);
+          writeResult(command, result);
+          return exitCode;
+        }
+        const report = await performRun(plan, terminal, interruption, undefined, live);
+        writeResult(command, { text: screenReport(report), json: runDocument(report) });
+        return exitCodeOfRun(report, interruption);
+      });
+      setExitCode(code);
     });
 }
 
 /** Several runs, each with logs of its own below the output folder. */
 async function performRuns(
   plan: RunPlan,
-  { terminal, interruption, tell }: RunsHost,
+  { terminal, interruption, live, tell }: RunsHost,
 ): Promise<EndedRuns> {
   const { runCount } = plan;
   const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
     const output = join(plan.output, `run_${run + 1}`);
-    const report = await performRun({ ...plan, output }, terminal, interruption);
+    const report = await performRun({ ...plan, output }, terminal, interruption, undefined, live);
     reports.push(report);
-    tell(`Run ${run + 1} of ${runCount}\n${printReport(report)}\n`);
+    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
     return report.outcome;
   });
   const { samplesPerSecond, isValid: areValid } = repeated;
@@ -94,6 +100,7 @@ async function performRuns(
 interface RunsHost {
   readonly terminal: Terminal;
   readonly interruption: Interruption;
+  readonly live: LiveView | undefined;
   /** Says how a run went before the others are made. */
   tell(text: string): void;
 }
@@ -108,6 +115,11 @@ function refuseOtherOutput(command: Command, values: RunValues): void {
   if (!wantsJson(command) || key === undefined) return;
   const message = `${flagOf(key)} and --json: stdout is for one of them`;
   throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+/** Who looks on is no setting of the run: made again from its record, it does not open ports. */
+function isOfRun({ key }: ResolvedSetting): boolean {
+  return !(key in LIVE_OPTIONS);
 }
 
 function isSaid({ source }: ResolvedSetting): boolean {

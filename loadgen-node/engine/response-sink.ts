@@ -106,7 +106,7 @@ export class EngineResponseSink implements ResponseSink {
     const set = this.#set;
     // Of a response that will be refused it is noted all the same: such a run is INVALID.
     if (set !== null) {
-      set.recorder.service?.note(responseId - set.firstResponseId, node, times, decodeNs);
+      set.recorder.served(responseId - set.firstResponseId, node, times, decodeNs);
     }
   }
 

@@ -9,6 +9,7 @@ import { writeEndOfSet } from './end-messages.ts';
 import { IssueQueryController } from './issue-query-controller.ts';
 import type { IssuedSet } from './issued-set.ts';
 import type { TokenRecording } from './response-sink.ts';
+import { setGoal } from './set-goal.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
 import { type TracedSet, traceSet } from './trace-set.ts';
@@ -45,6 +46,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     threadCount: effective.issueThreadCount,
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
+    watch: parts.sampleWatch,
     keepsService: parts.keepRecords !== undefined && phase === 'performance',
   });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
@@ -90,7 +92,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   monitor?.begin();
   const end = await controller.run();
   const health = monitor?.end() ?? null;
-  progress.stop();
+  progress.stop(end.endNs);
   interruption.notify(null);
   sink.closeSet();
   // Its samples are about to be unloaded.
@@ -179,20 +181,22 @@ function powerTime(epochMs: number): string {
 
 /** Reports progress about once a second while a set is issued. */
 class ProgressTicker {
+  readonly #look: (nowNs: number, hasEnded: boolean) => void;
   readonly #tick: () => void;
   #planned: PlannedCall | null = null;
 
   constructor(
-    { parts: { clock, onProgress } }: TestContext,
+    { parts: { clock, onProgress }, effective }: TestContext,
     { phase, setIndex, setCount }: SetInput,
     plan: QueryPlan,
     recorder: SampleRecorder,
   ) {
     const beginNs = clock.nowNs();
-    this.#tick = () => {
-      const nowNs = clock.nowNs();
+    const goal = setGoal(phase, effective, plan);
+    this.#look = (nowNs, hasEnded) =>
       onProgress?.({
         phase,
+        goal,
         setIndex,
         setCount,
         elapsedNs: nowNs - beginNs,
@@ -201,7 +205,11 @@ class ProgressTicker {
         issuedSamples: recorder.issuedSamples,
         completedSamples: recorder.completedSamples,
         lostSamples: recorder.lostSamples,
+        hasEnded,
       });
+    this.#tick = () => {
+      const nowNs = clock.nowNs();
+      this.#look(nowNs, false);
       this.#planned = clock.callAt(nowNs + PROGRESS_PERIOD_NS, this.#tick);
     };
     if (onProgress !== undefined) {
@@ -209,7 +217,9 @@ class ProgressTicker {
     }
   }
 
-  stop(): void {
+  /** @param endNs Clock when the set ended: the last look, untimed. */
+  stop(endNs: number): void {
     this.#planned?.cancel();
+    this.#look(endNs, true);
   }
 }

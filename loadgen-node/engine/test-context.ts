@@ -3,6 +3,7 @@ import type { QuerySampleLibrary } from '../../shared/domain/query-sample-librar
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { GeneratorMonitor } from '../health/generator-health.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
+import type { SampleWatch } from '../recorder/sample-watch.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
 import type { ConfigEvent } from '../settings/config-event.ts';
@@ -72,7 +73,12 @@ export interface TestParts {
   readonly generatorMonitor?: GeneratorMonitor;
   /** Called at the beginning of each phase, untimed. Must not throw. */
   readonly onPhase?: (phase: TestPhase) => void;
-  /** About once a second while queries are issued. Must not throw and should be short: it is timed. */
+  /** Looks on, in both phases. Default: nobody, and nothing is spent on it. */
+  readonly sampleWatch?: SampleWatch | undefined;
+  /**
+   * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
+   * short: it is timed.
+   */
   readonly onProgress?: (progress: RunProgress) => void;
 }
 

@@ -3,6 +3,7 @@ import type { LogFiles } from '../logs/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { SetGoal } from './set-goal.ts';
 
 /**
  * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
@@ -144,9 +145,11 @@ export interface TestOutcome {
 /** What a test does now. `name`: asks the SUT for it; `start`: starts the SUT; `judge`: makes verdict and logs. */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
 
-/** A look at a running test, about once a second. */
+/** A look at a running test, about once a second and at the end of each set. */
 export interface RunProgress {
   readonly phase: 'accuracy' | 'performance';
+  /** What the set is about. */
+  readonly goal: SetGoal;
   /** Set that is issued, from 0, of `setCount`. */
   readonly setIndex: number;
   readonly setCount: number;
@@ -158,6 +161,8 @@ export interface RunProgress {
   readonly issuedSamples: number;
   readonly completedSamples: number;
   readonly lostSamples: number;
+  /** True in the last look at the set: it has ended. */
+  readonly hasEnded: boolean;
 }
 
 /** How far a set is, for who may end it early. */

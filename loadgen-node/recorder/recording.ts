@@ -1,3 +1,4 @@
+import type { SampleWatch } from './sample-watch.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
 
 /** What became of a response. All but `RECORDED` break the contract. */
@@ -33,6 +34,8 @@ export interface RecorderOptions {
   readonly timesFirstTokens?: boolean;
   /** True: what the SUT tells of its own time, by sample. */
   readonly keepsService?: boolean;
+  /** Who looks on. Default: nobody. */
+  readonly watch?: SampleWatch | undefined;
 }
 
 /** The arrays of one set, for those who read all of it after its end. Nothing may be changed. */

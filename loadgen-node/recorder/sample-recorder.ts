@@ -1,6 +1,8 @@
 import assert from 'node:assert';
+import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import type { ScheduledAt } from '../scenario/scenario-rules.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
+import { collectTokens } from './recorded-tokens.ts';
 import {
   BEFORE_ISSUE,
   NOT_ISSUED,
@@ -12,6 +14,7 @@ import {
   SECOND_RESPONSE,
   UNKNOWN_SAMPLE,
 } from './recording.ts';
+import type { SampleWatch } from './sample-watch.ts';
 import { ServiceTimeRecorder } from './service-times.ts';
 
 const IS_OPEN = 0;
@@ -43,6 +46,7 @@ export class SampleRecorder {
   readonly #firstTokenNs: Float64Array | null;
   /** What the SUT told of its own time; null where nobody asked for it. */
   readonly service: ServiceTimeRecorder | null;
+  readonly #watch: SampleWatch | null;
   #startNs = 0;
   #issuedQueries = 0;
   /** One above the last issued query, and above its last sample. */
@@ -62,6 +66,7 @@ export class SampleRecorder {
       countsTokens = false,
       timesFirstTokens = false,
       keepsService = false,
+      watch,
     }: RecorderOptions = {},
   ) {
     const sampleCount = plan.queryCount * plan.samplesPerQuery;
@@ -76,6 +81,7 @@ export class SampleRecorder {
     this.#hasGaps = threadCount > 1;
     if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
     this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
+    this.#watch = watch ?? null;
     this.service = keepsService ? new ServiceTimeRecorder(sampleCount) : null;
     this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
     this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
@@ -145,6 +151,7 @@ export class SampleRecorder {
     }
     this.#issuedQueries += 1;
     this.#issuedSamples += this.#samplesPerQuery;
+    if (this.#watch !== null) this.#watch.issued(this.#lagOf(query));
   }
 
   /** Notes that the transport took a sample, and with the last one its query. */
@@ -166,11 +173,23 @@ export class SampleRecorder {
     // Written so that NaN is refused as well.
     if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
     this.#state[sample] = IS_COMPLETED;
-    this.#latencyNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
+    this.#latencyNs[sample] = latencyNs;
     if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
     this.#completedSamples += 1;
     if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
+    if (this.#watch !== null) this.#watch.completed(latencyNs);
     return RECORDED;
+  }
+
+  /** Notes what is known of the service of a sample whose completion is noted next. Any number is allowed. */
+  served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
+    this.service?.note(sample, node, times, decodeNs);
+    if (this.#watch === null) return;
+    const query = this.#queryOf(sample);
+    const handedNs = this.#handedNs[sample] as number;
+    const sendNs = handedNs === 0 ? 0 : handedNs - (this.#issuedNs[query] as number);
+    this.#watch.served(node, times, decodeNs, this.#lagOf(query), sendNs);
   }
 
   /** Notes a first token, where they are timed. @returns `RECORDED` or what is wrong. */
@@ -275,24 +294,14 @@ export class SampleRecorder {
   tokens(): RecordedTokens | null {
     const tokenCounts = this.#tokenCounts;
     if (tokenCounts === null) return null;
-    const timed = this.#firstTokenNs === null ? 0 : this.#completedSamples;
-    const firstTokenNs = new Float64Array(timed);
-    const perOutputTokenNs = new Float64Array(timed);
-    let tokenCount = 0;
-    let count = 0;
-    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
-      if (this.#state[sample] !== IS_COMPLETED) continue;
-      const tokensOfSample = tokenCounts[sample] as number;
-      tokenCount += tokensOfSample;
-      if (timed === 0) continue;
-      const firstNs = this.#firstTokenNs?.[sample] ?? 0;
-      // A first token that never came counts as one that came at once.
-      firstTokenNs[count] = Number.isNaN(firstNs) ? 0 : firstNs;
-      const restNs = (this.#latencyNs[sample] as number) - (firstTokenNs[count] as number);
-      perOutputTokenNs[count] = Math.trunc(restNs / (tokensOfSample - 1));
-      count += 1;
-    }
-    return { tokenCount, firstTokenNs, perOutputTokenNs };
+    return collectTokens({
+      tokenCounts,
+      firstTokenNs: this.#firstTokenNs,
+      latencyNs: this.#latencyNs,
+      isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
+      sampleEnd: this.#sampleEnd,
+      completedSamples: this.#completedSamples,
+    });
   }
 
   /** Queries whose samples all completed. */

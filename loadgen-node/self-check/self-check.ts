@@ -71,7 +71,7 @@ export function writeManifest(folder: string = distFolder()): SelfCheck {
 
 function hashFiles(folder: string): FileHashes {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.js') && !path.startsWith(NOT_SHIPPED))
+    .filter((path) => /\.(js|html)$/.test(path) && !path.startsWith(NOT_SHIPPED))
     .sort();
   return Object.fromEntries(
     paths.map((path) => [path.replaceAll(sep, '/'), sha256(readFileSync(join(folder, path)))]),

@@ -206,6 +206,21 @@ export function listenAddress(
   return setting({ placeholder: 'host:port', schema, fromFlag: asText }, help, options);
 }
 
+const VIEW_MESSAGE = 'must be :port or host:port, for example :8080 or 127.0.0.1:8080';
+
+/** Where people of this machine look: as {@link listenAddress}, and `:PORT` means loopback. */
+export function viewAddress(
+  help: string,
+  options: Options<string> = {},
+): Setting<{ host: string; port: number }> {
+  const withHost = (value: string): string => (value.startsWith(':') ? `127.0.0.1${value}` : value);
+  const schema = z
+    .string(VIEW_MESSAGE)
+    .refine((value) => splitAddress(withHost(value)) !== undefined, VIEW_MESSAGE)
+    .transform((value) => splitAddress(withHost(value)) ?? { host: '', port: 0 });
+  return setting({ placeholder: '[host]:port', schema, fromFlag: asText }, help, options);
+}
+
 /**
  * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
  * flag.

@@ -21,6 +21,8 @@ export type MlperfErrorCode =
   | 'ERR_NOT_INSTALLED'
   /** The SUT node cannot listen on its address. */
   | 'ERR_SUT_LISTEN'
+  /** The live page or the metrics of the LoadGen node cannot listen on their address. */
+  | 'ERR_LIVE_LISTEN'
   /** A worker of the SUT node ended or cannot start. */
   | 'ERR_SUT_WORKER'
   /** No SUT node answers at an address. */

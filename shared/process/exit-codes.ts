@@ -32,6 +32,7 @@ const EXIT_OF_ERROR: Readonly<Record<MlperfErrorCode, number>> = {
   ERR_OUTPUT: EXIT.system,
   ERR_NOT_INSTALLED: EXIT.system,
   ERR_SUT_LISTEN: EXIT.system,
+  ERR_LIVE_LISTEN: EXIT.system,
   ERR_SUT_WORKER: EXIT.system,
   ERR_SUT_UNREACHABLE: EXIT.sut,
   ERR_SUT_NOT_READY: EXIT.sut,

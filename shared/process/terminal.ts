@@ -1,5 +1,10 @@
 /** Without a terminal the same activity is told again only after this time. */
 const PLAIN_INTERVAL_MS = 5_000;
+/** Width of a line in a file, where none is set. */
+const PLAIN_WIDTH = 160;
+const WIDTH_MIN = 20;
+/** Room that a detail which fits itself has before what it belongs to is told as well. */
+const DETAIL_WIDTH_MIN = 80;
 
 /** Where a {@link Terminal} writes: stderr, or nowhere. */
 export interface TerminalStream {
@@ -11,19 +16,33 @@ export interface TerminalStream {
 /** A stream for a terminal that shows nothing. */
 export const NOWHERE: TerminalStream = { write: () => {} };
 
+/** What changes while one thing goes on; a function gets the characters that there is room for. */
+export type StatusDetail = string | ((width: number) => string);
+
 /**
  * What a person sees while something goes on. On a terminal one status line that is written over;
- * elsewhere (a file, a pipe) plain lines, few of them. Everything goes to stderr: results alone go to
- * stdout.
+ * elsewhere (a file, a pipe, a terminal that knows no escape sequences) plain lines, few of them. Everything goes to
+ * stderr: results alone go to stdout.
  */
 export class Terminal {
   readonly #stream: TerminalStream;
+  readonly #isRewritable: boolean;
   #hasStatus = false;
   #lastActivity = '';
   #lastPlainMs = 0;
 
-  constructor(stream: TerminalStream = process.stderr) {
+  /** @param environment Where `TERM` is read; `dumb` knows no escape sequences. */
+  constructor(
+    stream: TerminalStream = process.stderr,
+    environment: NodeJS.ProcessEnv = process.env,
+  ) {
     this.#stream = stream;
+    this.#isRewritable = stream.isTTY === true && environment['TERM'] !== 'dumb';
+  }
+
+  /** False where nobody can see anything. */
+  get isSeen(): boolean {
+    return this.#stream !== NOWHERE;
   }
 
   /** A line that stays. */
@@ -37,11 +56,11 @@ export class Terminal {
    * @param activity Stays the same while one thing goes on.
    * @param detail Changes: how far it is.
    */
-  status(activity: string, detail = ''): void {
-    const text = detail === '' ? activity : `${activity}: ${detail}`;
-    if (this.#stream.isTTY) {
-      const width = Math.max((this.#stream.columns ?? 80) - 1, 20);
-      this.#stream.write(`\r\u001b[K${text.slice(0, width)}`);
+  status(activity: string, detail: StatusDetail = ''): void {
+    if (this.#isRewritable) {
+      const width = Math.max((this.#stream.columns ?? 80) - 1, WIDTH_MIN);
+      // What is left of a longer line before goes last: erased first, the line would flicker.
+      this.#stream.write(`\r${statusText(activity, detail, width)}\u001b[K`);
       this.#hasStatus = true;
       return;
     }
@@ -49,7 +68,7 @@ export class Terminal {
     if (activity === this.#lastActivity && nowMs - this.#lastPlainMs < PLAIN_INTERVAL_MS) return;
     this.#lastActivity = activity;
     this.#lastPlainMs = nowMs;
-    this.#stream.write(`${text}\n`);
+    this.#stream.write(`${statusText(activity, detail, PLAIN_WIDTH)}\n`);
   }
 
   /** Takes the status line away. */
@@ -57,6 +76,16 @@ export class Terminal {
     if (this.#hasStatus) this.#stream.write('\r\u001b[K');
     this.#hasStatus = false;
   }
+}
+
+/** A detail stands behind its activity, and is cut; one that fits itself goes without it where there is little room. */
+function statusText(activity: string, detail: StatusDetail, width: number): string {
+  if (typeof detail === 'function') {
+    const head = `${activity}: `;
+    const left = width - head.length;
+    return left < DETAIL_WIDTH_MIN ? detail(width) : head + detail(left);
+  }
+  return (detail === '' ? activity : `${activity}: ${detail}`).slice(0, width);
 }
 
 /** A fraction as a detail of {@link Terminal.status}; empty at the very beginning. */

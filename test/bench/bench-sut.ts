@@ -2,6 +2,7 @@ import type { Clock } from '../../shared/clock/clock.ts';
 import type {
   Query,
   ResponseSink,
+  ServiceTimes,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 
@@ -16,12 +17,17 @@ export class BenchSut implements SystemUnderTest {
   flushedMs = 0;
   readonly #clock: Clock;
   readonly #delayNs: number;
+  readonly #times: ServiceTimes | null;
   #sink: ResponseSink | null = null;
 
-  /** @param delayNs 0: inside the call. */
-  constructor(clock: Clock, delayNs: number) {
+  /**
+   * @param delayNs 0: inside the call.
+   * @param times What it tells of the service of each sample; null: nothing.
+   */
+  constructor(clock: Clock, delayNs: number, times: ServiceTimes | null = null) {
     this.#clock = clock;
     this.#delayNs = delayNs;
+    this.#times = times;
   }
 
   async name(): Promise<string> {
@@ -54,7 +60,9 @@ export class BenchSut implements SystemUnderTest {
   #complete(firstResponseId: number, sampleCount: number, stride: number): void {
     const sink = this.#sink as ResponseSink;
     const atNs = sink.nowNs();
+    const times = this.#times;
     for (let i = 0; i < sampleCount; i += 1) {
+      if (times !== null) sink.served(firstResponseId + i * stride, 0, times, 0);
       sink.complete(firstResponseId + i * stride, NOTHING, 0, atNs);
     }
   }

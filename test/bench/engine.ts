@@ -32,6 +32,7 @@ export async function benchEngine(options: EngineBenchOptions): Promise<void> {
   const tables: Record<string, () => Promise<void>> = {
     rate: () => rateTable(options),
     size: () => sizeTable(options),
+    watch: () => watchTable(options),
     delay: () => delayTable(options),
     simulated: () => simulatedTable(options),
   };
@@ -66,7 +67,7 @@ async function rateTable({ count, repeat }: EngineBenchOptions): Promise<void> {
   });
 }
 
-function flatOut(scenario: Scenario, count: number): BenchJob {
+function flatOut(scenario: Scenario, count: number): Extract<BenchJob, { kind: 'flat-out' }> {
   const share = scenario === 'MultiStream' ? MULTI_STREAM_SHARE : 1;
   return { kind: 'flat-out', scenario, count: Math.ceil(count / share) };
 }
@@ -88,6 +89,24 @@ async function sizeTable({ largest, repeat }: EngineBenchOptions): Promise<void>
       seconds(median(runs.map((run) => run.wholeS))),
       (median(runs.map((run) => run.rssMaxBytes)) / 2 ** 20).toFixed(0),
     );
+  });
+}
+
+/** What somebody who looks on costs; the SUT tells where it served each sample, as a network does. */
+async function watchTable({ count, repeat }: EngineBenchOptions): Promise<void> {
+  const scenarios = ['Server', 'Offline'] as const;
+  const jobs = scenarios.flatMap((scenario) =>
+    [false, true].map((isWatched): BenchJob => ({ ...flatOut(scenario, count), isWatched })),
+  );
+  const results = await interleaved(jobs, repeat);
+  row('scenario', 'alone ns/sample', 'watched ns/sample', 'difference ns');
+  row('---', '---:', '---:', '---:');
+  scenarios.forEach((scenario, i) => {
+    const [alone, watched] = [0, 1].map((offset) => {
+      const runs = results[2 * i + offset] as BenchResult[];
+      return median(runs.map((run) => (run.issueS / run.issuedSamples) * 1e9));
+    }) as [number, number];
+    row(scenario, alone.toFixed(0), watched.toFixed(0), (watched - alone).toFixed(0));
   });
 }
 

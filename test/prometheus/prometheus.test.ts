@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 import { PrometheusProcess, whyNoPrometheus } from './prometheus-process.ts';
@@ -11,6 +11,7 @@ import { PrometheusProcess, whyNoPrometheus } from './prometheus-process.ts';
 
 const why = whyNoPrometheus();
 const SAMPLES = 'longhaul_sut_samples_completed_total';
+const NO_COMPLAINT = { error: undefined, status: 0, stderr: '' };
 const POLL = { timeout: 30_000, interval: 200 };
 
 describe.skipIf(why !== undefined)(`Prometheus${why === undefined ? '' : ` (${why})`}`, () => {
@@ -67,11 +68,40 @@ describe.skipIf(why !== undefined)(`Prometheus${why === undefined ? '' : ` (${wh
   });
 
   it('has no complaint of promtool about the metrics', async () => {
-    const text = await (await fetch(metricsUrl)).text();
-    const { error, status, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: text,
-      encoding: 'utf8',
-    });
-    expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: '' });
+    expect(promtool(await (await fetch(metricsUrl)).text())).toEqual(NO_COMPLAINT);
+  });
+
+  it('has none about the metrics of a LoadGen node either, which show the run', async () => {
+    const load = ['--scenario', 'Server', '--target-qps', '100', '--min-duration', '5s'];
+    const target = [
+      '--sut',
+      sut.address,
+      '--benchmark',
+      'digits',
+      '--output',
+      join(folder, 'seen'),
+    ];
+    const run = spawnLonghaul(['run', ...target, ...load, '--metrics-listen', '127.0.0.1:0']);
+    await run.says(/metrics at (http:\S+)/);
+    const [, url = ''] = /metrics at (http:\S+)/.exec(run.stderr) ?? [];
+    const read = async (): Promise<string> => (await fetch(url)).text();
+    await expect.poll(read, POLL).toMatch(/^longhaul_loadgen_samples_completed_total [1-9]/m);
+    const text = await read();
+    expect(text).toMatch(/^longhaul_loadgen_node_outstanding_samples\{node="sut-a"\} \d+$/m);
+    expect(text).toMatch(/^longhaul_loadgen_sample_latency_seconds_count [1-9]/m);
+    expect(promtool(text)).toEqual(NO_COMPLAINT);
+    await run.ended;
   });
 });
+
+function promtool(text: string): {
+  error: Error | undefined;
+  status: number | null;
+  stderr: string;
+} {
+  const { error, status, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: text,
+    encoding: 'utf8',
+  });
+  return { error, status, stderr };
+}

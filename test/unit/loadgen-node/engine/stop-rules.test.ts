@@ -179,11 +179,11 @@ describe('performance run', () => {
     ]);
   });
 
-  it('reports progress about once a second', async () => {
+  it('reports progress about once a second, and at the end', async () => {
     const seen: number[] = [];
     const test = simulatedTest({ scenario: 'SingleStream', minDurationMs: 3500 });
     await test.run({ onProgress: (progress) => seen.push(progress.completedSamples) });
-    expect(seen).toEqual([999, 1999, 2999]);
+    expect(seen).toEqual([999, 1999, 2999, 3501]);
   });
 });
 

@@ -1,0 +1,36 @@
+import type { RecordedTokens } from './recording.ts';
+
+/** The arrays of a recorder that counts tokens, by sample. */
+interface TokenColumns {
+  readonly tokenCounts: Uint32Array;
+  /** First token - scheduled, NaN where it did not come; null where it is not timed. */
+  readonly firstTokenNs: Float64Array | null;
+  readonly latencyNs: Float64Array;
+  readonly isCompleted: (sample: number) => boolean;
+  /** One above the last sample that was issued. */
+  readonly sampleEnd: number;
+  readonly completedSamples: number;
+}
+
+/** Output tokens of the completed samples, and their times. */
+export function collectTokens(columns: TokenColumns): RecordedTokens {
+  const { tokenCounts, latencyNs, isCompleted, sampleEnd } = columns;
+  const timed = columns.firstTokenNs === null ? 0 : columns.completedSamples;
+  const firstTokenNs = new Float64Array(timed);
+  const perOutputTokenNs = new Float64Array(timed);
+  let tokenCount = 0;
+  let count = 0;
+  for (let sample = 0; sample < sampleEnd; sample += 1) {
+    if (!isCompleted(sample)) continue;
+    const tokensOfSample = tokenCounts[sample] as number;
+    tokenCount += tokensOfSample;
+    if (timed === 0) continue;
+    const firstNs = columns.firstTokenNs?.[sample] ?? 0;
+    // A first token that never came counts as one that came at once.
+    firstTokenNs[count] = Number.isNaN(firstNs) ? 0 : firstNs;
+    const restNs = (latencyNs[sample] as number) - (firstTokenNs[count] as number);
+    perOutputTokenNs[count] = Math.trunc(restNs / (tokensOfSample - 1));
+    count += 1;
+  }
+  return { tokenCount, firstTokenNs, perOutputTokenNs };
+}
