@@ -80,6 +80,7 @@ export class LiveRun {
       ...estimateProgress(progress),
       plannedQueries: progress.generatedQueries,
       issuedQueriesOfSet: progress.issuedQueries,
+      completedSamplesOfSet: progress.completedSamples,
       totals,
       outstanding: progress.issuedSamples - progress.completedSamples - progress.lostSamples,
       rateUnit: isByQuery ? 'queries' : 'samples',

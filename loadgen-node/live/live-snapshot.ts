@@ -54,6 +54,7 @@ export interface LiveSnapshot {
   readonly remainingS: number | null;
   readonly plannedQueries: number;
   readonly issuedQueriesOfSet: number;
+  readonly completedSamplesOfSet: number;
   readonly totals: LiveTotals;
   /** Samples that are issued and neither completed nor lost. */
   readonly outstanding: number;

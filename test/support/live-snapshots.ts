@@ -25,6 +25,7 @@ export function liveSecond(second: number, options: SecondOptions = {}): LiveSna
     remainingS: Math.max(0, 600 - second),
     plannedQueries: 60_000,
     issuedQueriesOfSet: completed + 4,
+    completedSamplesOfSet: completed,
     totals: {
       issuedQueries: completed + 4,
       issuedSamples: completed + 4,

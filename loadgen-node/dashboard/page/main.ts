@@ -69,7 +69,7 @@ class LivePage {
     showState(this.#connection, run);
     showVerdict(verdict);
     showProgress(latest, verdict !== null);
-    showNow(latest);
+    showNow(latest, verdict !== null);
     showNodes(nodes, latest);
     showSeconds(points, originS);
     showResolution(pointS);

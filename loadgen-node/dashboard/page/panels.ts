@@ -73,7 +73,8 @@ export function showProgress(point: LiveSnapshot | null, isOver: boolean): void 
 }
 
 /** Figures of the last second. */
-export function showNow(point: LiveSnapshot | null): void {
+export function showNow(point: LiveSnapshot | null, isOver: boolean): void {
+  byId('now-title').textContent = isOver ? 'The last second' : 'Now';
   if (point === null) {
     byId('now').replaceChildren(tile('Load', 'nothing yet'));
     return;
