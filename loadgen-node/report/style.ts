@@ -35,6 +35,8 @@ p { margin: 0.4rem 0; max-width: 60rem; overflow-wrap: anywhere; }
 .kicker { color: var(--muted); margin: 0; overflow-wrap: anywhere; }
 .notes { background: var(--warn-panel); border-left: 0.3rem solid var(--warn); padding: 0.5rem 1rem; margin: 1rem 0; }
 .notes ul, .plain { margin: 0.2rem 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
+.reasons { list-style: none; padding: 0; margin: 0.6rem 0; max-width: 60rem; } .reasons > li { border-left: 0.3rem solid var(--bad); padding: 0.2rem 0 0.2rem 0.8rem; margin: 0.5rem 0; break-inside: avoid; overflow-wrap: anywhere; }
+.reasons dl { display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; margin: 0.2rem 0 0; } .reasons dt { color: var(--muted); font-size: 0.85rem; } .reasons dd { margin: 0; }
 .verdict { font-size: 1.15rem; margin: 1rem 0 0.4rem; }
 .badge { display: inline-block; padding: 0.1rem 0.7rem; border-radius: 0.3rem; border: 2px solid currentColor; font-weight: 700; }
 .nowrap { white-space: nowrap; } .quiet { color: var(--muted); }

@@ -66,7 +66,7 @@ export function renderHistogram(sorted: Float64Array): Html {
   const area = {
     x: logAxis(
       { from: first.from, to: last.to, title: 'latency (logarithmic)', format: tickTime },
-      7,
+      6,
     ),
     y: linearAxis({ from: 0, to: highest.value, title: 'count', format: formatNumber }),
   };

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 export function renderAudit({ audit, division }: RunSummary): Html {
   const rows = audit.map(({ rule, verdict, text }) => [
     rule,
-    html`<strong>${verdict}</strong>`,
+    html`<strong class="${verdict === 'broken' ? 'bad' : 'quiet'}">${verdict}</strong>`,
     text,
   ]);
   return html`<section aria-labelledby="audit"><h2 id="audit">Audit</h2>

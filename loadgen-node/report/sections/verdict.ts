@@ -1,7 +1,6 @@
 import type { Verdict } from '../../engine/test-outcome.ts';
 import type { RunSummary } from '../../records/run-summary.ts';
 import { formatNumber } from '../charts/number.ts';
-import { renderTable } from '../figure.ts';
 import { type Html, html } from '../html.ts';
 
 const SHORT: Readonly<Record<RunSummary['result'], string>> = {
@@ -29,19 +28,24 @@ export function renderNotes(notes: readonly string[]): Html {
 
 /** Result, its reasons, LoadGen's own verdict, and whether the generator was the limit. */
 export function renderVerdict(summary: RunSummary): Html {
-  const { result, verdict, loadgenVerdict, isGeneratorBound, generatorBoundReason } = summary;
+  const { result, verdict, loadgenVerdict } = summary;
   const tone = { VALID: 'good', INVALID: 'bad', INTERRUPTED: 'warn' }[result];
-  const generator = isGeneratorBound
-    ? 'The generator was the limit'
-    : 'The generator was not the limit';
   return html`<section aria-labelledby="verdict"><h2 id="verdict">Verdict</h2>
 <p class="verdict"><span class="${`badge ${tone}`}">${result}</span> ${SHORT[result]}</p>
-${reasonTable(verdict)}
+${reasonList(verdict)}
 <p>${loadgenText(loadgenVerdict)}</p>
-<p${isGeneratorBound ? html` class="bad"` : null}>${generatorBoundReason === '' ? `${generator}.` : `${generator}: ${generatorBoundReason}`}</p>
+${generatorText(summary)}
 ${accuracyText(summary)}${peakText(summary)}${thresholdList(summary)}
 </section>
 `;
+}
+
+/** Not where the reasons of the verdict have said it. */
+function generatorText({ verdict, isGeneratorBound, generatorBoundReason }: RunSummary): Html {
+  if (verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return html``;
+  const text = isGeneratorBound ? 'The generator was the limit' : 'The generator was not the limit';
+  const reason = generatorBoundReason === '' ? '.' : `: ${generatorBoundReason}`;
+  return html`<p${isGeneratorBound ? html` class="bad"` : null}>${text}${reason}</p>`;
 }
 
 function peakText({ peakTargetQps }: RunSummary): Html {
@@ -74,17 +78,11 @@ function loadgenText({ isValid, reasons }: Verdict): string {
   return `LoadGen's own verdict, as in its logs: INVALID${rules === '' ? '' : ` (${rules})`}.`;
 }
 
-function reasonTable({ reasons }: Verdict): Html {
+function reasonList({ reasons }: Verdict): Html {
   if (reasons.length === 0) return html``;
-  const rows = reasons.map(({ rule, text, needed, seen, key }) => [
-    html`<strong>${rule}</strong><br>${text}`,
-    needed,
-    seen,
-    key === null ? '' : html`<code>${key}</code>`,
-  ]);
-  const columns = ['Rule', 'Needed', 'Seen', 'What changes it'];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Reasons of the verdict">${renderTable(
-    columns.map((title) => ({ title, isNumber: false })),
-    rows,
-  )}</div>`;
+  const items = reasons.map(
+    ({ rule, text, needed, seen, key }) =>
+      html`<li><strong>${rule}</strong> ${text}<dl><div><dt>Needed</dt><dd>${needed}</dd></div><div><dt>Seen</dt><dd>${seen}</dd></div>${key === null ? null : html`<div><dt>What changes it</dt><dd><code>${key}</code></dd></div>`}</dl></li>\n`,
+  );
+  return html`<ul class="reasons">${items}</ul>`;
 }
