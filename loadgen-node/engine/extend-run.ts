@@ -5,7 +5,8 @@ import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { IssuedSet } from './issued-set.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
 import type { PhaseTotals } from './phase-counts.ts';
-import { runSet, type SetInput } from './run-set.ts';
+import { runSet } from './run-set.ts';
+import type { SetInput } from './set-input.ts';
 import type { TestContext } from './test-context.ts';
 import type { RunExtension } from './test-outcome.ts';
 

@@ -1,31 +1,18 @@
-import type { PlannedCall } from '../../shared/clock/clock.ts';
 import { ResponseRecorder } from '../recorder/response-recorder.ts';
 import { SampleRecorder } from '../recorder/sample-recorder.ts';
 import { scenarioRules } from '../scenario/scenario-rules.ts';
-import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
+import type { LoadableSet } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { EarlyEndWatch } from './early-end.ts';
 import { writeEndOfSet } from './end-messages.ts';
 import { IssueQueryController } from './issue-query-controller.ts';
 import type { IssuedSet } from './issued-set.ts';
 import type { TokenRecording } from './response-sink.ts';
-import { setGoal } from './set-goal.ts';
+import type { SetInput } from './set-input.ts';
+import { SetLookers } from './set-lookers.ts';
 import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
 import { type TracedSet, traceSet } from './trace-set.ts';
-
-const PROGRESS_PERIOD_NS = 1_000_000_000;
-
-/** Which set of a phase is run. */
-export interface SetInput {
-  readonly phase: Phase;
-  readonly set: LoadableSet;
-  readonly setIndex: number;
-  readonly setCount: number;
-  /** True: the caller has loaded the set already. Default: false. */
-  readonly isLoaded?: boolean;
-}
 
 /**
  * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
@@ -87,15 +74,10 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   nextIds.queryId += plan.queryCount;
   nextIds.responseId += sampleCount;
   interruption.notify(() => controller.interrupt());
-  const progress = new ProgressTicker(context, input, plan, recorder);
-  const earlyEnd = phase === 'performance' ? watchForEnd(context, recorder, controller) : undefined;
   const beginMs = Date.now();
-  const monitor = phase === 'performance' ? parts.generatorMonitor : undefined;
-  monitor?.begin();
+  const lookers = new SetLookers(context, input, { plan, recorder, controller });
   const end = await controller.run();
-  const health = monitor?.end() ?? null;
-  progress.stop(end.endNs);
-  earlyEnd?.stop();
+  const health = lookers.end(end.endNs);
   interruption.notify(null);
   sink.closeSet();
   giveUpLost(parts, recorder);
@@ -112,17 +94,6 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
 /** The samples are about to be unloaded. */
 function giveUpLost({ sut }: TestContext['parts'], { lostSamples }: SampleRecorder): void {
   if (lostSamples > 0) sut.giveUp?.();
-}
-
-function watchForEnd(
-  { parts: { earlyEnd, clock } }: TestContext,
-  recorder: SampleRecorder,
-  controller: IssueQueryController,
-): EarlyEndWatch | undefined {
-  if (earlyEnd === undefined) return undefined;
-  const watch = new EarlyEndWatch(earlyEnd, clock, recorder, () => controller.endDecided());
-  watch.start();
-  return watch;
 }
 
 function writeTrace(
@@ -195,49 +166,4 @@ function writeEnd(
 function powerTime(epochMs: number): string {
   const iso = new Date(epochMs).toISOString();
   return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
-}
-
-/** Reports progress about once a second while a set is issued. */
-class ProgressTicker {
-  readonly #look: (nowNs: number, hasEnded: boolean) => void;
-  readonly #tick: () => void;
-  #planned: PlannedCall | null = null;
-
-  constructor(
-    { parts: { clock, onProgress }, effective }: TestContext,
-    { phase, setIndex, setCount }: SetInput,
-    plan: QueryPlan,
-    recorder: SampleRecorder,
-  ) {
-    const beginNs = clock.nowNs();
-    const goal = setGoal(phase, effective, plan);
-    this.#look = (nowNs, hasEnded) =>
-      onProgress?.({
-        phase,
-        goal,
-        setIndex,
-        setCount,
-        elapsedNs: nowNs - beginNs,
-        generatedQueries: plan.queryCount,
-        issuedQueries: recorder.issuedQueries,
-        issuedSamples: recorder.issuedSamples,
-        completedSamples: recorder.completedSamples,
-        lostSamples: recorder.lostSamples,
-        hasEnded,
-      });
-    this.#tick = () => {
-      const nowNs = clock.nowNs();
-      this.#look(nowNs, false);
-      this.#planned = clock.callAt(nowNs + PROGRESS_PERIOD_NS, this.#tick);
-    };
-    if (onProgress !== undefined) {
-      this.#planned = clock.callAt(beginNs + PROGRESS_PERIOD_NS, this.#tick);
-    }
-  }
-
-  /** @param endNs Clock when the set ended: the last look, untimed. */
-  stop(endNs: number): void {
-    this.#planned?.cancel();
-    this.#look(endNs, true);
-  }
 }
