@@ -52,6 +52,8 @@ function earlyEndText(end: SetEnd): string | null {
         'test duration were reached. Please update the relevant expected latency or target qps in ' +
         'the TestSettings so they are more accurate.'
       );
+    case 'decided':
+      return 'Ending early: Enough was seen to decide. LoadGen would go on: the run is INVALID.';
     case 'stall':
       return 'Ending early: No response came for longer than the stall timeout.';
     case 'interrupted':

@@ -176,6 +176,11 @@ export class IssueQueryController {
     this.#stopIssuing('interrupted');
   }
 
+  /** Nothing more is issued: enough was seen. Outstanding samples complete as at any other end. */
+  endDecided(): void {
+    if (this.#state === 'issuing') this.#stopIssuing('decided');
+  }
+
   readonly #pump = (): void => {
     if (this.#isPumping || this.#state !== 'issuing') return;
     this.#isPumping = true;

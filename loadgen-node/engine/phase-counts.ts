@@ -63,7 +63,7 @@ export class PhaseTotals {
 
 /** True for an end at which the C++ LoadGen would not have ended. */
 export function isBrokenEnd(cause: EndCause): boolean {
-  return cause === 'fault' || cause === 'stall' || cause === 'interrupted';
+  return cause === 'fault' || cause === 'stall' || cause === 'interrupted' || cause === 'decided';
 }
 
 /** Writes the failed samples of a phase, by the code of the failure, and what was said of them. */

@@ -5,6 +5,7 @@ import { scenarioRules } from '../scenario/scenario-rules.ts';
 import type { LoadableSet, Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { EarlyEndWatch } from './early-end.ts';
 import { writeEndOfSet } from './end-messages.ts';
 import { IssueQueryController } from './issue-query-controller.ts';
 import type { IssuedSet } from './issued-set.ts';
@@ -87,16 +88,17 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   nextIds.responseId += sampleCount;
   interruption.notify(() => controller.interrupt());
   const progress = new ProgressTicker(context, input, plan, recorder);
+  const earlyEnd = phase === 'performance' ? watchForEnd(context, recorder, controller) : undefined;
   const beginMs = Date.now();
   const monitor = phase === 'performance' ? parts.generatorMonitor : undefined;
   monitor?.begin();
   const end = await controller.run();
   const health = monitor?.end() ?? null;
   progress.stop(end.endNs);
+  earlyEnd?.stop();
   interruption.notify(null);
   sink.closeSet();
-  // Its samples are about to be unloaded.
-  if (recorder.lostSamples > 0) parts.sut.giveUp?.();
+  giveUpLost(parts, recorder);
   responses.handOn();
   writeEnd(context, { recorder, end }, beginMs);
   const issued = { plan, recorder, end, health };
@@ -105,6 +107,22 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const keeping = phase === 'performance' ? handOnRecords(context, issued) : undefined;
   if (keeping !== undefined) await keeping;
   return issued;
+}
+
+/** The samples are about to be unloaded. */
+function giveUpLost({ sut }: TestContext['parts'], { lostSamples }: SampleRecorder): void {
+  if (lostSamples > 0) sut.giveUp?.();
+}
+
+function watchForEnd(
+  { parts: { earlyEnd, clock } }: TestContext,
+  recorder: SampleRecorder,
+  controller: IssueQueryController,
+): EarlyEndWatch | undefined {
+  if (earlyEnd === undefined) return undefined;
+  const watch = new EarlyEndWatch(earlyEnd, clock, recorder, () => controller.endDecided());
+  watch.start();
+  return watch;
 }
 
 function writeTrace(

@@ -172,6 +172,8 @@ export interface SetProgress {
   readonly issuedQueries: number;
   /** Queries whose samples all completed. */
   readonly completedQueries: number;
-  /** Completed queries above the bound, and those outstanding for longer than it. */
+  /** Those of them whose latency is above the bound. */
   readonly overlatencyQueries: number;
+  /** Queries that are outstanding for longer than the bound: they will be above it. */
+  readonly overdueQueries: number;
 }

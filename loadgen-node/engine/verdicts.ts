@@ -152,6 +152,15 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
     });
   }
   if (endCause === 'interrupted') reasons.push(interrupted(phase));
+  if (endCause === 'decided') {
+    reasons.push({
+      rule: 'decided',
+      text: `The ${phase} run was ended as soon as enough was seen: its numbers are those of a part.`,
+      needed: 'a whole run',
+      seen: 'a part of it',
+      key: null,
+    });
+  }
   return reasons;
 }
 

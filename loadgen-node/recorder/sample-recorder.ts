@@ -253,7 +253,7 @@ export class SampleRecorder {
     return lags;
   }
 
-  /** All that was recorded, as it lies; after the end of the set. */
+  /** All that was recorded, as it lies; the arrays go on filling until the end of the set. */
   columns(): RecordedColumns {
     return {
       samplesPerQuery: this.#samplesPerQuery,
