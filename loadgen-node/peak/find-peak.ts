@@ -1,5 +1,10 @@
+import { judgeProbe } from './judge-probe.ts';
+import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
+import { nextStreamsStep } from './next-streams.ts';
+import { peakResult } from './peak-result.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from './peak-search.ts';
-import type { RunProbe } from './probe.ts';
+import type { ProbeSpec, RunProbe } from './probe.ts';
+import { ScreeningWatch } from './screening.ts';
 
 /** Doors of a search. */
 export interface FindPeakOptions {
@@ -9,15 +14,40 @@ export interface FindPeakOptions {
   readonly onProbe?: (probe: PeakProbe) => void;
 }
 
+/** Probes of one search; a search that has no end by then is a defect. */
+const PROBES_MAX = 200;
+
 /**
  * Finds the largest load that keeps the bound: brackets, closes in with screenings, confirms with full runs. Which probe comes
  * next follows from the probes alone, so that a search that was broken off goes on as if it had not been.
  * @throws MlperfError whatever `runProbe` throws, `ERR_SUT_LOST` where a probe ended by a fault or a stall, `ERR_INTERRUPTED`
  */
 export async function findPeak(
-  _search: PeakSearch,
-  _runProbe: RunProbe,
-  _options: FindPeakOptions = {},
+  search: PeakSearch,
+  runProbe: RunProbe,
+  { earlier = [], onProbe }: FindPeakOptions = {},
 ): Promise<PeakResult> {
-  throw new Error('not built yet');
+  const probes = [...earlier];
+  for (;;) {
+    const step = nextStep(search, probes);
+    if ('ending' in step) return peakResult(search, probes, step);
+    const number = probes.length;
+    const watch = new ScreeningWatch(search, step.probe.confidence);
+    const spec = specOf(step.probe, number, watch);
+    const outcome = await runProbe(spec);
+    const probe = judgeProbe(search, { number, planned: step.probe, watch }, outcome);
+    probes.push(probe);
+    onProbe?.(probe);
+  }
+}
+
+function nextStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+  if (probes.length >= PROBES_MAX) return { ending: 'unconfirmed' };
+  return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);
+}
+
+function specOf(planned: PlannedProbe, number: number, watch: ScreeningWatch): ProbeSpec {
+  const { kind, load, queriesMax, durationNsMax } = planned;
+  if (kind === 'full') return { kind, load, number };
+  return { kind, load, number, queriesMax, durationNsMax, isDecided: watch.isDecided };
 }

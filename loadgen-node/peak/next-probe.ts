@@ -1,0 +1,290 @@
+import { type FullStep, nextFullRun } from './full-runs.ts';
+import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
+import { normalDeviate } from './normal.ts';
+import type { LoadInterval, PeakEnding, PeakProbe, PeakSearch } from './peak-search.ts';
+import type { ProbeKind } from './probe.ts';
+import { BOUNDS_MIN } from './screening.ts';
+
+/** The next probe of a search. */
+export interface PlannedProbe {
+  readonly kind: ProbeKind;
+  readonly load: number;
+  /** Unless `full`. */
+  readonly queriesMax: number;
+  readonly durationNsMax: number;
+  /** A screening ends as soon as its verdict is as sure as this, 0 to 1. */
+  readonly confidence: number;
+}
+
+/** What comes next of a search. */
+export type NextStep =
+  | { readonly probe: PlannedProbe }
+  | { readonly ending: PeakEnding; readonly invalid?: PeakProbe | undefined };
+
+/** What the probes say so far. */
+export interface SearchState {
+  /** Where the limit lies between: light and heavy loads that were tried. `high` is undefined while nothing is too heavy. */
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+  /** Load at which samples were lost or LoadGen was too slow: the limit is not above it, whatever latencies say. */
+  readonly cap: PeakProbe | undefined;
+  /** Undefined where latencies say nothing of a limit. */
+  readonly curve: () => LoadCurve | undefined;
+  readonly screenings: readonly PeakProbe[];
+  readonly fulls: readonly PeakProbe[];
+}
+
+/** Late queries that an unloaded look, a step of the bracket and a step of the closing-in expect near the limit. */
+const UNLOADED_QUERIES_MAX = 300;
+const UNLOADED_NS_MAX = 5e9;
+const BRACKET_LATE = 20;
+const REFINE_LATE_MIN = 60;
+/** A queue that starts empty has settled by then. */
+const REFINE_BOUNDS_MIN = 30;
+/** A bracket this narrow is left to the curve. */
+const BRACKET_RATIO = 1.3;
+/** A wider one says too little for a curve. */
+const CURVE_RATIO = 2.1;
+/** A bracket step takes at most this part of the time of all screenings. */
+const BRACKET_TIME_SHARE = 0.1;
+const BRACKET_CONFIDENCE = 0.99;
+/** Closing in, only what is far off ends early: a probe near the limit tells most when it is long. */
+const REFINE_CONFIDENCE = 0.99999;
+/** Of the queries that the interval still needs, a screening makes this part: the next one is better placed. */
+const REFINE_SHARE = 0.5;
+/** Busy share of a server that takes one query at a time below which a load is as good as none. */
+const UTILISATION_MIN = 0.005;
+/** Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast enough at a higher one. */
+const BOUND_TIMES = 2;
+const BOUND_TIMES_UNLIKELY = 4;
+/** Loads this near are one load for one that is repeated. */
+const SAME_LOAD = 0.01;
+
+/** What the probes of a search for a rate say. */
+export function searchState(search: PeakSearch, probes: readonly PeakProbe[]): SearchState {
+  const screenings = probes.filter(({ kind }) => kind === 'screening');
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const loaded = [...screenings, ...fulls];
+  const cap = capOf(loaded);
+  const heavy = screenings.filter((probe) => looksHeavy(search, probe)).map(({ load }) => load);
+  const hasLateLoad = heavy.length > 0;
+  if (cap !== undefined) heavy.push(cap.load);
+  const high = heavy.length === 0 ? undefined : Math.min(...heavy);
+  const light = screenings
+    .filter((probe) => looksLight(search, probe) && probe.load < (high ?? Infinity))
+    .map(({ load }) => load);
+  const low = light.length === 0 ? undefined : Math.max(...light);
+  const points = curvePoints(screenings, fulls);
+  // Without a load at which queries are late nothing says where they would be.
+  const isBracketed =
+    hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
+  let fitted: LoadCurve | undefined;
+  const curve = (): LoadCurve | undefined => {
+    if (isBracketed && fitted === undefined) {
+      fitted = fitLoadCurve(points, { low, high }, search.percentile, search.confidence);
+    }
+    return fitted;
+  };
+  return { low, high, cap, curve, screenings, fulls };
+}
+
+/** The next step of a search for a rate; it follows from the probes alone. */
+export function nextRateStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (unloaded === undefined) return { probe: unloadedLook() };
+  if (unloaded.verdict === 'misses') return { ending: 'none' };
+  if (unloaded.verdict === 'lost') return { ending: 'none' };
+  const state = searchState(search, probes);
+  const bracket = nextBracket(search, state, unloaded);
+  if (bracket !== undefined) return bracket;
+  const curve = state.curve();
+  if (state.fulls.length === 0 && curve !== undefined) {
+    const refine = nextRefinement(search, curve, state);
+    if (refine !== undefined) return { probe: refine };
+  }
+  return confirm(search, state);
+}
+
+function unloadedLook(): PlannedProbe {
+  return {
+    kind: 'unloaded',
+    load: 1,
+    queriesMax: UNLOADED_QUERIES_MAX,
+    durationNsMax: UNLOADED_NS_MAX,
+    confidence: 0.9999,
+  };
+}
+
+/** The lowest load at which something else than the latency ended it. */
+function capOf(loaded: readonly PeakProbe[]): PeakProbe | undefined {
+  const broken = loaded.filter(
+    (probe) =>
+      probe.verdict === 'lost' ||
+      (probe.verdict === 'generator-bound' && isBound(loaded, probe.load)),
+  );
+  return broken.sort((a, b) => a.load - b.load)[0];
+}
+
+/** LoadGen may be disturbed: what is its limit shows again at the same load, and no higher load goes well. */
+function isBound(loaded: readonly PeakProbe[], load: number): boolean {
+  const count = loaded.filter((probe) => isBoundNear(probe, load)).length;
+  const went = loaded.some(
+    (probe) =>
+      probe.load >= load * (1 - SAME_LOAD) &&
+      probe.verdict !== 'generator-bound' &&
+      probe.verdict !== 'lost',
+  );
+  return count >= (went ? BOUND_TIMES_UNLIKELY : BOUND_TIMES);
+}
+
+function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
+  return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
+}
+
+function looksHeavy(search: PeakSearch, probe: PeakProbe): boolean {
+  if (probe.verdict === 'misses') return true;
+  return probe.verdict === 'undecided' && shareOf(probe) > 1 - search.percentile;
+}
+
+function looksLight(search: PeakSearch, probe: PeakProbe): boolean {
+  if (probe.verdict === 'keeps') return true;
+  return probe.verdict === 'undecided' && shareOf(probe) <= 1 - search.percentile;
+}
+
+function shareOf({ overlatencyQueries, queries }: PeakProbe): number {
+  return overlatencyQueries / queries;
+}
+
+function curvePoints(
+  screenings: readonly PeakProbe[],
+  fulls: readonly PeakProbe[],
+): readonly CurvePoint[] {
+  const hasLatencies = ({ verdict, queries }: PeakProbe): boolean =>
+    queries > 0 && (verdict === 'keeps' || verdict === 'misses' || verdict === 'undecided');
+  const point =
+    (copies: number) =>
+    ({ load, queries, overlatencyQueries, varianceFactor }: PeakProbe): CurvePoint => ({
+      ...{ load, queries, over: overlatencyQueries, varianceFactor, copies },
+    });
+  const whole = fulls.filter(hasLatencies);
+  // All full runs have the arrivals of the round's seeds: together they tell as much as one.
+  return [...screenings.filter(hasLatencies).map(point(1)), ...whole.map(point(whole.length))];
+}
+
+function nextBracket(
+  search: PeakSearch,
+  { low, high, cap, fulls }: SearchState,
+  unloaded: PeakProbe,
+): NextStep | undefined {
+  if (fulls.length > 0) return undefined;
+  const { loadMax } = search;
+  if (high === undefined) {
+    if (low !== undefined && low >= loadMax * (1 - SAME_LOAD)) return undefined;
+    const start = search.startLoad ?? 0.5e9 / unloaded.meanNs;
+    return { probe: bracketStep(search, Math.min(loadMax, low === undefined ? start : low * 2)) };
+  }
+  if (low === undefined) {
+    const next = high / 2;
+    const isIdle = (next * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
+    return isIdle ? { ending: 'none' } : { probe: bracketStep(search, next) };
+  }
+  const isCapped = cap !== undefined && cap.load <= high;
+  const ratio = isCapped ? 1 + search.precision : BRACKET_RATIO;
+  if (high / low <= ratio) return undefined;
+  return { probe: bracketStep(search, Math.sqrt(low * high)) };
+}
+
+function bracketStep(search: PeakSearch, load: number): PlannedProbe {
+  return {
+    kind: 'screening',
+    load,
+    queriesMax: Math.ceil(
+      Math.max(BRACKET_LATE / (1 - search.percentile), queriesOfBounds(search, load, BOUNDS_MIN)),
+    ),
+    durationNsMax: Math.max(
+      search.screeningNsMax * BRACKET_TIME_SHARE,
+      search.boundNs * (BOUNDS_MIN + 1),
+    ),
+    confidence: BRACKET_CONFIDENCE,
+  };
+}
+
+/** Queries that come while so many bounds pass. */
+function queriesOfBounds({ boundNs }: PeakSearch, load: number, bounds: number): number {
+  return (load * boundNs * bounds) / 1e9;
+}
+
+/** A screening at the estimate; undefined: the interval is narrow enough, or the time is over. */
+function nextRefinement(
+  search: PeakSearch,
+  curve: LoadCurve,
+  { screenings, cap }: SearchState,
+): PlannedProbe | undefined {
+  if (isPrecise(curve, search.precision)) return undefined;
+  if (cap !== undefined && curve.estimate >= cap.load) return undefined;
+  const spentNs = screenings.reduce((sum, { durationNs }) => sum + durationNs, 0);
+  const leftNs = search.screeningNsMax - spentNs;
+  const late = 1 - search.percentile;
+  const load = Math.min(curve.estimate, search.loadMax);
+  const settled = queriesOfBounds(search, load, REFINE_BOUNDS_MIN);
+  const least = Math.max(REFINE_LATE_MIN / late, settled);
+  const z = normalDeviate((1 + search.confidence) / 2);
+  const needed = (curve.varianceFactor / late) * (z / (curve.slope * search.precision)) ** 2;
+  const queries = Math.max(least, (needed - curve.queries) * REFINE_SHARE);
+  // What is left is not worth a probe.
+  if ((leftNs * load) / 1e9 < least / 2) return undefined;
+  return {
+    kind: 'screening',
+    load,
+    queriesMax: Math.ceil(queries),
+    durationNsMax: leftNs,
+    confidence: REFINE_CONFIDENCE,
+  };
+}
+
+/** True when the interval is as narrow as was asked for. */
+export function isPrecise({ estimate, interval }: LoadCurve, precision: number): boolean {
+  return (interval.high - interval.low) / 2 <= precision * estimate;
+}
+
+function confirm(search: PeakSearch, state: SearchState): NextStep {
+  const { low, high, cap, fulls } = state;
+  const open: PeakEnding = high === undefined ? 'open' : 'found';
+  if (search.full.runs === 0) return { ending: open };
+  const loadMax = cap === undefined ? search.loadMax : Math.min(search.loadMax, cap.load * 0.999);
+  const step = nextFullRun(search, state.curve() ?? flatCurve(low ?? 0, high), fulls, loadMax);
+  if ('load' in step) return { probe: fullProbe(step.load) };
+  return endingOf(step, open, fulls);
+}
+
+function fullProbe(load: number): PlannedProbe {
+  return {
+    kind: 'full',
+    load,
+    queriesMax: Number.POSITIVE_INFINITY,
+    durationNsMax: Number.POSITIVE_INFINITY,
+    confidence: 1,
+  };
+}
+
+function endingOf(
+  step: Exclude<FullStep, { readonly load: number }>,
+  open: PeakEnding,
+  fulls: readonly PeakProbe[],
+): NextStep {
+  if (step.done === 'confirmed') return { ending: open };
+  const invalid = fulls.find(({ verdict }) => verdict === 'invalid');
+  return { ending: 'unconfirmed', invalid };
+}
+
+/** Where latencies set no limit there is no curve: the highest load that was light is what is confirmed. */
+function flatCurve(low: number, high: number | undefined): LoadCurve {
+  const interval: LoadInterval = { low, high: high ?? Number.POSITIVE_INFINITY };
+  return {
+    estimate: low,
+    interval,
+    slope: Number.POSITIVE_INFINITY,
+    varianceFactor: 1,
+    queries: 0,
+  };
+}

@@ -1,0 +1,81 @@
+import { confirmedLoad, triedLoads } from './full-runs.ts';
+import type { NextStep, PlannedProbe } from './next-probe.ts';
+import type { LoadInterval, PeakProbe, PeakSearch } from './peak-search.ts';
+
+/** Late queries that a screening near the limit expects. */
+const LATE = 20;
+const CONFIDENCE = 0.99;
+/** A screening takes at most this part of the time of all. */
+const TIME_SHARE = 0.15;
+
+/** Streams that keep the bound and streams that do not, as far as screenings and full runs tell. `high`: the fewest that do not. */
+export function streamsBracket(
+  search: PeakSearch,
+  probes: readonly PeakProbe[],
+): { readonly low: number; readonly high: number | undefined } {
+  const late = 1 - search.percentile;
+  const isHeavy = ({ verdict, overlatencyQueries, queries }: PeakProbe): boolean =>
+    verdict === 'undecided' ? overlatencyQueries > late * queries : verdict !== 'keeps';
+  // LoadGen may be disturbed once.
+  const isOnce = ({ load, verdict }: PeakProbe): boolean =>
+    verdict === 'generator-bound' &&
+    probes.filter((probe) => probe.load === load && probe.verdict === verdict).length < 2;
+  const heavy = probes.filter((probe) => isHeavy(probe) && !isOnce(probe)).map(({ load }) => load);
+  const high = heavy.length === 0 ? undefined : Math.min(...heavy);
+  const light = probes.filter((probe) => !isHeavy(probe) && probe.load < (high ?? Infinity));
+  return { low: Math.max(0, ...light.map(({ load }) => load)), high };
+}
+
+/** The next step of a search for streams: doubles, halves, then confirms and steps down by one. */
+export function nextStreamsStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+  const { low, high } = streamsBracket(search, probes);
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const invalid = fulls.find(({ verdict }) => verdict === 'invalid');
+  if (invalid !== undefined) return { ending: 'unconfirmed', invalid };
+  const begun = triedLoads(fulls, search.full).find(({ state }) => state === 'begun');
+  if (begun !== undefined) return { probe: fullProbe(begun.load) };
+  if (high === 1) return { ending: 'none' };
+  if (high === undefined) {
+    if (low < search.loadMax) return { probe: screening(search, doubled(search, low)) };
+    return confirmStreams(search, fulls, low, 'open');
+  }
+  if (high - low > 1) return { probe: screening(search, Math.floor((low + high) / 2)) };
+  return confirmStreams(search, fulls, low, 'found');
+}
+
+/** Where the largest number of streams lies. */
+export function streamsInterval(search: PeakSearch, probes: readonly PeakProbe[]): LoadInterval {
+  const { low, high } = streamsBracket(search, probes);
+  return { low, high: high === undefined ? Number.POSITIVE_INFINITY : high - 1 };
+}
+
+function doubled(search: PeakSearch, low: number): number {
+  const start = Math.max(1, Math.floor(search.startLoad ?? 1));
+  return Math.min(search.loadMax, low === 0 ? start : low * 2);
+}
+
+function confirmStreams(
+  search: PeakSearch,
+  fulls: readonly PeakProbe[],
+  low: number,
+  ending: 'found' | 'open',
+): NextStep {
+  const { full } = search;
+  if (full.runs === 0 || confirmedLoad(fulls, full)?.load === low) return { ending };
+  if (triedLoads(fulls, full).length >= full.loadsMax) return { ending: 'unconfirmed' };
+  return { probe: fullProbe(low) };
+}
+
+function screening(search: PeakSearch, load: number): PlannedProbe {
+  return {
+    kind: 'screening',
+    load,
+    queriesMax: Math.ceil(LATE / (1 - search.percentile)),
+    durationNsMax: search.screeningNsMax * TIME_SHARE,
+    confidence: CONFIDENCE,
+  };
+}
+
+function fullProbe(load: number): PlannedProbe {
+  return { kind: 'full', load, queriesMax: Infinity, durationNsMax: Infinity, confidence: 1 };
+}

@@ -1,0 +1,201 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import { allowedShare, confirmedLoad } from './full-runs.ts';
+import { isPrecise, type NextStep, searchState } from './next-probe.ts';
+import { streamsBracket, streamsInterval } from './next-streams.ts';
+import type {
+  LoadInterval,
+  PeakEnding,
+  PeakLimit,
+  PeakProbe,
+  PeakResult,
+  PeakSearch,
+} from './peak-search.ts';
+
+type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
+
+/** What a search came to, with the reason in words. */
+export function peakResult(
+  search: PeakSearch,
+  probes: readonly PeakProbe[],
+  { ending, invalid }: Ending,
+): PeakResult {
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const best = confirmedLoad(fulls, search.full);
+  const where = locate(search, probes, ending);
+  const limit = limitOf(search, probes, ending);
+  const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
+  const value = isUnconfirmable ? where.estimate : (best?.load ?? null);
+  return {
+    ending,
+    value,
+    samplesPerSecond:
+      best === undefined
+        ? null
+        : Math.min(...best.runs.map(({ samplesPerSecond }) => samplesPerSecond)),
+    ...where,
+    confidence: search.confidence,
+    limit,
+    limitText: limitText(search, probes, limit, invalid),
+    advice: adviceOf(search, { ending, limit, value, ...where }),
+    probes,
+  };
+}
+
+interface Whereabouts {
+  readonly estimate: number | null;
+  readonly interval: LoadInterval | null;
+  readonly isPrecise: boolean;
+}
+
+function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): Whereabouts {
+  if (ending === 'none') return { estimate: null, interval: null, isPrecise: true };
+  if (search.kind === 'streams') {
+    const interval = streamsInterval(search, probes);
+    return { estimate: interval.low, interval, isPrecise: interval.low === interval.high };
+  }
+  const state = searchState(search, probes);
+  const { low, high, cap } = state;
+  const curve = state.curve();
+  if (low === undefined) return { estimate: null, interval: null, isPrecise: false };
+  if (curve !== undefined && (cap === undefined || curve.estimate < cap.load)) {
+    const { estimate, interval } = curve;
+    return { estimate, interval, isPrecise: isPrecise(curve, search.precision) };
+  }
+  // Latencies set no limit here: what was light, and what was not.
+  const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
+  return { estimate: low, interval, isPrecise: high !== undefined };
+}
+
+function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
+  if (ending === 'open') return 'load-max';
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
+  const breaker =
+    search.kind === 'rate' ? rateBreaker(search, probes) : streamsBreaker(search, probes);
+  if (breaker?.verdict === 'generator-bound') return 'generator';
+  return breaker?.verdict === 'lost' ? 'lost-samples' : 'sut';
+}
+
+/** The probe that ended the search's way up, where it was not the latency. */
+function rateBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+  const state = searchState(search, probes);
+  const { cap } = state;
+  const curve = state.curve();
+  if (curve !== undefined && cap !== undefined && curve.estimate < cap.load * 0.99)
+    return undefined;
+  return cap ?? probes.find(({ verdict }) => verdict === 'lost');
+}
+
+function streamsBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+  const { high } = streamsBracket(search, probes);
+  return probes.find(({ load, verdict }) => load === high && verdict !== 'undecided');
+}
+
+function limitText(
+  search: PeakSearch,
+  probes: readonly PeakProbe[],
+  limit: PeakLimit,
+  invalid: PeakProbe | undefined,
+): string {
+  if (invalid !== undefined) return `The confirming run is no result at any load: ${invalid.why}`;
+  const bound = formatNs(search.boundNs);
+  const last = [...probes].reverse();
+  switch (limit) {
+    case 'load-max':
+      return (
+        `No load up to ${loadText(search, search.loadMax)} missed the bound of ${bound}: ` +
+        'a run plans all its queries in memory, and more of them it does not plan.'
+      );
+    case 'unloaded-latency': {
+      const { meanNs = 0, percentileNs = 0 } = probes.find(({ kind }) => kind === 'unloaded') ?? {};
+      return (
+        `The bound of ${bound} is missed even by one query at a time: they took ${formatNs(Math.round(meanNs))} in the mean, ` +
+        `${formatNs(percentileNs)} at percentile ${percentileText(search)}.`
+      );
+    }
+    case 'generator':
+    case 'lost-samples': {
+      const verdict = limit === 'generator' ? 'generator-bound' : 'lost';
+      const probe = last.find((it) => it.verdict === verdict);
+      const whose =
+        limit === 'generator'
+          ? "The limit is LoadGen's, not the SUT's: the SUT may well carry more."
+          : 'The SUT loses samples above this load, before its latency reaches the bound.';
+      return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
+    }
+    case 'sut': {
+      const explained = last.find(
+        ({ explanation, verdict }) => explanation !== null && verdict !== 'keeps',
+      );
+      const any = explained ?? last.find(({ explanation }) => explanation !== null);
+      return (
+        `Above it more than ${lateText(search)} of the queries are late (above ${bound}).` +
+        (any === undefined ? '' : ` At ${loadText(search, any.load)}: ${any.explanation}`)
+      );
+    }
+  }
+}
+
+function adviceOf(
+  search: PeakSearch,
+  {
+    ending,
+    limit,
+    value,
+    estimate,
+    interval,
+    isPrecise: precise,
+  }: Whereabouts & { ending: PeakEnding; limit: PeakLimit; value: number | null },
+): string[] {
+  const advice: string[] = [];
+  if (limit === 'generator') {
+    advice.push('Give the LoadGen node a machine, or cores, of its own, then search again.');
+  }
+  if (limit === 'unloaded-latency' || (ending === 'none' && limit === 'sut')) {
+    advice.push('Raise the bound, or make a single query faster: no load is light enough.');
+  }
+  if (!precise && ending === 'found' && limit === 'sut' && search.kind === 'rate') {
+    advice.push(
+      'The interval is wider than --precision asks for: --search-time makes it narrower.',
+    );
+  }
+  if (value !== null && estimate !== null && interval !== null && search.full.runs > 0) {
+    const allowed = allowedShare(search, value);
+    const late = 1 - search.percentile;
+    if (value < interval.low && allowed < 0.9 * late) {
+      advice.push(
+        `Early stopping lets only ${percentOf(allowed)} of so few queries be late, not ${percentOf(late)}: ` +
+          'a longer run (--min-duration, --min-query-count) confirms more.',
+      );
+    }
+  }
+  if (ending === 'unconfirmed') {
+    advice.push(
+      'A longer run (--min-duration) has less luck in it; more loads may be tried with --confirm-loads.',
+    );
+  }
+  return advice;
+}
+
+/** A load with its unit. */
+export function loadText({ kind }: PeakSearch, load: number): string {
+  if (kind === 'streams') return `${load} ${load === 1 ? 'stream' : 'streams'}`;
+  return `${rateText(load)} queries/s`;
+}
+
+/** A rate with as many digits as it deserves. */
+export function rateText(rate: number): string {
+  return rate >= 1000 ? rate.toFixed(0) : String(Number(rate.toPrecision(4)));
+}
+
+function percentileText({ percentile }: PeakSearch): string {
+  return String(Number((percentile * 100).toPrecision(6)));
+}
+
+function lateText({ percentile }: PeakSearch): string {
+  return percentOf(1 - percentile);
+}
+
+function percentOf(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}

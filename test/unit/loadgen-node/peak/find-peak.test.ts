@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import { findPeak } from '../../../../loadgen-node/peak/find-peak.ts';
+import type {
+  FullRunRule,
+  PeakProbe,
+  PeakSearch,
+} from '../../../../loadgen-node/peak/peak-search.ts';
+import type { ProbeEnd, ProbeOutcome, RunProbe } from '../../../../loadgen-node/peak/probe.ts';
+import { queueProbes } from '../../../support/queue-probe.ts';
+import { type ServiceLaw, theoreticalPeak } from '../../../support/queue-theory.ts';
+
+// Goal: the search finds what theory says of queues, says how sure it is, and names every other end by its cause.
+// Method: queues by Lindley's recursion in place of runs, seeded; how often the interval is right: docs/find-peak.md.
+
+const RULE: FullRunRule = {
+  runs: 1,
+  minDurationNs: 90e9,
+  minQueryCount: 662,
+  hasEarlyStopping: true,
+  loadsMax: 8,
+};
+
+function searchOf(boundNs: number, other: Partial<PeakSearch> = {}): PeakSearch {
+  return {
+    kind: 'rate',
+    boundNs,
+    percentile: 0.99,
+    startLoad: undefined,
+    loadMax: 1e6,
+    precision: 0.01,
+    confidence: 0.95,
+    screeningNsMax: 120e9,
+    full: RULE,
+    ...other,
+  };
+}
+
+const END: ProbeEnd = {
+  endCause: 'all-issued',
+  counts: { lostSamples: 0, issuedSamples: 1000 },
+  durationNs: 1e9,
+  isGeneratorBound: false,
+  generatorBoundReason: '',
+  faultText: null,
+};
+
+/** Thousand queries of one latency. */
+function steady(latencyNs: number, other: Partial<ProbeOutcome> = {}): ProbeOutcome {
+  return {
+    latenciesNs: new Float64Array(1000).fill(latencyNs),
+    end: END,
+    samplesPerSecond: 1000,
+    isValid: true,
+    reasons: [],
+    explanation: undefined,
+    folder: undefined,
+    ...other,
+  };
+}
+
+const QUEUES: [string, ServiceLaw, number][] = [
+  ['M/M/1', 'M/M/1', 15e6],
+  ['M/D/1', 'M/D/1', 8e6],
+];
+const SEEDS = Array.from({ length: 10 }, (_, i) => i + 1);
+
+// A second of work; where others take the cores it may be many.
+const PATIENCE = { timeout: 60_000 };
+
+describe('findPeak on queues with a known limit', PATIENCE, () => {
+  it.each(QUEUES)('is within 3 %% of theory in 10 of 10 seeds: %s', async (_name, law, boundNs) => {
+    const limit = theoreticalPeak(law, 1e-3, boundNs / 1e9, 0.05);
+    let covered = 0;
+    for (const seed of SEEDS) {
+      const search = searchOf(boundNs, { percentile: 0.95, precision: 0.015 });
+      const result = await findPeak(search, queueProbes({ law, serviceNs: 1e6, seed }, search));
+      expect(result.ending).toBe('found');
+      expect(result.limit).toBe('sut');
+      expect(Math.abs((result.value ?? 0) / limit - 1), `seed ${seed}`).toBeLessThan(0.03);
+      const { low, high } = result.interval ?? { low: 0, high: 0 };
+      expect(low).toBeGreaterThan(0);
+      if (low <= limit && limit <= high) covered += 1;
+    }
+    expect(covered).toBeGreaterThanOrEqual(8);
+  });
+});
+
+describe('findPeak', PATIENCE, () => {
+  const search = searchOf(10e6, {
+    precision: 0.05,
+    screeningNsMax: 30e9,
+    full: { ...RULE, minDurationNs: 30e9 },
+  });
+  const queue = { law: 'M/D/1', serviceNs: 1e6, seed: 3 } as const;
+
+  it('comes to the same end when it was broken off after any probe', async () => {
+    const whole = await findPeak(search, queueProbes(queue, search));
+    for (const count of [1, 4, whole.probes.length]) {
+      const earlier = whole.probes.slice(0, count);
+      const made: PeakProbe[] = [];
+      const again = await findPeak(search, queueProbes(queue, search), {
+        earlier: JSON.parse(JSON.stringify(earlier)) as PeakProbe[],
+        onProbe: (probe) => made.push(probe),
+      });
+      expect(again).toEqual(whole);
+      expect(made).toHaveLength(whole.probes.length - count);
+    }
+  });
+
+  it('says at once that one query at a time misses the bound', async () => {
+    const result = await findPeak(searchOf(1e6), async () => steady(5e6));
+    expect(result).toMatchObject({ ending: 'none', value: null, limit: 'unloaded-latency' });
+    expect(result.limitText).toContain('missed even by one query at a time: they took 5 ms');
+    expect(result.probes).toHaveLength(1);
+  });
+
+  it('takes LoadGen for the limit where it is too slow twice', async () => {
+    const late = { isGeneratorBound: true, generatorBoundReason: 'queries went out late' };
+    const runProbe: RunProbe = async ({ load, kind }) =>
+      load > 500 && kind !== 'unloaded' ? steady(9e9, { end: { ...END, ...late } }) : steady(1e6);
+    const result = await findPeak(searchOf(10e6), runProbe);
+    expect(result).toMatchObject({ ending: 'found', limit: 'generator' });
+    expect(result.value).toBeGreaterThan(490);
+    expect(result.value).toBeLessThanOrEqual(500);
+    expect(result.limitText).toContain("The limit is LoadGen's, not the SUT's");
+  });
+
+  it('does not believe a LoadGen that was too slow once', async () => {
+    let hasHappened = false;
+    const inner = queueProbes(queue, search);
+    const runProbe: RunProbe = async (spec) => {
+      const outcome = await inner(spec);
+      if (spec.number !== 2 || hasHappened) return outcome;
+      hasHappened = true;
+      return { ...steady(1e9), end: { ...END, isGeneratorBound: true } };
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result.limit).toBe('sut');
+    expect(result.probes.map(({ verdict }) => verdict)).toContain('generator-bound');
+  });
+
+  it('names a SUT that loses samples as the limit', async () => {
+    const lost = { counts: { lostSamples: 3, issuedSamples: 1000 }, faultText: 'queue is full' };
+    const runProbe: RunProbe = async ({ load, kind }) =>
+      load > 700 && kind !== 'unloaded' ? steady(1e6, { end: { ...END, ...lost } }) : steady(1e6);
+    const result = await findPeak(searchOf(10e6), runProbe);
+    expect(result).toMatchObject({ ending: 'found', limit: 'lost-samples' });
+    expect(result.limitText).toContain('3 of 1000 samples lost (first: queue is full)');
+    expect(result.value).toBeGreaterThan(690);
+  });
+
+  it('ends at the plan memory where nothing misses the bound', async () => {
+    const result = await findPeak(searchOf(10e6, { loadMax: 5000 }), async () => steady(1e6));
+    expect(result).toMatchObject({ ending: 'open', value: 5000, limit: 'load-max' });
+    expect(result.interval).toEqual({ low: 5000, high: Number.POSITIVE_INFINITY });
+  });
+
+  it('makes five runs in v0.5 and steps down by half a percent or more when one fails', async () => {
+    const loads: number[] = [];
+    const full = { ...RULE, runs: 5, hasEarlyStopping: false, minDurationNs: 30e9 };
+    const five = searchOf(10e6, { full, precision: 0.05, screeningNsMax: 30e9 });
+    const inner = queueProbes(queue, five);
+    const runProbe: RunProbe = async (spec) => {
+      if (spec.kind !== 'full') return await inner(spec);
+      loads.push(spec.load);
+      const reasons = [{ rule: 'latency-bound', text: 'missed', needed: '', seen: '', key: null }];
+      const isValid = loads.length !== 3;
+      return steady(1e6, { isValid, reasons, samplesPerSecond: 1000 - loads.length });
+    };
+    const result = await findPeak(five, runProbe);
+    expect(loads).toHaveLength(8);
+    expect(new Set(loads.slice(0, 3)).size).toBe(1);
+    expect(new Set(loads.slice(3)).size).toBe(1);
+    expect(loads[3]).toBeLessThanOrEqual((loads[0] as number) * 0.995);
+    expect(result).toMatchObject({ ending: 'found', value: loads[3], samplesPerSecond: 992 });
+  });
+
+  it('ends where a full run is INVALID for a reason that no lighter load changes', async () => {
+    const inner = queueProbes(queue, search);
+    const reasons = [
+      { rule: 'network-rules', text: 'Rules are broken.', needed: '', seen: '', key: null },
+    ];
+    const result = await findPeak(search, async (spec) =>
+      spec.kind === 'full' ? steady(1e6, { isValid: false, reasons }) : await inner(spec),
+    );
+    expect(result).toMatchObject({ ending: 'unconfirmed', value: null });
+    expect(result.limitText).toContain('Rules are broken.');
+    expect(result.probes.filter(({ kind }) => kind === 'full')).toHaveLength(1);
+  });
+
+  it('gives up after as many loads as were allowed', async () => {
+    const limited = { ...search, full: { ...search.full, loadsMax: 3 } };
+    const inner = queueProbes(queue, limited);
+    const reasons = [{ rule: 'latency-bound', text: 'missed', needed: '', seen: '', key: null }];
+    const result = await findPeak(limited, async (spec) =>
+      spec.kind === 'full'
+        ? { ...(await inner(spec)), isValid: false, reasons }
+        : await inner(spec),
+    );
+    expect(result).toMatchObject({ ending: 'unconfirmed', value: null });
+    expect(result.probes.filter(({ kind }) => kind === 'full')).toHaveLength(3);
+    expect(result.estimate).toBeGreaterThan(700);
+  });
+
+  it.each([
+    ['fault', 'ERR_SUT_LOST'],
+    ['stall', 'ERR_SUT_LOST'],
+    ['interrupted', 'ERR_INTERRUPTED'],
+  ] as const)('throws at a probe that ended by a %s, and counts it not', async (endCause, code) => {
+    const probes: PeakProbe[] = [];
+    const search = findPeak(
+      searchOf(10e6),
+      async () => steady(1e6, { end: { ...END, endCause } }),
+      {
+        onProbe: (probe) => probes.push(probe),
+      },
+    );
+    await expect(search).rejects.toMatchObject({ code });
+    expect(probes).toEqual([]);
+  });
+});
+
+describe('findPeak of streams', () => {
+  const streams = searchOf(50e6, {
+    kind: 'streams',
+    loadMax: 65_536,
+    full: { ...RULE, hasEarlyStopping: false },
+  });
+  /** A SUT that takes 3.3 ms per stream: 15 of them in 50 ms. */
+  const perStream: RunProbe = async ({ load }) => steady(load * 3.3e6);
+
+  it('finds the largest whole number', async () => {
+    const result = await findPeak(streams, perStream);
+    expect(result).toMatchObject({ ending: 'found', value: 15, interval: { low: 15, high: 15 } });
+  });
+
+  it('steps down by one when the full run misses', async () => {
+    const reasons = [{ rule: 'latency-bound', text: 'missed', needed: '', seen: '', key: null }];
+    const result = await findPeak(streams, async (spec) =>
+      spec.kind === 'full' && spec.load > 13
+        ? steady(60e6, { isValid: false, reasons })
+        : await perStream(spec),
+    );
+    expect(result).toMatchObject({ ending: 'found', value: 13 });
+  });
+
+  it('says that a single stream is too much', async () => {
+    const result = await findPeak(streams, async () => steady(60e6));
+    expect(result).toMatchObject({ ending: 'none', value: null });
+  });
+});
