@@ -7,6 +7,7 @@ import { removeAudit, writeAudit } from '../audit/audit-file.ts';
 import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
+import type { RecordedSet } from '../engine/issued-set.ts';
 import { startTest } from '../engine/start-test.ts';
 import type { TestParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
@@ -26,6 +27,11 @@ import type { ScoredAccuracy } from './score-accuracy.ts';
 
 /** Longest wait for outstanding samples once a node is lost. */
 const DRAIN_TIMEOUT_NS = 2e9;
+
+/** How long a run waits for outstanding samples after a fault, in ns. */
+export function drainTimeoutNs({ dispatch, stallTimeoutNs }: RunPlan): number {
+  return dispatch.onNodeLoss === 'drain' ? stallTimeoutNs : DRAIN_TIMEOUT_NS;
+}
 
 /** A run and everything that is said about it. */
 export interface RunReport extends KeptRun {
@@ -67,7 +73,7 @@ export async function performRun(
  * @throws MlperfError when something is wrong before the first query, or the logs cannot be written.
  */
 export async function measureRun(
-  { plan, dataSet, dataSetCheck, store }: PreparedRun,
+  { plan, dataSet, dataSetCheck, store, onSet }: PreparedRun,
   terminal: Terminal,
   interruption: Interruption,
   onBegin: () => void = () => {},
@@ -108,11 +114,11 @@ export async function measureRun(
     extendsUntilDecided: plan.extendsUntilDecided,
     selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
-    drainTimeoutNs: plan.dispatch.onNodeLoss === 'drain' ? plan.stallTimeoutNs : DRAIN_TIMEOUT_NS,
+    drainTimeoutNs: drainTimeoutNs(plan),
     generatorLagShareMax: plan.generatorLagShareMax,
     signal: interruption.signal,
     judge: judge.judge,
-    ...watch.testParts(),
+    ...alsoTelling(onSet, watch.testParts()),
   }).catch(async (error: unknown) => {
     await keeper.records.abandon();
     throw error;
@@ -145,6 +151,16 @@ async function openKeeper(plan: RunPlan, qdl: QueryDispatchLibrary): Promise<Run
     await qdl.stop(); // Later on the engine sees to that.
     throw error;
   }
+}
+
+/** The doors with one more listener for the records of each set. */
+function alsoTelling(onSet: PreparedRun['onSet'], doors: Partial<TestParts>): Partial<TestParts> {
+  if (onSet === undefined) return doors;
+  const keepRecords = async (set: RecordedSet): Promise<void> => {
+    onSet(set);
+    await doors.keepRecords?.(set);
+  };
+  return { ...doors, keepRecords };
 }
 
 /** Runs the test and writes its audit, with what is known also when it breaks off. */

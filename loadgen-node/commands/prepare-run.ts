@@ -3,6 +3,7 @@ import { percentOf, type Terminal } from '../../shared/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
+import type { RecordedSet } from '../engine/issued-set.ts';
 import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import type { Interruption } from './interruption.ts';
@@ -15,6 +16,8 @@ export interface PreparedRun {
   readonly dataSet: DataSet;
   readonly dataSetCheck: DataSetCheck;
   readonly store: SampleStore;
+  /** Called with the records of each set of a performance run, untimed, before anybody else takes them. Default: nobody. */
+  readonly onSet?: (set: RecordedSet) => void;
 }
 
 /**

@@ -1,0 +1,114 @@
+import { formatNs } from '../../shared/config/duration.ts';
+import { loadText, rateText } from '../peak/peak-result.ts';
+import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
+
+/** What is searched, in one line. */
+export function searchText(search: PeakSearch, output: string): string {
+  const { boundNs, kind, full } = search;
+  const what = kind === 'rate' ? 'queries per second' : 'streams';
+  const rule = full.runs === 1 ? 'one full run' : `${full.runs} full runs`;
+  const late = kind === 'rate' ? 'latency' : 'arrival interval';
+  return (
+    `Searching the most ${what} with ${late} ${formatNs(boundNs)} at percentile ${percentileText(search)}, ` +
+    `confirmed by ${rule}; kept in ${output}`
+  );
+}
+
+const WIDTHS = { number: 3, kind: 9, load: 10, queries: 8, latency: 9, share: 8, interval: 17 };
+
+/** Head of the table of probes. */
+export function probeHeader(search: PeakSearch): string {
+  const { number, kind, load, queries, latency, share, interval } = WIDTHS;
+  return [
+    '#'.padStart(number),
+    'probe'.padEnd(kind),
+    (search.kind === 'rate' ? 'queries/s' : 'streams').padStart(load),
+    'queries'.padStart(queries),
+    `p${percentileText(search)}`.padStart(latency),
+    'late'.padStart(share),
+    '95 % sure'.padStart(interval),
+    'verdict: why',
+  ].join(' ');
+}
+
+/** A probe as a line of the table. */
+export function probeLine(search: PeakSearch, probe: PeakProbe): string {
+  const { number, kind, load, queries, latency, share, interval } = WIDTHS;
+  const late = probe.queries === 0 ? '-' : shareText(probe.overlatencyQueries / probe.queries);
+  const loadOf = search.kind === 'rate' ? rateText(probe.load) : String(probe.load);
+  return [
+    String(probe.number).padStart(number),
+    probe.kind.padEnd(kind),
+    (probe.kind === 'unloaded' ? '-' : loadOf).padStart(load),
+    String(probe.queries).padStart(queries),
+    formatNs(probe.percentileNs).padStart(latency),
+    late.padStart(share),
+    `${shareText(probe.shareLow)} - ${shareText(probe.shareHigh)}`.padStart(interval),
+    isSameWord(probe) ? probe.why : `${probe.verdict}: ${probe.why}`,
+  ].join(' ');
+}
+
+/** How the search ended, as a person wants to read it, ending with a newline. */
+export function peakText(search: PeakSearch, result: PeakResult): string {
+  const rows: (readonly [string, string])[] = [
+    ['Peak', peakOf(search, result)],
+    ['Interval', intervalText(search, result)],
+    ['Limit', result.limitText],
+    ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
+    ['Logs', foldersOf(result)],
+  ];
+  return `\n${rows.map(([label, text]) => `${label.padEnd(9)} ${text}\n`).join('')}`;
+}
+
+function peakOf(
+  search: PeakSearch,
+  { ending, value, samplesPerSecond, limit }: PeakResult,
+): string {
+  if (value === null) {
+    if (limit === 'generator') return 'none: LoadGen itself was too slow';
+    return ending === 'none' ? 'none: no load keeps the bound' : 'none is confirmed';
+  }
+  const found = loadText(search, value);
+  if (search.full.runs === 0) return `${found}, not confirmed by full runs`;
+  const runs =
+    search.full.runs === 1 ? 'a VALID run' : `${search.full.runs} VALID runs, the lowest`;
+  return `${found}, confirmed by ${runs} with ${rateText(samplesPerSecond ?? 0)} samples/s completed`;
+}
+
+function intervalText(search: PeakSearch, result: PeakResult): string {
+  const { interval, estimate, confidence, isPrecise } = result;
+  if (interval === null || estimate === null) return 'nothing is known of a limit';
+  const sure = `${Number((confidence * 100).toPrecision(4))} % sure`;
+  if (!Number.isFinite(interval.high)) {
+    return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
+  }
+  if (search.kind === 'streams') {
+    return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; each verdict 99 % sure`;
+  }
+  const width = ((interval.high - interval.low) / 2 / estimate) * 100;
+  const asked = isPrecise ? '' : ', wider than was asked for';
+  return (
+    `the limit lies from ${rateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
+    `${rateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
+  );
+}
+
+function foldersOf({ value, probes }: PeakResult): string {
+  const folders = probes
+    .filter(({ kind, load, folder }) => kind === 'full' && load === value && folder !== null)
+    .map(({ folder }) => folder);
+  return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
+}
+
+/** A full run that is VALID says so itself. */
+function isSameWord({ kind, verdict }: PeakProbe): boolean {
+  return kind === 'full' && verdict === 'keeps';
+}
+
+function shareText(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}
+
+function percentileText({ percentile }: PeakSearch): string {
+  return String(Number((percentile * 100).toPrecision(6)));
+}
