@@ -36,7 +36,8 @@ export function inProcessProbes(
         ...(isFull ? {} : { qsl: staysLoaded(prepared.store) }),
         ...(isDecided !== undefined && { earlyEnd: { boundNs: boundOf(settings), isDecided } }),
       });
-      return kept.outcome(outcome, isFull ? folder : undefined);
+      const lagNsMax = isFull ? undefined : plan.generatorLagShareMax * boundOf(settings);
+      return kept.outcome(outcome, isFull ? folder : undefined, lagNsMax);
     } finally {
       if (!isFull) rmSync(folder, { recursive: true, force: true });
     }

@@ -45,7 +45,7 @@ export class Relay implements Ticking {
       ticker.wake();
     });
     // Whichever end breaks, the other one sees it at once: a reset does not queue.
-    from.on('error', () => to.destroy());
+    from.on('error', () => to.resetAndDestroy());
     from.on('close', () => {
       if (!this.#hasEnded) to.destroy();
       this.#hasEnded = true;
