@@ -17,6 +17,7 @@ const TOGETHER = [
   'faults-nodes',
   'imagenet-node',
   'imagenet-run',
+  'in-process',
   'large-query',
   'live-view',
   'operations',

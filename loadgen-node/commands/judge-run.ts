@@ -120,6 +120,7 @@ export function marksOf(plan: RunPlan): string[] {
   if (plan.auditConfig !== undefined) {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
+  if (plan.linkMark !== undefined) marks.push(plan.linkMark);
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);

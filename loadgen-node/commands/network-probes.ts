@@ -99,7 +99,7 @@ async function shortProbe(
 }
 
 /** The samples are the same in every probe: loading them anew would take longer than the probe. */
-function staysLoaded(store: QuerySampleLibrary): QuerySampleLibrary {
+export function staysLoaded(store: QuerySampleLibrary): QuerySampleLibrary {
   return {
     name: store.name,
     totalSampleCount: store.totalSampleCount,

@@ -35,6 +35,18 @@ export async function prepareRun(
   for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
+  return await prepareData(plan, terminal, interruption);
+}
+
+/**
+ * Opens and checks the data set alone: for a run whose SUT is in this process.
+ * @throws MlperfError
+ */
+export async function prepareData(
+  plan: RunPlan,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<PreparedRun> {
   const benchmark = await loadgenBenchmark(plan.rules.key);
   const onProgress: PrepareProgress = (fraction, what) =>
     terminal.status(what, percentOf(fraction));

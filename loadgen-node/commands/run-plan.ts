@@ -36,6 +36,8 @@ export interface RunPlan extends RunTestSettings {
   readonly division: Division;
   readonly loadgen: LoadgenBehaviour;
   readonly dispatch: DispatchSettings;
+  /** What stands between LoadGen and its nodes beside their network, as a mark for all logs; absent: nothing does. */
+  readonly linkMark?: string;
   readonly output: string;
   readonly cacheFolder: string;
   readonly dataFolder: string | undefined;

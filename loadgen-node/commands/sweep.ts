@@ -1,10 +1,173 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createCommand } from '../../shared/config/command-line.ts';
+import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import { addJson, writeResult } from '../../shared/config/json-output.ts';
+import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
+import { splitAddress } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { packageVersion } from '../../shared/process/package-files.ts';
+import { Terminal } from '../../shared/process/terminal.ts';
+import { isLoopback } from '../../shared/security/loopback.ts';
+import type { PeakSearch } from '../peak/peak-search.ts';
+import { renderHeatMap } from '../report/render-heat-map.ts';
+import { cellsOf, type LinkGrid, parseLinkGrid } from '../sweep/link-conditions.ts';
+import {
+  readSweep,
+  SWEEP_FILE,
+  type Sweep,
+  type SweepQuestion,
+  writeSweep,
+} from '../sweep/sweep-file.ts';
+import { heatMapOf, sweepTable } from '../sweep/sweep-views.ts';
+import { planFindPeak } from './find-peak-plan.ts';
+import { FIND_PEAK_SETTINGS } from './find-peak-settings.ts';
+import { Interruption } from './interruption.ts';
+import { prepareRun } from './prepare-run.ts';
+import type { RunPlan } from './run-plan.ts';
+import { measureCells } from './sweep-cells.ts';
+import { type ChosenLinkMaker, chooseLinkMaker } from './sweep-link.ts';
+import { SWEEP_OPTIONS } from './sweep-settings.ts';
 
-/** `longhaul sweep`. */
-export function sweepCommand(_setExitCode: (code: number) => void): Command {
-  return createCommand(
-    'sweep',
-    'search the peak over a grid of delays, rates and losses of the link',
+const ABOUT = 'search the peak over a grid of delays, rates and losses of the link';
+const PAGE_FILE = 'longhaul_sweep.html';
+
+const EXAMPLE = `
+Example:
+  longhaul sweep --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 50ms \\
+    --delay 0,1,5,10ms --rate 100mbit,1gbit --loss 0,0.1% --output results/sweep
+  longhaul sweep ... --output results/sweep --resume     after Ctrl-C: cells that are done are kept
+
+Each cell is a search of find-peak through a link of those conditions. --delay is one way.
+
+Exit codes: 0 every cell was measured, 3 some were not or found no value, 2 wrong flag or key, 4 SUT, 5 data set,
+6 this machine, 130 Ctrl-C.`;
+
+/** `longhaul sweep`: what the link does to the peak. */
+export function sweepCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand('sweep', ABOUT);
+  const { keepProbes: _keepProbes, ...settings } = FIND_PEAK_SETTINGS;
+  return addJson(addSettings(command, { ...SWEEP_OPTIONS, ...settings }))
+    .addHelpText('after', EXAMPLE)
+    .action(async () => setExitCode(await runSweep(command)));
+}
+
+async function runSweep(command: Command): Promise<number> {
+  const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
+  const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);
+  const grid = parseLinkGrid(options);
+  const { run: plan, search, recordOf } = planFindPeak(values, settings);
+  if (search === null) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `sweep searches peaks: --scenario server, or multi-stream with --round v0.5; not ${values.scenario}`,
+    );
+  }
+  const { output } = plan;
+  const terminal = new Terminal();
+  const maker = await chooseLinkMaker(options);
+  const notes = notesOf(plan, maker, grid);
+  for (const note of notes) terminal.line(`note: ${note}`);
+  const begun: Sweep = {
+    schemaVersion: 1,
+    longhaul: packageVersion(),
+    question: questionOf(settings, maker, search),
+    notes,
+    cells: [],
+  };
+  const earlier = earlierCells(output, begun.question, values.resume);
+  const interruption = new Interruption(() => terminal.line('interrupted: ending the sweep'));
+  const prepared = await prepareRun(plan, terminal, interruption);
+  const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, titleOf(plan, search));
+  const start = { ...begun, cells: earlier?.cells ?? [] };
+  writeSweep(output, start);
+  const job = { prepared, search, maker, recordOf, output, terminal, interruption };
+  let sweep: Sweep;
+  try {
+    sweep = await measureCells(job, cellsOf(grid), start, drawPage);
+  } catch (error) {
+    if (interruption.exitCode === undefined) throw error;
+    terminal.line(`the cells that are done are in ${output}: --resume goes on from there`);
+    return interruption.exitCode;
+  }
+  drawPage(sweep);
+  terminal.clear();
+  const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
+  writeResult(command, { text: `${sweepTable(sweep, grid)}${written}`, json: sweep });
+  const isWhole = sweep.cells.every(
+    ({ result }) => !('failure' in result) && result.value !== null,
   );
+  return isWhole ? EXIT.valid : EXIT.invalid;
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where a sweep would be replaced, or another one gone on with */
+function earlierCells(
+  output: string,
+  question: SweepQuestion,
+  isResumed: boolean,
+): Sweep | undefined {
+  const earlier = readSweep(output, question, isResumed);
+  if (isResumed || earlier === undefined) return earlier;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${output} holds a sweep: --resume goes on with it, another --output begins a new one`,
+  );
+}
+
+/** Where a run is written, and what a search may be told anew, changes no cell. */
+const NOT_ASKED: readonly string[] = ['output', 'resume', 'keepProbes', 'cacheDir'];
+
+function questionOf(
+  settings: readonly ResolvedSetting[],
+  maker: ChosenLinkMaker,
+  { kind }: PeakSearch,
+): SweepQuestion {
+  const asked = settings
+    .filter(({ key, raw }) => raw !== undefined && !NOT_ASKED.includes(key))
+    .map(({ key, raw }) => [key, JSON.stringify(raw)]);
+  return {
+    settings: Object.fromEntries(asked),
+    with: maker.with === 'shim' ? `shim, loss seed ${maker.seed}` : `tc on ${maker.device}`,
+    unit: kind === 'rate' ? 'queries/s' : 'streams',
+  };
+}
+
+function notesOf({ dispatch }: RunPlan, maker: ChosenLinkMaker, grid: LinkGrid): string[] {
+  const notes = [
+    'longhaul is not the C++ LoadGen of an approved revision: none of these numbers is an MLPerf result',
+  ];
+  if (maker.with === 'shim') {
+    const why = maker.why === undefined ? '' : `, because ${maker.why}`;
+    notes.push(
+      `a shim on the LoadGen node makes the links${why}: a model of links, division open; it takes processor time of this machine`,
+    );
+  } else notes.push(`tc on ${maker.device} makes the links, division open`);
+  if (maker.with === 'shim' && grid.lossShares.some((share) => share > 0)) {
+    notes.push(
+      'losses are a model on top of TCP: a lost segment comes late and holds up what follows, no sender slows down; real links lose more throughput',
+    );
+  }
+  const local = dispatch.nodes.filter((address) => isLoopback(splitAddress(address)?.host ?? ''));
+  if (local.length > 0) {
+    notes.push(`${local.join(', ')}: on this machine, LoadGen, SUT and link share its cores`);
+  }
+  return notes;
+}
+
+function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: PeakSearch): string {
+  const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
+  return `${what}, ${rules.key}: p${Number((percentile * 100).toPrecision(6))} within ${boundNs / 1e6} ms`;
+}
+
+/** @throws MlperfError `ERR_OUTPUT` */
+function writePage(output: string, sweep: Sweep, grid: LinkGrid, title: string): void {
+  const path = join(output, PAGE_FILE);
+  try {
+    writeFileSync(path, renderHeatMap(heatMapOf(sweep, grid, title)));
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+  }
 }

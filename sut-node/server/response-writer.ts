@@ -117,7 +117,7 @@ export function writeResponses(
  * Lengths between consecutive instants, so that they sum exactly to the residence time: from the arrival of
  * the sample's last byte to this moment.
  */
-function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): ServiceTimes {
+export function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): ServiceTimes {
   return {
     receiveNs: sample.queuedAtNs - sample.arrivedAtNs,
     queueNs: times.takenAtNs - sample.queuedAtNs,

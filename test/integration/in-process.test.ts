@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadInProcessNode } from '../../loadgen-node/commands/in-process-node.ts';
+import { measureInProcess } from '../../loadgen-node/commands/in-process-run.ts';
+import { Interruption } from '../../loadgen-node/commands/interruption.ts';
+import { performRun } from '../../loadgen-node/commands/perform-run.ts';
+import { prepareData } from '../../loadgen-node/commands/prepare-run.ts';
+import { planRun, type RunPlan } from '../../loadgen-node/commands/run-plan.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
+import { RUN_FILES } from '../../loadgen-node/run-folder/run-folder.ts';
+import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
+import { NOWHERE, Terminal } from '../../shared/process/terminal.ts';
+import { readRunLogs } from '../support/run-logs.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+import { startTestNode } from '../support/test-sut-node.ts';
+
+// Goal: the model in LoadGen's own process answers as the same model behind gRPC does, and nobody takes its runs for those of a
+// network. Method: digits, every image once, both ways.
+const PREPARE_TIMEOUT_MS = 120_000;
+const cacheDir = testCacheFolder();
+const context = { terminal: new Terminal(NOWHERE), interruption: new Interruption(() => {}) };
+let node: InProcessNode;
+
+beforeAll(async () => {
+  const flags = { benchmark: 'digits', batchSizeMax: '8', cacheDir };
+  node = await loadInProcessNode({ flags, file: undefined }, context.terminal);
+}, PREPARE_TIMEOUT_MS);
+
+afterAll(() => node.stop());
+
+function plan(sut: string, flags: Record<string, string>): RunPlan {
+  const all = { benchmark: 'digits', sut, output: suiteFolder(), cacheDir, ...flags };
+  return planRun(
+    resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all }).values,
+  );
+}
+
+/** Responses by sample, as they were logged. */
+function responsesIn(folder: string): Map<number, string> {
+  const text = readFileSync(join(folder, RUN_FILES.accuracy), 'utf8');
+  const entries = JSON.parse(text) as { qsl_idx: number; data: string }[];
+  return new Map(entries.map(({ qsl_idx: index, data }) => [index, data]));
+}
+
+describe('digits in process', () => {
+  it('answers each image as the same model behind a network does', async () => {
+    const accuracy = { scenario: 'Offline', mode: 'accuracy', targetQps: '100', dataCount: '100' };
+    const served = await startTestNode();
+    const network = await performRun(
+      plan(served.address, accuracy),
+      context.terminal,
+      context.interruption,
+    );
+    const alone = plan('127.0.0.1:1', accuracy);
+    const prepared = await prepareData(alone, context.terminal, context.interruption);
+    const { outcome } = await measureInProcess(prepared, node, context);
+    expect(outcome.verdicts.longhaul).toEqual({ isValid: true, reasons: [] });
+    const responses = responsesIn(alone.output);
+    expect(responses.size).toBe(prepared.dataSet.totalSampleCount);
+    expect(responses).toEqual(responsesIn(network.plan.output));
+  });
+
+  it('measures one query after the other, tells its times, and marks its logs', async () => {
+    const streamed = plan('127.0.0.1:1', {
+      scenario: 'SingleStream',
+      minDuration: '1ms',
+      minQueryCount: '100',
+    });
+    const prepared = await prepareData(streamed, context.terminal, context.interruption);
+    const { outcome, records } = await measureInProcess(prepared, node, context);
+    expect(outcome.sutName).toContain('no network');
+    expect(outcome.sutName).not.toContain('Network SUT');
+    expect(outcome.performance?.counts.completedSamples).toBe(
+      outcome.performance?.counts.issuedSamples,
+    );
+    expect(records?.service.computeNs.every((ns) => ns > 0)).toBe(true);
+    expect(readRunLogs(streamed.output).summary).toContain('no result of the Network division');
+    expect(node.configuration).toMatch(/^digits\/longhaul-digits-example\/cpu-w1t1b8\//);
+  });
+});

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { EfficiencyReport } from '../../loadgen-node/efficiency/efficiency-text.ts';
+import { SWEEP_FILE, type Sweep } from '../../loadgen-node/sweep/sweep-file.ts';
+import { longhaul } from '../support/longhaul-process.ts';
+import { readRunLogs } from '../support/run-logs.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { startTestNode } from '../support/test-sut-node.ts';
+
+// Goal: the two verbs from the command line to their files. The figures of a busy machine are not judged.
+const EFFICIENCY = [
+  'efficiency',
+  '--benchmark',
+  'delay',
+  '--sample-bytes',
+  '16',
+  '--delay-model',
+  'fixed:2ms',
+];
+const STREAM = ['--scenario', 'single-stream', '--min-duration', '1ms', '--min-query-count', '100'];
+
+describe('longhaul efficiency', () => {
+  it('compares a node that it starts with the same model in process', async () => {
+    const output = tempFolder();
+    const flags = [...STREAM, '--repeats', '2', '--output', output, '--json'];
+    const { stdout, code } = await longhaul([...EFFICIENCY, ...flags]);
+    expect([0, 3]).toContain(code);
+    const report = JSON.parse(stdout) as EfficiencyReport;
+    expect(report.inProcess.model).toEqual(report.network.model);
+    expect(report.comparison.latency?.pairs).toBe(2);
+    expect(report.comparison.parts.map(({ part }) => part)).toContain('network');
+    expect(report.notes[0]).toContain('one machine');
+    expect(readRunLogs(join(output, 'in-process', 'run_1')).summary).toContain('no network');
+    expect(existsSync(join(output, 'network', 'run_2', 'network_audit.json'))).toBe(true);
+  });
+
+  it('compares with a file of the SUT machine, and refuses one of other settings', async () => {
+    const closed = join(tempFolder(), 'closed.json');
+    const inside = await longhaul([
+      ...EFFICIENCY,
+      ...STREAM,
+      '--in-process-only',
+      '--repeats',
+      '1',
+      '--output',
+      closed,
+    ]);
+    expect(inside.stdout).toContain(`written to ${closed}`);
+    const node = await startTestNode({ benchmark: 'delay' });
+    const across = [
+      'efficiency',
+      '--sut',
+      node.address,
+      '--in-process',
+      closed,
+      '--benchmark',
+      'delay',
+    ];
+    const refused = await longhaul([
+      ...across,
+      ...STREAM,
+      '--sample-bytes',
+      '16',
+      '--output',
+      tempFolder(),
+    ]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('SUT configuration: in process');
+  });
+
+  it.each([
+    [['--sut', '127.0.0.1:1'], '--sut needs --in-process FILE'],
+    [['--in-process', 'a.json'], '--in-process needs --sut'],
+    [['--in-process-only', '--sut', '127.0.0.1:1'], 'measures no network'],
+    [['--sut', '127.0.0.1:1,127.0.0.1:2', '--in-process', 'a.json'], 'names 2 nodes'],
+    [['--delay-model', 'slow'], '--delay-model'],
+  ])('refuses %j', async (flags, expected) => {
+    const { code, stderr } = await longhaul(['efficiency', '--benchmark', 'delay', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(expected);
+  });
+});
+
+describe('longhaul sweep', () => {
+  it('measures each cell, keeps those that are done, and draws them', async () => {
+    const node = await startTestNode({ benchmark: 'delay' });
+    const output = tempFolder();
+    const search = [
+      '--benchmark',
+      'delay',
+      '--sample-bytes',
+      '16',
+      '--latency',
+      '200ms',
+      '--percentile',
+      '50',
+    ];
+    const short = [
+      '--min-duration',
+      '1s',
+      '--search-time',
+      '2s',
+      '--confirm-loads',
+      '1',
+      '--generator-lag-max',
+      '99',
+    ];
+    const flags = ['sweep', '--sut', node.address, ...search, ...short, '--output', output];
+    const grid = ['--rate', '1mbit', '--delay'];
+    const first = await longhaul([...flags, ...grid, '0']);
+    expect([0, 3]).toContain(first.code);
+    const again = await longhaul([...flags, ...grid, '0,1ms']);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('--resume goes on with it');
+    const resumed = await longhaul([...flags, ...grid, '0,1ms', '--resume']);
+    expect(resumed.stderr).toContain('cell 1 of 2: kept');
+    const sweep = JSON.parse(readFileSync(join(output, SWEEP_FILE), 'utf8')) as Sweep;
+    expect(sweep.cells.map(({ link }) => link.delayNs)).toEqual([0, 1e6]);
+    expect(readFileSync(join(output, 'longhaul_sweep.html'), 'utf8')).toContain('1mbit');
+    const confirmed = join(output, sweep.cells[0]?.folder ?? '', 'confirm-');
+    const runs = Array.from({ length: 20 }, (_, i) => `${confirmed}${i}`).filter(existsSync);
+    expect(readRunLogs(runs[0] ?? '').summary).toContain(
+      'a shim on the LoadGen node stood between',
+    );
+  });
+
+  it.each([
+    [['--delay', 'fast'], '--delay "fast"'],
+    [['--scenario', 'offline', '--target-qps', '1'], 'sweep searches peaks'],
+    [['--with', 'tc'], '--with tc needs --device'],
+  ])('refuses %j', async (flags, expected) => {
+    const base = ['sweep', '--sut', '127.0.0.1:1', '--benchmark', 'delay'];
+    const { code, stderr } = await longhaul([...base, ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(expected);
+  });
+});
