@@ -46,8 +46,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   writeGenerated(context, plan);
   logs.flush();
 
-  const { nextIds } = context;
-  const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
+  const ids = takeIds(context, plan);
   const controller = new IssueQueryController({
     sut: parts.sut,
     clock: parts.clock,
@@ -71,8 +70,6 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     tokens,
     responses,
   });
-  nextIds.queryId += plan.queryCount;
-  nextIds.responseId += sampleCount;
   interruption.notify(() => controller.interrupt());
   const beginMs = Date.now();
   const lookers = new SetLookers(context, input, { plan, recorder, controller });
@@ -89,6 +86,17 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
   const keeping = phase === 'performance' ? handOnRecords(context, issued) : undefined;
   if (keeping !== undefined) await keeping;
   return issued;
+}
+
+/** Ids of the set; those of the next one follow them. */
+function takeIds(
+  { nextIds }: TestContext,
+  { queryCount, samplesPerQuery }: QueryPlan,
+): { readonly firstQueryId: number; readonly firstResponseId: number } {
+  const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
+  nextIds.queryId += queryCount;
+  nextIds.responseId += queryCount * samplesPerQuery;
+  return ids;
 }
 
 /** The samples are about to be unloaded. */
