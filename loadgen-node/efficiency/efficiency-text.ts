@@ -50,7 +50,7 @@ export function efficiencySentence({ efficiency, whyNot, latency, parts }: Compa
   const [most] = parts.toSorted((a, b) => b.differenceNs - a.differenceNs);
   if (most !== undefined && most.differenceNs >= PART_NS_MIN) {
     sentences.push(
-      `In the mean most of it is ${most.part}: ${signed(most.differenceNs)} (${formatNs(most.inProcessNs)} in process, ${formatNs(most.networkNs)} over the network).`,
+      `In the mean most of it is ${most.part}: ${signed(most.differenceNs)} (${plain(most.inProcessNs)} in process, ${plain(most.networkNs)} over the network).`,
     );
   }
   return sentences.join(' ');
@@ -113,8 +113,8 @@ function partsTable(parts: readonly PartDifference[]): string[] {
     ['where it goes (mean)', 'in process', 'network', 'difference'],
     ...parts.map(({ part, inProcessNs, networkNs, differenceNs }) => [
       part,
-      formatNs(inProcessNs),
-      formatNs(networkNs),
+      plain(inProcessNs),
+      plain(networkNs),
       signed(differenceNs),
     ]),
   ]);
@@ -134,7 +134,12 @@ function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 function signed(ns: number): string {
-  return ns < 0 ? `-${formatNs(-ns)}` : `+${formatNs(ns)}`;
+  return ns < 0 ? plain(ns) : `+${plain(ns)}`;
+}
+
+/** The remainder that is called network may lie below 0. */
+function plain(ns: number): string {
+  return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
 }
 
 function percent(share: number): string {
