@@ -10,8 +10,9 @@ const FIRST_MARGIN = 0.5;
 const STEP_SHARE = 0.9;
 /** A step up is made where it gains this share of the precision that was asked for. */
 const STEP_UP_MIN = 0.5;
-/** Step down where samples were lost or LoadGen was too slow: no curve says how far. */
+/** First step down where samples were lost or LoadGen was too slow: no curve says how far, so that each further one is twice as long. */
 const STEP_DOWN_BROKEN = 0.05;
+const STEP_DOWN_BROKEN_MAX = 0.4;
 
 /** Full runs at one load. */
 interface TriedLoad {
@@ -28,15 +29,22 @@ export type FullStep =
 /** Groups full runs by their load, in the order in which the loads were tried. */
 export function triedLoads(fulls: readonly PeakProbe[], rule: FullRunRule): TriedLoad[] {
   const loads = [...new Set(fulls.map(({ load }) => load))];
+  // At a load below one at which LoadGen was too slow twice nothing is made again: full runs are long.
+  let isForgiven = true;
   return loads.map((load) => {
     const all = fulls.filter((probe) => probe.load === load);
     // LoadGen may be disturbed: the first such run does not count, and is made again.
-    const disturbed = all.find(({ verdict }) => verdict === 'generator-bound');
+    const disturbed = isForgiven ? all.find(isGeneratorBound) : undefined;
     const runs = all.filter((probe) => probe !== disturbed);
+    if (runs.some(isGeneratorBound)) isForgiven = false;
     const hasFailed = runs.some(({ verdict }) => verdict !== 'keeps');
     const isWhole = runs.length >= rule.runs;
     return { load, runs, state: hasFailed ? 'failed' : isWhole ? 'passed' : 'begun' };
   });
+}
+
+function isGeneratorBound({ verdict }: PeakProbe): boolean {
+  return verdict === 'generator-bound';
 }
 
 /** The highest load that is confirmed; undefined: none is. */
@@ -99,12 +107,20 @@ function firstLoad(search: PeakSearch, curve: LoadCurve): number {
 /** Below the lowest that failed: as far as its own share says, since the next run has the same arrivals. */
 function stepDown(search: PeakSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
   const lowest = [...tried].sort((a, b) => a.load - b.load)[0] as TriedLoad;
-  const broken = lowest.runs.some(({ verdict }) => verdict !== 'keeps' && verdict !== 'misses');
-  if (broken) return lowest.load * (1 - STEP_DOWN_BROKEN);
+  if (isBroken(lowest)) {
+    const times = tried.filter(isBroken).length;
+    const step = Math.min(STEP_DOWN_BROKEN_MAX, STEP_DOWN_BROKEN * 2 ** (times - 1));
+    return lowest.load * (1 - step);
+  }
   const excess = Math.log(worstShare(lowest) / allowedShare(search, lowest.load));
   // A little more: the slope is uncertain.
   const step = (Math.max(0, excess) * 1.1) / curve.slope;
   return lowest.load * (1 - Math.min(0.3, Math.max(STEP_DOWN_MIN, step)));
+}
+
+/** Something else than the latency ended it. */
+function isBroken({ runs }: TriedLoad): boolean {
+  return runs.some(({ verdict }) => verdict !== 'keeps' && verdict !== 'misses');
 }
 
 /** Above the best, where it pays; undefined: it does not. */

@@ -139,6 +139,25 @@ describe('findPeak', PATIENCE, () => {
     expect(result.probes.map(({ verdict }) => verdict)).toContain('generator-bound');
   });
 
+  it('makes few full runs where LoadGen is too slow in all that are long, with steps that grow', async () => {
+    const inner = queueProbes(queue, search);
+    const loads: number[] = [];
+    const runProbe: RunProbe = async (spec) => {
+      if (spec.kind !== 'full') return await inner(spec);
+      loads.push(spec.load);
+      const reasons = [{ rule: 'generator-bound', text: 'late', needed: '', seen: '', key: null }];
+      return steady(1e9, { end: { ...END, isGeneratorBound: true }, isValid: false, reasons });
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result).toMatchObject({ ending: 'unconfirmed', limit: 'generator' });
+    const first = loads[0] as number;
+    // The first load is tried again, the others are not.
+    expect(loads[1]).toBe(first);
+    expect(new Set(loads).size).toBe(loads.length - 1);
+    expect(loads.length).toBeLessThanOrEqual(RULE.loadsMax + 1);
+    expect(loads.at(-1)).toBeLessThan(first / 4);
+  });
+
   it('names a SUT that loses samples as the limit', async () => {
     const lost = { counts: { lostSamples: 3, issuedSamples: 1000 }, faultText: 'queue is full' };
     const runProbe: RunProbe = async ({ load, kind }) =>
