@@ -88,6 +88,7 @@ export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
   readonly options: PlainOptions;
   readonly samples: SamplePayloads;
+  #isInUse = false;
   #library: QueryDispatchLibrary | undefined;
 
   constructor(options: PlainOptions, samples: SamplePayloads, nodes: readonly string[]) {
@@ -97,16 +98,35 @@ export class NetworkSut implements Qdl {
   }
 
   /**
-   * Makes the QDL of the next test.
+   * Makes the QDL of the next test; {@link stop} ends its use.
+   * @param orAbort Ends the wait for names of nodes.
    * @returns The plan with the addresses that names stand for.
-   * @throws MlperfError
+   * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
    */
-  async begin(plan: RunPlan): Promise<{ plan: RunPlan; library: QueryDispatchLibrary }> {
+  async begin(
+    plan: RunPlan,
+    orAbort: <T>(work: Promise<T>) => Promise<T>,
+  ): Promise<{ plan: RunPlan; library: QueryDispatchLibrary }> {
+    if (this.#isInUse) {
+      const message =
+        'startTest: sut is at work in another test; one QDL serves one test after the other';
+      throw new MlperfError('ERR_CONFIG_INVALID', message);
+    }
+    this.#isInUse = true;
+    try {
+      return this.#make(plan, await orAbort(resolveNodeAddresses(plan.dispatch.nodes)));
+    } catch (error) {
+      this.#isInUse = false;
+      throw error;
+    }
+  }
+
+  #make(plan: RunPlan, nodes: string[]): { plan: RunPlan; library: QueryDispatchLibrary } {
     const { digestOf, encoding } = this.samples;
     const dispatch = {
       ...plan.dispatch,
       encoding,
-      nodes: await resolveNodeAddresses(plan.dispatch.nodes),
+      nodes,
       digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
     };
     namingOptions(() => checkDispatchSettings(dispatch));
@@ -142,7 +162,11 @@ export class NetworkSut implements Qdl {
   async stop(): Promise<void> {
     const library = this.#library;
     this.#library = undefined;
-    await library?.stop();
+    try {
+      await library?.stop();
+    } finally {
+      this.#isInUse = false;
+    }
   }
 
   get #current(): QueryDispatchLibrary {

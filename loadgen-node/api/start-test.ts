@@ -119,7 +119,7 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
 /** SUT nodes: all that `longhaul run` leaves but its page. */
 async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestResult> {
   const { source, events } = named;
-  const { plan, library } = await events.orAbort(sut.begin(named.plan));
+  const { plan, library } = await sut.begin(named.plan, (work) => events.orAbort(work));
   const { dataSet, check: dataSetCheck } = source;
   const selfCheck = checkSelf();
   const about = { plan, dataSet, dataSetCheck };

@@ -35,7 +35,7 @@ export function timeLines({
   const whys = isGeneratorBound ? [`generator-bound: ${generatorBoundReason}`] : [];
   if (split !== null) whys.push(split.text);
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
-  if (health !== null) lines.push(...healthLines(health, isGeneratorBound));
+  if (health !== null) lines.push(...healthLines(health, performance));
   if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
   return lines;
 }
@@ -54,9 +54,12 @@ function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => n
 }
 
 /** Back-pressure counts where queries waited for it in a tenth of the time. */
-function healthLines(health: GeneratorHealth, isGeneratorBound: boolean): LabelledText[] {
+function healthLines(
+  health: GeneratorHealth,
+  { isGeneratorBound, summary: { scenario, arrivals } }: PerformanceOutcome,
+): LabelledText[] {
   const texts: string[] = [];
-  const causes = causesOfLateness(health);
+  const causes = causesOfLateness(health, scenario === 'Server' || arrivals !== null);
   // The reason of a generator-bound run names them already.
   if (!isGeneratorBound) texts.push(...causes);
   const lengthNs = health.seconds.at(-1)?.atNs ?? 0;

@@ -19,6 +19,9 @@ const GC_PAUSE_NS_NAMED = 10e6;
 const DELAY_NS_NAMED = 5e6;
 const CPU_SHARE_NAMED = 0.95;
 
+/** Looks at the event loop per ns (process-monitor.ts), of which p99 leaves one in a hundred. */
+const LATE_LOOKS_PER_NS = 0.01 / 5e6;
+
 /** Length of the watch, in ns. */
 function lengthNs({ seconds }: GeneratorHealth): number {
   return seconds.at(-1)?.atNs ?? 0;
@@ -28,8 +31,9 @@ function lengthNs({ seconds }: GeneratorHealth): number {
  * Whether LoadGen was kept from its work so that the latencies (Offline: the rate) are not the SUT's, in a scenario without a
  * schedule that lateness could be measured against. Only what cannot come from the SUT counts: a slow one leaves LoadGen idle.
  *
- * - SingleStream, MultiStream: it had no core for a third of the time; or the event loop was late, as a rule, by more than `shareMax` of a
- *   typical latency: completions were then read as late.
+ * - SingleStream, MultiStream: it had no core for a third of the time, and now and then (p99 of the event loop's delay) for more than
+ *   `shareMax` of a typical latency: the monitor's own timers wait for a core too, while a slow SUT works, and those waits are in no
+ *   latency. Or the event loop was late, as a rule, by more than that: completions were then read as late.
  * - Offline: it had no core for a third of the time and was never idle, so that the SUT cannot have been what it waited for.
  * @param typicalNs Median latency of the queries, in ns.
  * @returns The reason in words; null where it cannot be said.
@@ -42,8 +46,11 @@ export function starvation(
 ): string | null {
   if (lengthNs(health) < WATCH_NS_MIN) return null;
   const waitShare = health.cpuWaitShare ?? 0;
-  const isSaturated = health.cpuShare + waitShare >= SATURATED_SHARE;
-  if (waitShare > WAIT_SHARE_MAX && (scenario !== 'Offline' || isSaturated)) {
+  const isHit =
+    scenario === 'Offline'
+      ? health.cpuShare + waitShare >= SATURATED_SHARE
+      : health.eventLoopDelay.p99Ns > shareMax * typicalNs;
+  if (waitShare > WAIT_SHARE_MAX && isHit) {
     return `LoadGen could run for ${percent(1 - waitShare)} of the time only`;
   }
   if (scenario === 'Offline') return null;
@@ -55,12 +62,15 @@ export function starvation(
   );
 }
 
-/** What kept LoadGen from its work, in words, worst first; empty where nothing stands out. */
-export function causesOfLateness(health: GeneratorHealth): string[] {
-  const { cpuWaitShare, stealShare, gc, eventLoopDelay, cpuShare } = health;
+/**
+ * What kept LoadGen from its work, in words, worst first; empty where nothing stands out.
+ * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so that a full core tells nothing.
+ */
+export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
+  const { cpuWaitShare = null, stealShare, gc, eventLoopDelay } = health;
   const causes: string[] = [];
-  if ((cpuWaitShare ?? 0) > WAIT_SHARE_NAMED) {
-    const share = percent(cpuWaitShare ?? 0);
+  if (cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
+    const share = percent(cpuWaitShare);
     causes.push(`other work held its core: it was ready and waited ${share} of the time`);
   }
   if ((stealShare ?? 0) > STEAL_SHARE_NAMED) {
@@ -75,16 +85,30 @@ export function causesOfLateness(health: GeneratorHealth): string[] {
   // What the causes above explain delays the event loop as well.
   if (causes.length === 0 && eventLoopDelay.p99Ns > DELAY_NS_NAMED) {
     const { p99Ns, maxNs } = eventLoopDelay;
+    const where = cpuWaitShare === null ? 'something, in its process or on its core,' : IN_PROCESS;
     causes.push(
-      `something in its process held up the event loop: p99 ${formatNs(p99Ns)}, ${formatNs(maxNs)} at most`,
+      `${where} held up the event loop: p99 ${formatNs(p99Ns)}, ${formatNs(maxNs)} at most`,
     );
   }
-  if (causes.length === 0 && cpuShare > CPU_SHARE_NAMED) {
-    causes.push(
-      `no other work held its core, and it used ${percent(cpuShare)} of it: perhaps more than one thread of LoadGen carries`,
-    );
-  }
+  if (causes.length === 0 && !isSpinning) causes.push(...fullCore(health));
   return causes;
+}
+
+const IN_PROCESS = 'something in its process';
+
+/** Waits for a core that make an event loop as late as it was are its cause, however small their share is. */
+function waitShareNamed({ eventLoopDelay: { p99Ns } }: GeneratorHealth): number {
+  if (p99Ns <= DELAY_NS_NAMED) return WAIT_SHARE_NAMED;
+  return Math.min(WAIT_SHARE_NAMED, LATE_LOOKS_PER_NS * p99Ns);
+}
+
+/** Where it is not known who waited, the CPU time is that of all threads. */
+function fullCore({ cpuShare, cpuWaitShare = null }: GeneratorHealth): string[] {
+  if (cpuShare <= CPU_SHARE_NAMED) return [];
+  if (cpuWaitShare === null) return [`its process used ${percent(cpuShare)} of a core`];
+  return [
+    `no other work held its core, and it used ${percent(cpuShare)} of it: perhaps more than one thread of LoadGen carries`,
+  ];
 }
 
 function percent(share: number): string {

@@ -89,3 +89,13 @@ export const FIGURES: Readonly<Record<FigureName, FigureKind>> = {
 
 /** Figures that a run has; one that its scenario or model does not know is absent. */
 export type RunFigures = { readonly [K in FigureName]?: number };
+
+/** Those that are finite numbers, in the order of tables: no 0 and no infinity stands for "not measured". */
+export function finiteFigures(figures: RunFigures): RunFigures {
+  const kept: Partial<Record<FigureName, number>> = {};
+  for (const name of FIGURE_NAMES) {
+    const value = figures[name];
+    if (value !== undefined && Number.isFinite(value)) kept[name] = value;
+  }
+  return kept;
+}

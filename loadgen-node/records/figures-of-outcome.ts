@@ -1,6 +1,6 @@
 import type { PerformanceOutcome } from '../engine/test-outcome.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
-import type { RunFigures } from './figure-names.ts';
+import { finiteFigures, type RunFigures } from './figure-names.ts';
 
 /**
  * Figures of a performance run by their names, as its outcome has them: for a run of which no records are left. One that
@@ -9,8 +9,8 @@ import type { RunFigures } from './figure-names.ts';
 export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   const { summary, counts } = performance;
   const { lostSamples, contractErrors, issuedQueries, issuedSamples } = counts;
-  return {
-    ...latencyFigures(summary),
+  return finiteFigures({
+    ...latencyFigures(performance),
     ...lagFigures(performance),
     ...tokenFigures(summary),
     ...serverFigures(summary),
@@ -19,16 +19,13 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
     samples: issuedSamples,
     lost: lostSamples,
     errors: lostSamples + contractErrors,
-  };
+  });
 }
 
 /** None where nothing completed: the zeros of its statistics are no latencies. */
-function latencyFigures({
-  queryLatency,
-  sampleLatency,
-  completedSampleCount,
-}: PerformanceSummary): RunFigures {
-  if (completedSampleCount === 0) return {};
+function latencyFigures({ summary, counts }: PerformanceOutcome): RunFigures {
+  const { queryLatency, sampleLatency, completedSampleCount } = summary;
+  if ((queryLatency === null ? completedSampleCount : counts.completedQueries) === 0) return {};
   const latency = queryLatency ?? sampleLatency;
   return {
     min: latency.minNs,
@@ -53,22 +50,26 @@ function at({ percentiles }: LatencyStatistics, percentile: number): number {
   return percentiles.find((one) => one.percentile === percentile)?.valueNs ?? Number.NaN;
 }
 
+/** A token model has bounds for its tokens, and none for the whole latency. */
 function serverFigures({
   scenario,
   rates,
   overlatencyCount,
   completedSampleCount,
+  tokens,
 }: PerformanceSummary): RunFigures {
-  if (scenario !== 'Server') return {};
+  // LoadGen's rates of nothing are below 0.
+  if (scenario !== 'Server' || completedSampleCount === 0) return {};
   return {
     scheduled_qps: rates.scheduled,
-    ...(completedSampleCount > 0 && { overlatency: overlatencyCount / completedSampleCount }),
+    ...(tokens === null && { overlatency: overlatencyCount / completedSampleCount }),
   };
 }
 
 /** LoadGen's own rate; it has none for MultiStream, where it is the samples over the time of the phase. */
 function completedPerSecond({ summary, counts, durationNs }: PerformanceOutcome): number {
-  const { scenario, rates } = summary;
+  const { scenario, rates, completedSampleCount } = summary;
+  if (completedSampleCount === 0) return 0;
   if (scenario === 'Server' || scenario === 'Offline') return rates.completed;
   if (scenario === 'SingleStream') return rates.withOverhead;
   return counts.completedSamples / (durationNs / 1e9);

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { countAbove, latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
-import { FIGURE_NAMES, type FigureName, type RunFigures } from './figure-names.ts';
+import { type FigureName, finiteFigures, type RunFigures } from './figure-names.ts';
 import type { SampleRecords } from './sample-records.ts';
 import { type SetTotals, totalsOfRecords } from './set-totals.ts';
 
@@ -38,17 +38,7 @@ export function figuresOf(records: SampleRecords, context: FigureContext): RunFi
   if (scenario === 'Server' && latencyBoundNs !== null) {
     figures.overlatency = countAbove(latenciesNs, latencyBoundNs) / latenciesNs.length;
   }
-  return inOrder(figures);
-}
-
-/** Finite ones, in the order of tables. */
-function inOrder(figures: Partial<Record<FigureName, number>>): RunFigures {
-  const kept: Partial<Record<FigureName, number>> = {};
-  for (const name of FIGURE_NAMES) {
-    const value = figures[name];
-    if (value !== undefined && Number.isFinite(value)) kept[name] = value;
-  }
-  return kept;
+  return finiteFigures(figures);
 }
 
 /** Sorted; MultiStream: of the queries whose samples all completed. */

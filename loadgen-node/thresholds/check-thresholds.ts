@@ -13,6 +13,11 @@ const TOKEN_FIGURES: readonly FigureName[] = [
   'tokens_per_second',
 ];
 
+/** Offline asks for no first token. */
+const TIMED_TOKEN_FIGURES: readonly FigureName[] = TOKEN_FIGURES.filter(
+  (figure) => figure !== 'tokens_per_second',
+);
+
 /**
  * Refuses thresholds on figures that a run with these settings cannot have, before minutes go into it.
  * @throws MlperfError `ERR_CONFIG_INVALID` naming the first of them, and why.
@@ -33,6 +38,9 @@ function whyAbsent(figure: FigureName, settings: TestSettings): string | undefin
   }
   if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
     return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;
+  }
+  if (scenario === 'Offline' && TIMED_TOKEN_FIGURES.includes(figure)) {
+    return `${figure} needs the time of the first token, which Offline does not ask for`;
   }
   return undefined;
 }

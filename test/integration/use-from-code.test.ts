@@ -121,6 +121,23 @@ it('measures nodes with a library of the program, again and again with one QDL',
   }
 });
 
+it('refuses a second test with a QDL that is at work, and serves the first one', async () => {
+  const qsl = new OwnPayloads();
+  const sut = createQdl({ nodes: [node.address], benchmark: 'null' }, qsl);
+  const settings = { scenario: 'SingleStream', minDuration: '0s', minQueryCount: 64 } as const;
+  const [first, second] = await Promise.allSettled(
+    ['first', 'second'].map((run) =>
+      startTest({ sut, qsl, settings, output: join(folder, 'at-once', run) }),
+    ),
+  );
+  expect(first).toMatchObject({ status: 'fulfilled', value: { result: 'VALID' } });
+  expect(second).toMatchObject({
+    status: 'rejected',
+    reason: { code: 'ERR_CONFIG_INVALID', message: expect.stringMatching(/sut is at work/) },
+  });
+  expect(existsSync(join(folder, 'at-once', 'second'))).toBe(false);
+});
+
 it.each([
   ['conf', 'lines'],
   ['compression', 'rules'],

@@ -25,7 +25,7 @@ const SPLIT = latencySplit(
 
 async function performance(
   health: Partial<GeneratorHealth>,
-  scenario: 'SingleStream' | 'Offline' = 'SingleStream',
+  scenario: 'SingleStream' | 'Offline' | 'Server' = 'SingleStream',
 ): Promise<PerformanceOutcome> {
   const settings = { scenario, minDurationMs: 0, minQueryCount: 100 };
   const test = simulatedTest(settings, { serviceNs: () => 10e6 });
@@ -67,6 +67,15 @@ describe('timeLines', () => {
           'queries waited for credit of the SUT in 50 % of the time',
       ],
     ]);
+  });
+
+  it.each([
+    ['nothing', 'Server', 0],
+    ['that it could carry no more', 'SingleStream', 1],
+  ] as const)('says %s of a full core in %s', async (_what, scenario, count) => {
+    const outcome = { performance: await performance({ cpuShare: 0.99 }, scenario) };
+    const lines = timeLines({ summary: { split: null, ceiling: null }, outcome });
+    expect(lines).toHaveLength(count);
   });
 
   it('shows the load as a share of the ceiling, but in Offline', async () => {

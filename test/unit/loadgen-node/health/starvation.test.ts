@@ -7,7 +7,10 @@ import { generatorHealth } from '../../../support/generator-health.ts';
 // named. Method: what a monitor would tell, by hand.
 
 const LATE = { p50Ns: 8e6, p99Ns: 20e6, maxNs: 30e6 };
-const NO_CORE = { cpuShare: 0.5, cpuWaitShare: 0.49 };
+const NO_CORE = {
+  ...{ cpuShare: 0.5, cpuWaitShare: 0.49 },
+  eventLoopDelay: { p50Ns: 1e6, p99Ns: 4e6, maxNs: 9e6 },
+};
 const TYPICAL_NS = 20e6;
 
 function judge(
@@ -65,9 +68,12 @@ describe('starvation', () => {
     expect(judge(other, scenario)).toBeNull();
   });
 
-  it('by delay is not where the SUT takes long enough', () => {
-    const health = generatorHealth({ eventLoopDelay: LATE });
-    expect(starvation(health, 'SingleStream', 500e6, 0.1)).toBeNull();
+  it.each([
+    ['delay', { eventLoopDelay: LATE }],
+    // The monitor's own timers wait as well, all the time that a slow SUT works.
+    ['waiting for a core, each time for a little,', NO_CORE],
+  ])('by %s is not where the SUT takes long enough', (_what, other) => {
+    expect(starvation(generatorHealth(other), 'SingleStream', 500e6, 0.1)).toBeNull();
   });
 });
 
@@ -90,7 +96,22 @@ describe('causesOfLateness', () => {
       { eventLoopDelay: LATE },
       [/held up the event loop: p99 20 ms, 30 ms at most/],
     ],
-    ['the limit of one thread', { cpuShare: 0.99 }, [/99 % of it/]],
+    [
+      'other work that makes the event loop late, seldom as it is',
+      { cpuWaitShare: 0.05, eventLoopDelay: LATE },
+      [/^other work held its core: .* 5 % of the time/],
+    ],
+    [
+      'what holds up a process on a system that does not tell who waits',
+      { cpuWaitShare: null, eventLoopDelay: LATE },
+      [/^something, in its process or on its core, held up/],
+    ],
+    ['the limit of one thread', { cpuShare: 0.99 }, [/^no other work held its core.*99 % of it/]],
+    [
+      'a full core of a process whose waits nobody tells',
+      { cpuShare: 1.4, cpuWaitShare: null },
+      [/^its process used 140 % of a core$/],
+    ],
     ['several causes', { ...NO_CORE, stealShare: 0.1 }, [/ready and waited/, /steal/]],
   ])('names %s', (_case, other, patterns) => {
     const causes = causesOfLateness(generatorHealth(other));
@@ -98,5 +119,9 @@ describe('causesOfLateness', () => {
     causes.forEach((cause, i) => {
       expect(cause).toMatch(patterns[i] as RegExp);
     });
+  });
+
+  it('does not name a full core where LoadGen spins before its schedule', () => {
+    expect(causesOfLateness(generatorHealth({ cpuShare: 0.99 }), true)).toEqual([]);
   });
 });

@@ -53,6 +53,11 @@ describe('checkThresholds', () => {
     ['ttft_p99 < 1s', {}, /^--threshold "ttft_p99 < 1s": .*use_token_latencies/],
     ['tokens_per_second > 5', {}, /needs token latencies/],
     ['overlatency < 1%', { scenario: 'Offline' }, /of scenario Server, and this run is Offline/],
+    [
+      'tpot_p99 < 1s',
+      { scenario: 'Offline', useTokenLatencies: true },
+      /first token, which Offline does not ask for/,
+    ],
     ['p99 < 1s', { mode: 'AccuracyOnly' }, /mode accuracy has no figures of performance/],
   ])('refuses %s where the run cannot have it', (text, said, problem) => {
     expect(check(text, said)).toThrow(problem);
@@ -60,6 +65,7 @@ describe('checkThresholds', () => {
 
   it.each<[string, Partial<TestSettings>]>([
     ['ttft_p99 < 1s', { useTokenLatencies: true }],
+    ['tokens_per_second > 5', { scenario: 'Offline', useTokenLatencies: true }],
     ['scheduled_qps > 5', {}],
     ['p99 < 1s', { mode: 'SubmissionRun', scenario: 'Offline' }],
   ])('lets %s pass where the run has it', (text, said) => {
