@@ -32,7 +32,7 @@ export async function findPeak(
     const step = nextStep(search, probes);
     if ('ending' in step) return peakResult(search, probes, step);
     const number = probes.length;
-    const watch = new ScreeningWatch(search, step.probe.confidence);
+    const watch = new ScreeningWatch(search, step.probe);
     const spec = specOf(step.probe, number, watch);
     const outcome = await runProbe(spec);
     const probe = judgeProbe(search, { number, planned: step.probe, watch }, outcome);

@@ -12,6 +12,9 @@ import { decide, type ScreeningWatch } from './screening.ts';
 /** Rules that a full run misses because its load is too high. */
 const RULES_OF_LOAD: readonly string[] = ['latency-bound', 'early-stopping'];
 
+/** How sure the verdict of a screening is, whenever it ended. */
+const SCREENING_CONFIDENCE = 0.99;
+
 /** Bounds that pass until a queue has filled, and the largest share of a probe that is left out for it. */
 const FILLING_BOUNDS = 3;
 const FILLING_SHARE_MAX = 0.2;
@@ -116,7 +119,9 @@ function ofScreening(
   if (watch.isBacklogHopeless) {
     return { verdict: 'misses', why: 'queries came faster than they were answered' };
   }
-  const decision = decide(share, search.percentile, Math.min(planned.confidence, 0.99));
+  // A look without load that misses the bound ends the search: no chance for luck.
+  const confidence = planned.kind === 'unloaded' ? planned.confidence : SCREENING_CONFIDENCE;
+  const decision = decide(share, search.percentile, confidence);
   // Lateness of LoadGen makes latencies longer, never shorter: a load that looks light is light.
   const isHeavy = share.over > share.queries * (1 - search.percentile);
   if (end.isGeneratorBound && planned.kind === 'screening' && isHeavy) {

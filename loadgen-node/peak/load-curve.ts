@@ -33,43 +33,101 @@ export interface LoadCurve {
 }
 
 const LIMITS = 120;
-const SLOPES = 16;
-const SLOPE_MIN = 1;
-const SLOPE_MAX = 100;
-/** What is believed of the slope before the first probe: queues under usual bounds have 4 to 20. */
+const SLOPES = 24;
+const SLOPE_MIN = 0.2;
+/** The grid ends at this multiple of what is believed. */
+const SLOPE_SPAN = 12;
+/**
+ * What is believed of the slope before the first probe: queues under usual bounds have 4 to 20. Where more queries arrive within the
+ * bound it is as many, as for M/M/c, whose waiting time has the tail exp(-(c mu - lambda) t).
+ */
 const SLOPE_CENTRE = 9;
 const SLOPE_LN_DEVIATION = 0.9;
-/** Loads further away than this share of the limit count nothing. */
-const REACHES = [0.5, 0.2, 0.2];
+/**
+ * Where even a query without load takes more than this share of the bound at the percentile, little of it is left for a queue, and
+ * lateness grows as slowly as the load itself (slope 1): less is believed then.
+ */
+const TIGHT_SHARE = 0.5;
+const TIGHT_LN_DEVIATION = 1.6;
+/** Fits, one after the other: each looks around the limit that the one before found. */
+const FITS = 3;
+/** Loads further away than this share of the limit count nothing: at first, and when the limit is known well. */
+const REACH_FIRST = 0.5;
+const REACH_MIN = 0.2;
+/** But so many half widths of the interval count at least: what is known badly needs what is far, on both sides. */
+const REACH_WIDTHS = 3;
+/** How often a grid is made wider whose edge is likely, and by how much. */
+const WIDENINGS = 8;
+const WIDENING = 2;
+/** An end of the interval so near to the edge of the grid was cut off by it. */
+const EDGE = 1.1;
+/**
+ * A share of late queries this many times what may be late, and above this, says only that the limit is lower: an overloaded queue grows
+ * as long as the probe lasts, so that its share lies on no line.
+ */
+const FAR_LATE = 10;
+const FAR_SHARE_MAX = 0.5;
 /** Where no probe with a late query is near. */
 const VARIANCE_FACTOR_UNKNOWN = 4;
 
 /**
  * Fits the curve.
- * @param bracket Where the limit is looked for; the grid goes a little beyond.
+ * @param bracket Where the limit is looked for at first; the grid grows as far as the probes leave it possible.
+ * @param boundNs Latency above which a query is late, in ns.
  * @param confidence Of the interval.
  */
 export function fitLoadCurve(
   points: readonly CurvePoint[],
   bracket: LoadInterval,
-  percentile: number,
-  confidence: number,
+  { boundNs, unloadedNs, percentile, confidence }: CurveQuestion,
 ): LoadCurve {
   let centre = Math.sqrt(bracket.low * bracket.high);
+  const prior: SlopePrior = {
+    centre: Math.max(SLOPE_CENTRE, (centre * boundNs) / 1e9),
+    lnDeviation: unloadedNs > TIGHT_SHARE * boundNs ? TIGHT_LN_DEVIATION : SLOPE_LN_DEVIATION,
+  };
+  const fixed = { percentile, confidence, prior };
   let range = { low: bracket.low / 1.4, high: bracket.high * 1.4 };
-  let curve: LoadCurve | undefined;
-  for (const reach of REACHES) {
-    curve = fitNear(points, { centre, reach, range, percentile, confidence });
+  let reach = REACH_FIRST;
+  let curve = fitNear(points, { ...fixed, centre, reach, range });
+  // A bracket may be one by luck: it must not make the interval narrower than the probes do.
+  for (let i = 0; i < WIDENINGS && isCut(curve.interval, range); i += 1) {
+    range = { low: range.low / WIDENING, high: range.high * WIDENING };
+    curve = fitNear(points, { ...fixed, centre, reach, range });
+  }
+  for (let fit = 1; fit < FITS; fit += 1) {
     centre = curve.estimate;
     const { low, high } = curve.interval;
+    reach = Math.max(REACH_MIN, (REACH_WIDTHS * (high - low)) / 2 / centre);
     // A grid around what is likely: finer steps, and as wide as the first fit left it.
     const margin = Math.max(high / low, 1.01) ** 0.75;
     range = { low: Math.max(range.low, low / margin), high: Math.min(range.high, high * margin) };
+    curve = fitNear(points, { ...fixed, centre, reach, range });
   }
-  return curve as LoadCurve;
+  return curve;
+}
+
+function isCut(interval: LoadInterval, range: LoadInterval): boolean {
+  return interval.low < range.low * EDGE || interval.high > range.high / EDGE;
+}
+
+/** What is asked of a curve. */
+export interface CurveQuestion {
+  readonly boundNs: number;
+  /** Latency at the percentile of one query at a time, in ns. */
+  readonly unloadedNs: number;
+  readonly percentile: number;
+  readonly confidence: number;
+}
+
+/** What is believed of the slope: a lognormal distribution. */
+interface SlopePrior {
+  readonly centre: number;
+  readonly lnDeviation: number;
 }
 
 interface Neighbourhood {
+  readonly prior: SlopePrior;
   readonly centre: number;
   readonly reach: number;
   readonly range: LoadInterval;
@@ -78,29 +136,35 @@ interface Neighbourhood {
 }
 
 function fitNear(points: readonly CurvePoint[], near: Neighbourhood): LoadCurve {
-  const { centre, reach, range, percentile, confidence } = near;
+  const { centre, reach, range, percentile, confidence, prior } = near;
   const weighted = points
     .map((point) => ({ ...point, weight: nearness(point.load, centre, reach) / point.copies }))
     .filter(({ weight }) => weight > 0);
   const varianceFactor = pooledFactor(weighted);
   const offset = Math.log((1 - percentile) / percentile);
+  const far = Math.min(FAR_SHARE_MAX, FAR_LATE * (1 - percentile));
+  const farOdds = Math.log(far / (1 - far));
   const limits = geometric(range.low, range.high, LIMITS);
-  const slopes = geometric(SLOPE_MIN, SLOPE_MAX, SLOPES);
+  const slopes = geometric(SLOPE_MIN, SLOPE_SPAN * prior.centre, SLOPES);
   const logs = new Float64Array(LIMITS * SLOPES);
   for (const { load, queries, over, weight } of weighted) {
     const n = (queries * weight) / varianceFactor;
     const k = (over * weight) / varianceFactor;
+    const isFar = over > far * queries;
+    // ln p = odds - ln(1 + e^odds), ln(1 - p) = -ln(1 + e^odds).
+    const exactly = (odds: number): number => k * odds - n * softplus(odds);
+    const atLeast = (odds: number): number =>
+      odds >= farOdds ? 0 : n * (far * (odds - farOdds) - softplus(odds) + softplus(farOdds));
     for (let i = 0; i < LIMITS; i += 1) {
       const distance = load / (limits[i] as number) - 1;
       for (let j = 0; j < SLOPES; j += 1) {
         const odds = offset + (slopes[j] as number) * distance;
-        // ln p = odds - ln(1 + e^odds), ln(1 - p) = -ln(1 + e^odds).
         const at = i * SLOPES + j;
-        logs[at] = (logs[at] as number) + k * odds - n * softplus(odds);
+        logs[at] = (logs[at] as number) + (isFar ? atLeast(odds) : exactly(odds));
       }
     }
   }
-  return summarize(logs, limits, slopes, { confidence, varianceFactor, weighted });
+  return summarize(logs, limits, slopes, { confidence, varianceFactor, weighted, prior });
 }
 
 function summarize(
@@ -111,8 +175,10 @@ function summarize(
     confidence,
     varianceFactor,
     weighted,
+    prior,
   }: {
     confidence: number;
+    prior: SlopePrior;
     varianceFactor: number;
     weighted: readonly { queries: number; weight: number }[];
   },
@@ -120,7 +186,7 @@ function summarize(
   const ofLimit = new Float64Array(LIMITS);
   let top = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logs.length; at += 1) {
-    logs[at] = (logs[at] as number) + slopePrior(slopes[at % SLOPES] as number);
+    logs[at] = (logs[at] as number) + slopePrior(slopes[at % SLOPES] as number, prior);
     top = Math.max(top, logs[at] as number);
   }
   let total = 0;
@@ -162,8 +228,8 @@ function pooledFactor(
   return weights > 0 ? sum / weights : VARIANCE_FACTOR_UNKNOWN;
 }
 
-function slopePrior(slope: number): number {
-  return -0.5 * (Math.log(slope / SLOPE_CENTRE) / SLOPE_LN_DEVIATION) ** 2;
+function slopePrior(slope: number, { centre, lnDeviation }: SlopePrior): number {
+  return -0.5 * (Math.log(slope / centre) / lnDeviation) ** 2;
 }
 
 function softplus(x: number): number {

@@ -3,7 +3,6 @@ import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './normal.ts';
 import type { LoadInterval, PeakEnding, PeakProbe, PeakSearch } from './peak-search.ts';
 import type { ProbeKind } from './probe.ts';
-import { BOUNDS_MIN } from './screening.ts';
 
 /** The next probe of a search. */
 export interface PlannedProbe {
@@ -14,6 +13,8 @@ export interface PlannedProbe {
   readonly durationNsMax: number;
   /** A screening ends as soon as its verdict is as sure as this, 0 to 1. */
   readonly confidence: number;
+  /** Bounds that pass at least before a load is light: a queue starts empty, and needs its time until the first query is late. */
+  readonly boundsMin: number;
 }
 
 /** What comes next of a search. */
@@ -39,7 +40,8 @@ const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
 const BRACKET_LATE = 20;
 const REFINE_LATE_MIN = 60;
-/** A queue that starts empty has settled by then. */
+/** Bounds that pass before the first query is late where a queue that starts empty is a tenth too slow; a thirtieth. */
+const BRACKET_BOUNDS_MIN = 10;
 const REFINE_BOUNDS_MIN = 30;
 /** A bracket this narrow is left to the curve. */
 const BRACKET_RATIO = 1.3;
@@ -75,13 +77,14 @@ export function searchState(search: PeakSearch, probes: readonly PeakProbe[]): S
     .map(({ load }) => load);
   const low = light.length === 0 ? undefined : Math.max(...light);
   const points = curvePoints(screenings, fulls);
+  const unloadedNs = probes.find(({ kind }) => kind === 'unloaded')?.percentileNs ?? 0;
   // Without a load at which queries are late nothing says where they would be.
   const isBracketed =
     hasLateLoad && low !== undefined && high !== undefined && high / low <= CURVE_RATIO;
   let fitted: LoadCurve | undefined;
   const curve = (): LoadCurve | undefined => {
     if (isBracketed && fitted === undefined) {
-      fitted = fitLoadCurve(points, { low, high }, search.percentile, search.confidence);
+      fitted = fitLoadCurve(points, { low, high }, { ...search, unloadedNs });
     }
     return fitted;
   };
@@ -112,6 +115,7 @@ function unloadedLook(): PlannedProbe {
     queriesMax: UNLOADED_QUERIES_MAX,
     durationNsMax: UNLOADED_NS_MAX,
     confidence: 0.9999,
+    boundsMin: 0,
   };
 }
 
@@ -173,7 +177,7 @@ function curvePoints(
 
 function nextBracket(
   search: PeakSearch,
-  { low, high, cap, fulls }: SearchState,
+  { low, high, cap, fulls, screenings }: SearchState,
   unloaded: PeakProbe,
 ): NextStep | undefined {
   if (fulls.length > 0) return undefined;
@@ -183,15 +187,29 @@ function nextBracket(
     const start = search.startLoad ?? 0.5e9 / unloaded.meanNs;
     return { probe: bracketStep(search, Math.min(loadMax, low === undefined ? start : low * 2)) };
   }
-  if (low === undefined) {
-    const next = high / 2;
-    const isIdle = (next * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
-    return isIdle ? { ending: 'none' } : { probe: bracketStep(search, next) };
-  }
+  if (low === undefined) return below(search, high, screenings, unloaded);
   const isCapped = cap !== undefined && cap.load <= high;
   const ratio = isCapped ? 1 + search.precision : BRACKET_RATIO;
   if (high / low <= ratio) return undefined;
   return { probe: bracketStep(search, Math.sqrt(low * high)) };
+}
+
+/** What comes next where every load so far was too heavy. */
+function below(
+  search: PeakSearch,
+  high: number,
+  screenings: readonly PeakProbe[],
+  unloaded: PeakProbe,
+): NextStep {
+  const next = high / 2;
+  const isIdle = (next * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
+  if (!isIdle) return { probe: bracketStep(search, next) };
+  return { ending: isSurelyHeavy(screenings, high) ? 'none' : 'unconfirmed' };
+}
+
+/** Few queries of a slow SUT may be late by luck: then nothing is known of the load. */
+function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean {
+  return screenings.some((probe) => probe.load === load && probe.verdict !== 'undecided');
 }
 
 function bracketStep(search: PeakSearch, load: number): PlannedProbe {
@@ -199,13 +217,17 @@ function bracketStep(search: PeakSearch, load: number): PlannedProbe {
     kind: 'screening',
     load,
     queriesMax: Math.ceil(
-      Math.max(BRACKET_LATE / (1 - search.percentile), queriesOfBounds(search, load, BOUNDS_MIN)),
+      Math.max(
+        BRACKET_LATE / (1 - search.percentile),
+        queriesOfBounds(search, load, BRACKET_BOUNDS_MIN),
+      ),
     ),
     durationNsMax: Math.max(
       search.screeningNsMax * BRACKET_TIME_SHARE,
-      search.boundNs * (BOUNDS_MIN + 1),
+      search.boundNs * (BRACKET_BOUNDS_MIN + 1),
     ),
     confidence: BRACKET_CONFIDENCE,
+    boundsMin: BRACKET_BOUNDS_MIN,
   };
 }
 
@@ -239,6 +261,7 @@ function nextRefinement(
     queriesMax: Math.ceil(queries),
     durationNsMax: leftNs,
     confidence: REFINE_CONFIDENCE,
+    boundsMin: REFINE_BOUNDS_MIN,
   };
 }
 
@@ -264,6 +287,7 @@ function fullProbe(load: number): PlannedProbe {
     queriesMax: Number.POSITIVE_INFINITY,
     durationNsMax: Number.POSITIVE_INFINITY,
     confidence: 1,
+    boundsMin: 0,
   };
 }
 

@@ -5,6 +5,8 @@ import type { LoadInterval, PeakProbe, PeakSearch } from './peak-search.ts';
 /** Late queries that a screening near the limit expects. */
 const LATE = 20;
 const CONFIDENCE = 0.99;
+/** Intervals that pass at least before streams are few enough. */
+const BOUNDS_MIN = 10;
 /** A screening takes at most this part of the time of all. */
 const TIME_SHARE = 0.15;
 
@@ -73,9 +75,17 @@ function screening(search: PeakSearch, load: number): PlannedProbe {
     queriesMax: Math.ceil(LATE / (1 - search.percentile)),
     durationNsMax: search.screeningNsMax * TIME_SHARE,
     confidence: CONFIDENCE,
+    boundsMin: BOUNDS_MIN,
   };
 }
 
 function fullProbe(load: number): PlannedProbe {
-  return { kind: 'full', load, queriesMax: Infinity, durationNsMax: Infinity, confidence: 1 };
+  return {
+    kind: 'full',
+    load,
+    queriesMax: Infinity,
+    durationNsMax: Infinity,
+    confidence: 1,
+    boundsMin: 0,
+  };
 }

@@ -21,7 +21,7 @@ export function peakResult(
 ): PeakResult {
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
-  const where = locate(search, probes, ending);
+  const where = holding(locate(search, probes, ending), best?.load);
   const limit = limitOf(search, probes, ending);
   const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
   const value = isUnconfirmable ? where.estimate : (best?.load ?? null);
@@ -64,6 +64,13 @@ function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEn
   // Latencies set no limit here: what was light, and what was not.
   const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return { estimate: low, interval, isPrecise: high !== undefined };
+}
+
+/** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */
+function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
+  const { interval } = where;
+  if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
+  return { ...where, interval: { low: interval.low, high: confirmed } };
 }
 
 function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {

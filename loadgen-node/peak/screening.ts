@@ -7,11 +7,6 @@ import type { ProbeProgress } from './probe.ts';
 const BATCHES_MAX = 64;
 /** Looks before anything is decided: fewer say nothing of clusters. */
 const LOOKS_MIN = 8;
-/**
- * Bounds that a probe lasts at least before its load is light: a queue that starts empty and is a tenth too slow needs so long until
- * its first query is late.
- */
-export const BOUNDS_MIN = 10;
 /** Looks before a load is too heavy: a machine that stood still for a moment is not. */
 const LOOKS_MIN_MISSES = 20;
 /** Clusters of late queries of which a load is too heavy; or this share of all batches has some. */
@@ -51,6 +46,7 @@ export class ScreeningWatch {
   readonly #percentile: number;
   readonly #confidence: number;
   readonly #boundNs: number;
+  readonly #boundsMin: number;
   #batches: OverBatch[] = [];
   #looksPerBatch = 1;
   #looks = 0;
@@ -63,13 +59,15 @@ export class ScreeningWatch {
   #backlogLooks = 0;
   #isBacklogHopeless = false;
 
+  /** @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before its load is light. */
   constructor(
     search: { readonly percentile: number; readonly boundNs: number },
-    confidence: number,
+    planned: { readonly confidence: number; readonly boundsMin: number },
   ) {
     this.#percentile = search.percentile;
     this.#boundNs = search.boundNs;
-    this.#confidence = confidence;
+    this.#confidence = planned.confidence;
+    this.#boundsMin = planned.boundsMin;
   }
 
   /** True where the probe ended because its backlog grew and grew. */
@@ -90,7 +88,7 @@ export class ScreeningWatch {
       varianceFactor: varianceFactorOf(this.#batches),
     };
     const decision = decide(share, this.#percentile, this.#confidence);
-    if (decision === 'keeps') return seen.elapsedNs >= BOUNDS_MIN * this.#boundNs;
+    if (decision === 'keeps') return seen.elapsedNs >= this.#boundsMin * this.#boundNs;
     return decision === 'misses' && this.#isSustained();
   };
 

@@ -85,6 +85,40 @@ describe('findPeak on queues with a known limit', PATIENCE, () => {
   });
 });
 
+describe('findPeak where the limit is hard to see', PATIENCE, () => {
+  const short: FullRunRule = { ...RULE, minDurationNs: 60e9 };
+
+  // The share of late queries goes from none to all within a few percent of the load.
+  it('is honest with a bound of 300 service times, and never puts the limit below what it confirmed', async () => {
+    const limit = theoreticalPeak('M/M/1', 1e-3, 0.3, 0.01);
+    let covered = 0;
+    for (const seed of SEEDS) {
+      const search = searchOf(300e6, { precision: 0.02, full: short });
+      const result = await findPeak(
+        search,
+        queueProbes({ law: 'M/M/1', serviceNs: 1e6, seed }, search),
+      );
+      const { low, high } = result.interval ?? { low: 0, high: 0 };
+      if (low <= limit && limit <= high) covered += 1;
+      expect(high).toBeGreaterThanOrEqual(result.value ?? Number.POSITIVE_INFINITY);
+    }
+    expect(covered).toBeGreaterThanOrEqual(8);
+  });
+
+  // At 2.5 queries/s the time of all screenings is 300 queries.
+  it('does not say that no load keeps the bound where too few queries were made to tell', async () => {
+    for (const seed of SEEDS) {
+      const search = searchOf(6e6, { precision: 0.02, full: short });
+      const result = await findPeak(
+        search,
+        queueProbes({ law: 'M/D/1', serviceNs: 5e6, seed }, search),
+      );
+      expect(result.ending).not.toBe('none');
+      expect(result.isPrecise).toBe(false);
+    }
+  });
+});
+
 describe('findPeak', PATIENCE, () => {
   const search = searchOf(10e6, {
     precision: 0.05,

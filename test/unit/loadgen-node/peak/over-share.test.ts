@@ -65,6 +65,7 @@ describe('the decision', () => {
 
 describe('a watched screening', () => {
   const SEARCH = { percentile: 0.99, boundNs: 10e6 };
+  const PLANNED = { confidence: 0.99, boundsMin: 10 };
   /** 1000 queries per second; so many are late by each look. */
   const look = (
     i: number,
@@ -78,7 +79,7 @@ describe('a watched screening', () => {
     overdueQueries: 0,
   });
   const endOf = (overAt: (i: number) => number, backlogAt = (_i: number) => 0): number => {
-    const watch = new ScreeningWatch(SEARCH, 0.99);
+    const watch = new ScreeningWatch(SEARCH, PLANNED);
     for (let i = 1; i <= 200; i += 1) {
       if (watch.isDecided(look(i, overAt(i), backlogAt(i)))) return i;
     }
@@ -98,7 +99,7 @@ describe('a watched screening', () => {
   });
 
   it('ends where the backlog grows and grows', () => {
-    const watch = new ScreeningWatch(SEARCH, 0.99);
+    const watch = new ScreeningWatch(SEARCH, PLANNED);
     let i = 1;
     while (!watch.isDecided(look(i, 0, i * 60))) i += 1;
     expect(watch.isBacklogHopeless).toBe(true);
