@@ -77,11 +77,19 @@ function peakOf(
 }
 
 function intervalText(search: PeakSearch, result: PeakResult): string {
-  const { interval, estimate, confidence, isPrecise } = result;
+  const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'nothing is known of a limit';
   const sure = `${Number((confidence * 100).toPrecision(4))} % sure`;
   if (!Number.isFinite(interval.high)) {
     return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
+  }
+  if (limit === 'generator' || limit === 'lost-samples') {
+    // What was light once and what was not, with no statistics in it: latencies did not set this limit.
+    const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
+    return (
+      `none of the SUT's limit: screenings were light at ${loadText(search, interval.low)}, and ` +
+      `${Number.isFinite(interval.high) ? `at ${loadText(search, interval.high)}` : 'above'} ${end}`
+    );
   }
   if (search.kind === 'streams') {
     return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; each verdict 99 % sure`;
