@@ -16,13 +16,14 @@ until grep -q '"event":"ready"' "$folder/node.jsonl"; do
 done
 address=$(sed -n 's/.*"event":"ready".*"address":"\([^"]*\)".*/\1/p' "$folder/node.jsonl")
 
-$longhaul run --sut "$address" --benchmark null --scenario Server --target-qps 500 --min-duration 1s \
+$longhaul run --sut "$address" --benchmark null --scenario Server --target-qps 500 --min-duration 1s --min-query-count 700 \
   --threshold 'p99 < 100ms' --threshold 'errors == 0' --output "$folder/run" --json >"$folder/result.json"
 code=$?
 # shellcheck disable=SC2016
 node -e '
-  const { error, result, thresholds = [] } = JSON.parse(require("node:fs").readFileSync(process.argv[1]));
+  const { error, result, verdict, thresholds = [] } = JSON.parse(require("node:fs").readFileSync(process.argv[1]));
   console.log(error ? `${error.code}: ${error.message}` : result);
   for (const { text, isMet, seenText } of thresholds) console.log(`${isMet ? "met    " : "NOT met"} ${text} (seen ${seenText})`);
+  for (const { text } of verdict?.reasons ?? []) console.log(text);
 ' "$folder/result.json"
 exit $code

@@ -83,6 +83,7 @@ const { result, figures, accuracy, thresholds } = await startTest({
     mode: 'submission',
     targetQps: 500,
     minDuration: '1s',
+    minQueryCount: 700,
     targetLatency: '50ms',
     thresholds: ['p99 < 50ms', 'errors == 0'],
   },

@@ -16,7 +16,13 @@ for (const targetQps of rates.split(',').map(Number)) {
     sut,
     qsl: samples,
     output: `${folder}/${targetQps}`,
-    settings: { scenario: 'Server', targetQps, targetLatency: '50ms', minDuration: '1s' },
+    settings: {
+      scenario: 'Server',
+      targetQps,
+      targetLatency: '50ms',
+      minDuration: '1s',
+      minQueryCount: 700,
+    },
   });
   const p99 = figures.p99 === undefined ? 'unknown' : `${(figures.p99 / 1e6).toFixed(1)} ms`;
   const why = verdict.reasons.map(({ rule }) => rule).join(', ');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
-  addSettings,
+  addSettingsInGroups,
   createCommand,
   settingsOf,
   sourcesOf,
@@ -32,7 +32,7 @@ import {
 } from './efficiency-settings.ts';
 import { inProcessSide, networkSide, type SideMeasurer } from './efficiency-sides.ts';
 import { planFindPeak } from './find-peak-plan.ts';
-import type { FindPeakValues } from './find-peak-settings.ts';
+import { type FindPeakValues, SEARCH_KEYS } from './find-peak-settings.ts';
 import { loadInProcessNode, type SutSources } from './in-process-node.ts';
 import { Interruption } from './interruption.ts';
 import { type PreparedRun, prepareData, prepareRun } from './prepare-run.ts';
@@ -53,6 +53,9 @@ then, with its node running, on the LoadGen machine:
 Exit codes: 0 compared, 3 no efficiency or an INVALID run, 2 wrong flag or sides that differ, 4 SUT, 5 data set or
 model, 6 this machine, 130 Ctrl-C.`;
 
+const BOTH_HEADING =
+  'Options of the node and of each run, as in "longhaul sut" and "longhaul run":';
+
 /** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
 const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
 /** Share of its peak up to which a side bears a load without being at its limit. */
@@ -63,7 +66,9 @@ export async function efficiencyCommand(setExitCode: (code: number) => void): Pr
   const allSutSettings = await loadSutSettings();
   const sutSettings = sideSutSettings(allSutSettings);
   const command = createCommand('efficiency', ABOUT);
-  addSettings(command, { ...sutSettings, ...SIDE_RUN_SETTINGS, ...EFFICIENCY_OPTIONS });
+  const table = { ...sutSettings, ...SIDE_RUN_SETTINGS, ...EFFICIENCY_OPTIONS };
+  const keys = ['benchmark', 'model', 'sut', ...Object.keys(EFFICIENCY_OPTIONS), ...SEARCH_KEYS];
+  addSettingsInGroups(command, table, { keys: [...new Set(keys)], heading: BOTH_HEADING });
   return addJson(command)
     .addHelpText('after', EXAMPLE)
     .action(async () => setExitCode(await runEfficiency(command, sutSettings, allSutSettings)));

@@ -29,8 +29,14 @@ export const FIND_PEAK_SETTINGS: typeof RUN_SETTINGS & {
       fallback: 'Server',
     }),
   ),
-  latency: optional(positiveDuration('the same as --target-latency')),
-  percentile: optional(percentile('the same as --target-latency-percentile')),
+  latency: optional(
+    positiveDuration("latency bound, as --target-latency (default: the benchmark's)"),
+  ),
+  percentile: optional(
+    percentile(
+      "percentile at which it holds, as --target-latency-percentile (default: 99, or the benchmark's)",
+    ),
+  ),
   precision: percentile('half width of the interval that screenings go for, in percent', {
     fallback: 2,
   }),
@@ -46,6 +52,27 @@ export const FIND_PEAK_SETTINGS: typeof RUN_SETTINGS & {
   keepProbes: toggle('screenings keep their logs, in probe-N'),
   resume: toggle('go on with the search in --output that was broken off'),
 };
+
+/** What a search is about: it stands first in the help of the verbs that search. */
+export const SEARCH_KEYS: readonly string[] = [
+  'sut',
+  'benchmark',
+  'scenario',
+  'latency',
+  'percentile',
+  'output',
+  'resume',
+  'round',
+  'minDuration',
+  'searchTime',
+  'precision',
+  'confidence',
+  'confirmLoads',
+  'keepProbes',
+];
+
+/** What stands over the other flags there. */
+export const RUN_HEADING = 'Options of each run, as in "longhaul run":';
 
 /** Effective values of {@link FIND_PEAK_SETTINGS}. */
 export type FindPeakValues = SettingValues<typeof FIND_PEAK_SETTINGS>;

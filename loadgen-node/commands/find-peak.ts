@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import {
+  addSettingsInGroups,
+  createCommand,
+  settingsOf,
+} from '../../shared/config/command-line.ts';
 import { addJson, progressStream, writeResult } from '../../shared/config/json-output.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
@@ -15,7 +19,12 @@ import {
 } from '../peak/peak-file.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 import { type FindPeakPlan, planFindPeak } from './find-peak-plan.ts';
-import { FIND_PEAK_SETTINGS, type FindPeakValues } from './find-peak-settings.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  type FindPeakValues,
+  RUN_HEADING,
+  SEARCH_KEYS,
+} from './find-peak-settings.ts';
 import { Interruption } from './interruption.ts';
 import { measureMetric } from './measure-metric.ts';
 import { networkProbes } from './network-probes.ts';
@@ -38,7 +47,8 @@ export function findPeakCommand(setExitCode: (code: number) => void): Command {
     'find-peak',
     'find the largest load that keeps the latency bound, and what limits it',
   );
-  return addJson(addSettings(command, FIND_PEAK_SETTINGS))
+  const groups = { keys: SEARCH_KEYS, heading: RUN_HEADING };
+  return addJson(addSettingsInGroups(command, FIND_PEAK_SETTINGS, groups))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);

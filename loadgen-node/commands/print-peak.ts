@@ -1,4 +1,5 @@
 import { formatNs } from '../../shared/config/duration.ts';
+import { asOneLine, sentencesOf } from '../../shared/process/one-line.ts';
 import { loadText, rateText } from '../peak/peak-result.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 
@@ -26,7 +27,7 @@ export function probeHeader(search: PeakSearch): string {
     'queries'.padStart(queries),
     `p${percentileText(search)}`.padStart(latency),
     'late'.padStart(share),
-    '95 % sure'.padStart(interval),
+    '95 % interval'.padStart(interval),
     'verdict: why',
   ].join(' ');
 }
@@ -44,7 +45,7 @@ export function probeLine(search: PeakSearch, probe: PeakProbe): string {
     formatNs(probe.percentileNs).padStart(latency),
     late.padStart(share),
     `${shareText(probe.shareLow)} - ${shareText(probe.shareHigh)}`.padStart(interval),
-    isSameWord(probe) ? probe.why : `${probe.verdict}: ${probe.why}`,
+    isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`,
   ].join(' ');
 }
 
@@ -53,11 +54,11 @@ export function peakText(search: PeakSearch, result: PeakResult): string {
   const rows: (readonly [string, string])[] = [
     ['Peak', peakOf(search, result)],
     ['Interval', intervalText(search, result)],
-    ['Limit', result.limitText],
+    ...sentencesOf(result.limitText).map((text, i) => [i === 0 ? 'Limit' : '', text] as const),
     ...result.advice.map((text, i) => [i === 0 ? 'For more' : '', text] as const),
     ['Logs', foldersOf(result)],
   ];
-  return `\n${rows.map(([label, text]) => `${label.padEnd(9)} ${text}\n`).join('')}`;
+  return `\n${rows.map(([label, text]) => `${label.padEnd(9)} ${asOneLine(text)}\n`).join('')}`;
 }
 
 function peakOf(
@@ -76,11 +77,19 @@ function peakOf(
 }
 
 function intervalText(search: PeakSearch, result: PeakResult): string {
-  const { interval, estimate, confidence, isPrecise } = result;
+  const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'nothing is known of a limit';
   const sure = `${Number((confidence * 100).toPrecision(4))} % sure`;
   if (!Number.isFinite(interval.high)) {
     return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
+  }
+  if (limit === 'generator' || limit === 'lost-samples') {
+    // What was light once and what was not, with no statistics in it: latencies did not set this limit.
+    const end = limit === 'generator' ? 'LoadGen was too slow' : 'samples were lost';
+    return (
+      `none of the SUT's limit: screenings were light at ${loadText(search, interval.low)}, and ` +
+      `${Number.isFinite(interval.high) ? `at ${loadText(search, interval.high)}` : 'above'} ${end}`
+    );
   }
   if (search.kind === 'streams') {
     return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; each verdict 99 % sure`;
@@ -98,6 +107,12 @@ function foldersOf({ value, probes }: PeakResult): string {
     .filter(({ kind, load, folder }) => kind === 'full' && load === value && folder !== null)
     .map(({ folder }) => folder);
   return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
+}
+
+/** Why LoadGen was too slow, without its causes: they are the same in line after line, and longhaul_peak.json has them. */
+function shortWhy({ verdict, why }: PeakProbe): string {
+  if (verdict !== 'generator-bound') return why;
+  return why.replace(/(?:, and the SUT is too slow as well|;).*$/, '');
 }
 
 /** A full run that is VALID says so itself. */

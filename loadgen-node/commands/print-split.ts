@@ -1,4 +1,5 @@
 import { formatNs } from '../../shared/config/duration.ts';
+import { sentencesOf } from '../../shared/process/one-line.ts';
 import type { PartFigures } from '../analysis/latency-parts.ts';
 import type { PerformanceOutcome } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
@@ -32,8 +33,12 @@ export function timeLines({
   }
   const { health, isGeneratorBound, generatorBoundReason } = performance;
   // What follows of the SUT is to be read behind it.
-  const whys = isGeneratorBound ? [`generator-bound: ${generatorBoundReason}`] : [];
-  if (split !== null) whys.push(split.text);
+  const whys = isGeneratorBound
+    ? generatorBoundReason
+        .split('; ')
+        .map((text, i) => (i === 0 ? `generator-bound: ${text}` : text))
+    : [];
+  if (split !== null) whys.push(...sentencesOf(split.text));
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
   if (health !== null) lines.push(...healthLines(health, performance));
   if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));

@@ -1,5 +1,5 @@
 import { formatNs } from '../../shared/config/duration.ts';
-import { asOneLine } from '../../shared/process/one-line.ts';
+import { asOneLine, sentencesOf } from '../../shared/process/one-line.ts';
 import type { FigureDifference } from '../records/compare-summary.ts';
 import type { DerivedRun, ReadRun } from '../records/derive-run.ts';
 import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../records/figure-names.ts';
@@ -90,7 +90,7 @@ function figureLines({ figures, split }: DerivedRun): string[] {
     const values = [meanNs, typicalNs, tailNs].map((ns) => signedNs(ns).padStart(VALUE_WIDTH));
     return `${part.padEnd(NAME_WIDTH)}${values.join('')}`;
   });
-  return [...lines, '', header, ...parts, '', asOneLine(split.text)];
+  return [...lines, '', header, ...parts, '', ...sentencesOf(asOneLine(split.text))];
 }
 
 /** The network, a remainder, is below 0 where a SUT told more time than passed. */

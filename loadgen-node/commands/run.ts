@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import {
+  addSettingsInGroups,
+  createCommand,
+  settingsOf,
+} from '../../shared/config/command-line.ts';
 import {
   addJson,
   progressStream,
@@ -33,10 +37,27 @@ Example:
 
 Exit codes: 0 VALID, 3 INVALID or a --threshold is not met, 2 wrong flag or key, 4 SUT, 5 data set, 6 this machine, 130 Ctrl-C.`;
 
+/** What most runs are about: first in the help. */
+const FIRST_KEYS: readonly string[] = [
+  'sut',
+  'benchmark',
+  'scenario',
+  'mode',
+  'targetQps',
+  'targetLatency',
+  'minDuration',
+  'round',
+  'thresholds',
+  'output',
+  'dashboard',
+  'dataDir',
+];
+
 /** `longhaul run`: measures SUT nodes. */
 export function runCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('run', 'measure SUT nodes: performance, accuracy, or both');
-  return addJson(addSettings(command, RUN_SETTINGS))
+  const groups = { keys: FIRST_KEYS, heading: 'Further options:' };
+  return addJson(addSettingsInGroups(command, RUN_SETTINGS, groups))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);

@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { addSettings, createCommand, settingsOf } from '../../shared/config/command-line.ts';
+import {
+  addSettingsInGroups,
+  createCommand,
+  settingsOf,
+} from '../../shared/config/command-line.ts';
 import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { splitAddress } from '../../shared/config/setting.ts';
@@ -23,7 +27,7 @@ import {
 } from '../sweep/sweep-file.ts';
 import { heatMapOf, sweepTable } from '../sweep/sweep-views.ts';
 import { planFindPeak } from './find-peak-plan.ts';
-import { FIND_PEAK_SETTINGS } from './find-peak-settings.ts';
+import { FIND_PEAK_SETTINGS, RUN_HEADING, SEARCH_KEYS } from './find-peak-settings.ts';
 import { Interruption } from './interruption.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -49,7 +53,9 @@ Exit codes: 0 every cell was measured, 3 some were not or found no value, 2 wron
 export function sweepCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('sweep', ABOUT);
   const { keepProbes: _keepProbes, ...settings } = FIND_PEAK_SETTINGS;
-  return addJson(addSettings(command, { ...SWEEP_OPTIONS, ...settings }))
+  const keys = ['sut', 'benchmark', ...Object.keys(SWEEP_OPTIONS), ...SEARCH_KEYS.slice(2)];
+  const table = { ...SWEEP_OPTIONS, ...settings };
+  return addJson(addSettingsInGroups(command, table, { keys, heading: RUN_HEADING }))
     .addHelpText('after', EXAMPLE)
     .action(async () => setExitCode(await runSweep(command)));
 }

@@ -1,3 +1,4 @@
+import { sentencesOf } from '../../shared/process/one-line.ts';
 import { FIGURES, type FigureName } from '../records/figure-names.ts';
 import { formatNumber } from '../report/charts/number.ts';
 import { figureText } from '../report/figure-text.ts';
@@ -23,7 +24,7 @@ const JUDGEMENTS = {
 /** What the intervals are, in a sentence. */
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
-  'one another hang together; seeded. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
+  'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
   'equal in truth one is called so. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
 
 /** The comparison as a table for people, a block per run beside the base. */
@@ -44,7 +45,7 @@ export function printComparison({ comparison, notes, conditions }: ComparisonRes
       '',
     );
   });
-  lines.push(METHOD, ...notes.map((note) => `Please note   ${note}`));
+  lines.push(...sentencesOf(METHOD), ...notes.map((note) => `Please note   ${note}`));
   lines.push(...conditions.map(conditionLine));
   return `${lines.join('\n')}\n`;
 }

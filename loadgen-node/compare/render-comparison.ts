@@ -2,7 +2,7 @@ import { latencyTable, sortedNumbers } from '../report/aggregate/latency-table.t
 import { drawPercentiles } from '../report/charts/percentile-chart.ts';
 import { PLOT } from '../report/charts/plot.ts';
 import { renderFigure, renderTable } from '../report/figure.ts';
-import { figureText } from '../report/figure-text.ts';
+import { figureText, instantText } from '../report/figure-text.ts';
 import { type Html, html } from '../report/html.ts';
 import { renderPage } from '../report/page.ts';
 import { renderNotes } from '../report/sections/verdict.ts';
@@ -45,7 +45,7 @@ function runTable({ runs }: Comparison): Html {
   const rows = runs.map(({ folder, summary }) => [
     folder,
     html`<strong class="${summary.result === 'VALID' ? 'good' : 'bad'}">${summary.result}</strong>`,
-    summary.startedAt,
+    instantText(summary.startedAt),
     summary.sutName,
     summary.longhaul,
   ]);

@@ -1,4 +1,4 @@
-import { formatNs } from '../../shared/config/duration.ts';
+import { formatExactNs, formatNs } from '../../shared/config/duration.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import { causesOfLateness, starvation } from '../health/starvation.ts';
 import { transportWaitsNs } from '../recorder/transport-waits.ts';
@@ -64,7 +64,7 @@ function verdictFlip(judged: JudgedSet): string | null {
   if (fromIssue.isValid === summary.isValid) return null;
   return (
     'the verdict would be the other one if latency were taken from the issue ' +
-    `(${fromIssue.target.valueNs} ns instead of ${summary.target.valueNs} ns at the target percentile)`
+    `(${formatExactNs(fromIssue.target.valueNs)} instead of ${formatExactNs(summary.target.valueNs)} at the target percentile)`
   );
 }
 

@@ -77,6 +77,9 @@ function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakE
   if (ending === 'open') return 'load-max';
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
+  // Screenings may be short enough to go well; what counts did not.
+  const isStarved = ending === 'unconfirmed' && probes.at(-1)?.verdict === 'generator-bound';
+  if (isStarved) return 'generator';
   const breaker =
     search.kind === 'rate' ? rateBreaker(search, probes) : streamsBreaker(search, probes);
   if (breaker?.verdict === 'generator-bound') return 'generator';

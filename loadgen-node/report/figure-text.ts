@@ -16,3 +16,8 @@ export function figureText(name: FigureName, value: number): string {
       return value.toLocaleString('en-US');
   }
 }
+
+/** An instant of ISO 8601 for people, to the second: `2026-11-21 21:00:00 UTC`. */
+export function instantText(iso: string): string {
+  return iso.replace(/^(\S+)T([\d:]+)(?:\.\d+)?Z$/, '$1 $2 UTC');
+}

@@ -1,3 +1,4 @@
+import { formatExactNs } from '../../shared/config/duration.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { percentileOf } from './latency-statistics.ts';
 import { percentileLabel } from './percentile-label.ts';
@@ -45,7 +46,7 @@ export function summarizeArrivals(
     },
     bound: {
       isMet,
-      needed: `less than 2 intervals of ${settings.arrivalIntervalNs} ns at the ${label}th percentile`,
+      needed: `less than 2 intervals of ${formatExactNs(settings.arrivalIntervalNs)} at the ${label}th percentile`,
       seen: `${targetIntervals} intervals (${skippingQueries} of ${intervals.length} queries caused a skip)`,
       recommendation: isMet ? '' : 'Reduce samples per query to improve latency.',
     },

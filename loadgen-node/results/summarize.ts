@@ -1,3 +1,4 @@
+import { formatExactNs } from '../../shared/config/duration.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { summarizeArrivals } from './arrival-summary.ts';
 import {
@@ -188,8 +189,8 @@ function evaluateLatencyBound(targetNs: number, settings: EffectiveSettings): Va
     isMet,
     needed:
       `${percentileLabel(settings.targetLatencyPercentile, 2)}th percentile latency of ` +
-      `${settings.targetLatencyNs} ns or less`,
-    seen: `${targetNs} ns`,
+      `${formatExactNs(settings.targetLatencyNs)} or less`,
+    seen: formatExactNs(targetNs),
     recommendation: isMet ? '' : 'Reduce target QPS to improve latency.',
   };
 }

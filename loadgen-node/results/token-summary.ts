@@ -1,3 +1,4 @@
+import { formatExactNs } from '../../shared/config/duration.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import {
   earlyStoppingOfServer,
@@ -141,9 +142,9 @@ function evaluateBounds(
   return {
     isMet: advice.length === 0,
     needed:
-      `${label}th percentile of ${serverTtftLatencyNs} ns or less to the first token and ` +
-      `${serverTpotLatencyNs} ns or less per output token`,
-    seen: `${firstNs} ns and ${perTokenNs} ns`,
+      `${label}th percentile of ${formatExactNs(serverTtftLatencyNs)} or less to the first token and ` +
+      `${formatExactNs(serverTpotLatencyNs)} or less per output token`,
+    seen: `${formatExactNs(firstNs)} and ${formatExactNs(perTokenNs)}`,
     recommendation: advice.join('\n * '),
   };
 }

@@ -24,8 +24,31 @@ export function addSettings(command: Command, table: SettingTable): Command {
   );
 }
 
-/** Adds a flag for every setting of a verb. */
-export function addFlags(command: Command, table: SettingTable): Command {
+/**
+ * As {@link addSettings}, with those that the verb is about first and under a heading of their own: a help of eighty flags is read
+ * from the top.
+ * @param keys What comes first, in this order; keys that the table does not have are left out.
+ * @param heading What stands over the others.
+ */
+export function addSettingsInGroups(
+  command: Command,
+  table: SettingTable,
+  { keys, heading }: { readonly keys: readonly string[]; readonly heading: string },
+): Command {
+  const first = keys.flatMap((key) => {
+    const setting = table[key];
+    return setting === undefined ? [] : [[key, setting] as const];
+  });
+  const others = Object.entries(table).filter(([key]) => !keys.includes(key));
+  addSettings(command, Object.fromEntries(first));
+  return addFlags(command, Object.fromEntries(others), heading);
+}
+
+/**
+ * Adds a flag for every setting of a verb.
+ * @param heading What stands over them in the help; "Options" without one.
+ */
+export function addFlags(command: Command, table: SettingTable, heading?: string): Command {
   for (const [key, setting] of Object.entries(table)) {
     const { help, placeholder, fallback } = setting;
     const fallbackText = Array.isArray(fallback) ? fallback.join(',') : fallback;
@@ -37,6 +60,7 @@ export function addFlags(command: Command, table: SettingTable): Command {
     // What was said is looked up by the setting's key, whatever its flag is called.
     option.attributeName = () => key;
     if (setting.isList === true) option.argParser(addToList);
+    if (heading !== undefined) option.helpGroup(heading);
     command.addOption(option);
   }
   return command;

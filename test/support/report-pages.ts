@@ -2,10 +2,44 @@ import { latencySplit } from '../../loadgen-node/analysis/latency-split.ts';
 import { compareRuns } from '../../loadgen-node/compare/compare-runs.ts';
 import { renderComparison } from '../../loadgen-node/compare/render-comparison.ts';
 import type { MeasuredRun } from '../../loadgen-node/compare/resampled-run.ts';
+import { figuresOf } from '../../loadgen-node/records/figures-of-records.ts';
+import type { RunSummary } from '../../loadgen-node/records/run-summary.ts';
 import { type HeatMapInput, renderHeatMap } from '../../loadgen-node/report/render-heat-map.ts';
 import { renderReport } from '../../loadgen-node/report/render-report.ts';
+import { earlyStoppingOfServer } from '../../loadgen-node/results/early-stopping.ts';
+import { formatExactNs } from '../../shared/config/duration.ts';
 import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';
+
+const BOUND_NS = 100e6;
+const PERCENTILE = 0.99;
+
+/** What the rules say of these figures: no picture may call a run VALID that misses its bound. */
+function verdictOf({
+  p99 = 0,
+  overlatency = 0,
+  queries = 0,
+}: RunSummary['figures']): Pick<RunSummary, 'result' | 'verdict' | 'loadgenVerdict'> {
+  const stopping = earlyStoppingOfServer(queries, Math.round(overlatency * queries), PERCENTILE);
+  const bound = { needed: formatExactNs(BOUND_NS), seen: formatExactNs(p99) };
+  const rules = [
+    {
+      rule: 'latency-bound',
+      what: 'The latency bound was missed',
+      isMet: p99 <= BOUND_NS,
+      ...bound,
+    },
+    { rule: 'early-stopping', what: 'Too few queries', ...stopping },
+  ];
+  const reasons = rules
+    .filter(({ isMet }) => !isMet)
+    .map(({ rule, what, needed, seen }) => {
+      const text = `${what}: needed is ${needed}, seen was ${seen}.`;
+      return { rule, text, needed, seen, key: 'server_target_qps' };
+    });
+  const verdict = { isValid: reasons.length === 0, reasons };
+  return { result: verdict.isValid ? 'VALID' : 'INVALID', verdict, loadgenVerdict: verdict };
+}
 
 /** A run of a simulated queue at this load, 0 to 1. */
 function queueRun(folder: string, rowCount: number, load: number, nodes = 1): MeasuredRun {
@@ -13,7 +47,9 @@ function queueRun(folder: string, rowCount: number, load: number, nodes = 1): Me
   const arrivalQps = (load * nodes * 1e9) / serviceNs;
   const records = queueRecords({ seed: rowCount + nodes, rowCount, arrivalQps, serviceNs, nodes });
   const nodeNames = Array.from({ length: nodes }, (_, i) => `sut-${'abcdefgh'[i]}`);
+  const figures = figuresOf(records, { scenario: 'Server', latencyBoundNs: BOUND_NS });
   const summary = reportSummary(records, 'Server', {
+    ...verdictOf(figures),
     notes: ['simulated M/M/1 queues: no run of a SUT'],
     split: latencySplit(records, { nodeNames }),
     sutName: `Network SUT: ${nodeNames.join(', ')}`,
@@ -39,7 +75,12 @@ export function comparisonPage(): string {
   const runs = [queueRun('results/before', 5000, 0.6), queueRun('results/after', 5001, 0.75)];
   return renderComparison({
     comparison: compareRuns(runs, 200),
-    notes: ['simulated, not measured'],
+    notes: [
+      'simulated, not measured',
+      ...runs
+        .filter(({ summary }) => summary.result !== 'VALID')
+        .map(({ folder, summary }) => `${folder}: ${summary.result}: the figures are no result`),
+    ],
     conditions: [],
   });
 }

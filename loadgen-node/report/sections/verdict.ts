@@ -1,6 +1,7 @@
 import type { Verdict } from '../../engine/test-outcome.ts';
 import type { RunSummary } from '../../records/run-summary.ts';
 import { formatNumber } from '../charts/number.ts';
+import { instantText } from '../figure-text.ts';
 import { type Html, html } from '../html.ts';
 
 const SHORT: Readonly<Record<RunSummary['result'], string>> = {
@@ -15,7 +16,7 @@ export function renderHead(summary: RunSummary): Html {
     summary;
   return html`<p class="kicker">Run report, longhaul ${longhaul}</p>
 <h1>${benchmark}, ${scenario}: ${sutName}</h1>
-<p class="kicker">${startedAt} · mode ${mode} · round ${round} · division ${division} · run ${runId}</p>
+<p class="kicker">${instantText(startedAt)} · mode ${mode} · round ${round} · division ${division} · run ${runId}</p>
 ${renderNotes(summary.notes)}`;
 }
 

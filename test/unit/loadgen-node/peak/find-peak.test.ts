@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { peakText } from '../../../../loadgen-node/commands/print-peak.ts';
 import { findPeak } from '../../../../loadgen-node/peak/find-peak.ts';
 import type {
   FullRunRule,
@@ -157,6 +158,9 @@ describe('findPeak', PATIENCE, () => {
     expect(result.value).toBeGreaterThan(490);
     expect(result.value).toBeLessThanOrEqual(500);
     expect(result.limitText).toContain("The limit is LoadGen's, not the SUT's");
+    // No statistics say where the SUT's limit is: nothing may be called sure.
+    const [, , interval] = peakText(searchOf(10e6), result).split('\n');
+    expect(interval).toMatch(/^Interval {2}none of the SUT's limit: .* LoadGen was too slow$/);
   });
 
   it('does not believe a LoadGen that was too slow once', async () => {

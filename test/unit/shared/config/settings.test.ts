@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
-import { formatNs, parseDuration } from '../../../../shared/config/duration.ts';
+import { formatExactNs, formatNs, parseDuration } from '../../../../shared/config/duration.ts';
 import { configJsonSchema } from '../../../../shared/config/json-schema.ts';
 import { printSettings } from '../../../../shared/config/print-settings.ts';
 import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
@@ -161,6 +161,15 @@ describe('durations', () => {
       '12 ns',
       '1.23 µs',
       '15.7 ms',
+      '2.5 s',
+    ]);
+  });
+
+  it('shows every digit where a bound is missed by little', () => {
+    expect([12, 1234, 100_000_001, 2.5e9].map(formatExactNs)).toEqual([
+      '12 ns',
+      '1.234 µs',
+      '100.000001 ms',
       '2.5 s',
     ]);
   });
