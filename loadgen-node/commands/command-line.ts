@@ -10,7 +10,9 @@ Examples:
   longhaul demo                                       the whole thing on this machine
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a
   longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100
-  longhaul name --sut 10.0.0.2:50051
+  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 100ms --output results/peak
+  longhaul doctor --sut 10.0.0.2:50051                machine, link and node before a run
+  longhaul compare results/first results/second
   longhaul audit network results/first                what a run shows of the division's rules
 
 "longhaul VERB --help" shows the flags of a verb.`;
