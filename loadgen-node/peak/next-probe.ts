@@ -266,7 +266,10 @@ function nextRefinement(
 }
 
 /** True when the interval is as narrow as was asked for. */
-export function isPrecise({ estimate, interval }: LoadCurve, precision: number): boolean {
+export function isPrecise(
+  { estimate, interval }: Pick<LoadCurve, 'estimate' | 'interval'>,
+  precision: number,
+): boolean {
   return (interval.high - interval.low) / 2 <= precision * estimate;
 }
 

@@ -11,6 +11,9 @@ import type {
   PeakSearch,
 } from './peak-search.ts';
 
+/** Probes this near to the limit, as a share of it, tell how long one was. */
+const NEAR = 0.2;
+
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
 /** What a search came to, with the reason in words. */
@@ -58,12 +61,30 @@ function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEn
   const curve = state.curve();
   if (low === undefined) return { estimate: null, interval: null, isPrecise: false };
   if (curve !== undefined && (cap === undefined || curve.estimate < cap.load)) {
-    const { estimate, interval } = curve;
-    return { estimate, interval, isPrecise: isPrecise(curve, search.precision) };
+    const { estimate } = curve;
+    const seen = 1 - unseenOverload(search, probes, estimate);
+    const interval = { ...curve.interval, low: Math.min(curve.interval.low, estimate * seen) };
+    return { estimate, interval, isPrecise: isPrecise({ estimate, interval }, search.precision) };
   }
   // Latencies set no limit here: what was light, and what was not.
   const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return { estimate: low, interval, isPrecise: high !== undefined };
+}
+
+/**
+ * Overload, as a share of the load, that no probe near the limit was long enough to see: a queue that starts empty and is too slow by
+ * that much passes the bound at its end only.
+ */
+function unseenOverload(
+  { boundNs }: PeakSearch,
+  probes: readonly PeakProbe[],
+  estimate: number,
+): number {
+  const near = probes.filter(
+    ({ kind, load }) => kind !== 'unloaded' && Math.abs(load / estimate - 1) <= NEAR,
+  );
+  const longestNs = Math.max(1, ...near.map(({ durationNs }) => durationNs));
+  return Math.min(0.5, (2 * boundNs) / longestNs);
 }
 
 /** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */

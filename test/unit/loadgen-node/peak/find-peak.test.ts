@@ -106,6 +106,23 @@ describe('findPeak where the limit is hard to see', PATIENCE, () => {
     expect(covered).toBeGreaterThanOrEqual(8);
   });
 
+  it('is no surer than its longest run lets it be', async () => {
+    const search = searchOf(200e6, {
+      ...{ percentile: 0.9, screeningNsMax: 15e9 },
+      full: { ...RULE, minDurationNs: 4e9, minQueryCount: 100 },
+    });
+    for (const seed of SEEDS) {
+      const { interval, estimate, isPrecise, probes } = await findPeak(
+        search,
+        queueProbes({ law: 'M/M/1', serviceNs: 2e6, seed }, search),
+      );
+      const longestNs = Math.max(...probes.map(({ durationNs }) => durationNs));
+      const unseen = (2 * 200e6) / longestNs;
+      expect((interval?.low ?? 1) / (estimate ?? 0)).toBeLessThanOrEqual(1 - unseen + 1e-9);
+      expect(isPrecise).toBe(false);
+    }
+  });
+
   // At 2.5 queries/s the time of all screenings is 300 queries.
   it('does not say that no load keeps the bound where too few queries were made to tell', async () => {
     for (const seed of SEEDS) {

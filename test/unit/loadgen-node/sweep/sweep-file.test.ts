@@ -44,7 +44,8 @@ const SWEEP: Sweep = {
 
 it('reads what it wrote, for the same question', () => {
   const folder = tempFolder();
-  expect(readSweep(folder, SWEEP.question, true)).toBeUndefined();
+  expect(readSweep(folder, SWEEP.question, false)).toBeUndefined();
+  expect(() => readSweep(folder, SWEEP.question, true)).toThrow('there is no sweep to go on with');
   writeSweep(folder, SWEEP);
   const read = readSweep(folder, SWEEP.question, true);
   expect(read).toEqual(SWEEP);
