@@ -38,7 +38,10 @@ export function peakResult(
     ...where,
     confidence: search.confidence,
     limit,
-    limitText: limitText(search, probes, limit, invalid),
+    limitText:
+      ending === 'unconfirmed' && where.interval === null
+        ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
+        : limitText(search, probes, limit, invalid),
     advice: adviceOf(search, { ending, limit, value, ...where }),
     probes,
   };
@@ -200,7 +203,9 @@ function adviceOf(
       );
     }
   }
-  if (ending === 'unconfirmed') {
+  if (ending === 'unconfirmed' && interval === null) {
+    advice.push('Longer screenings (--search-time) may find a load that keeps the bound.');
+  } else if (ending === 'unconfirmed') {
     advice.push(
       'A longer run (--min-duration) has less luck in it; more loads may be tried with --confirm-loads.',
     );

@@ -123,6 +123,26 @@ describe('findPeak where the limit is hard to see', PATIENCE, () => {
     }
   });
 
+  it('ends within minutes where service alone fills the bound, and says what it could not tell', async () => {
+    const search = searchOf(100e6, {
+      ...{ percentile: 0.9, screeningNsMax: 15e9 },
+      full: { ...RULE, minDurationNs: 5e9, minQueryCount: 100 },
+    });
+    // One of eight is late whatever the load.
+    const runProbe: RunProbe = async ({ load, queriesMax = 100, durationNsMax = 5e9 }) => {
+      const count = Math.max(1, Math.floor(Math.min(queriesMax, (load * durationNsMax) / 1e9)));
+      const latenciesNs = Float64Array.from({ length: count }, (_, i) =>
+        i % 8 === 5 ? 101e6 : 98e6,
+      );
+      return { ...steady(0), latenciesNs, end: { ...END, durationNs: (count / load) * 1e9 } };
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result).toMatchObject({ ending: 'unconfirmed', value: null, interval: null });
+    expect(result.limitText).toContain('Too few queries fitted into the time');
+    expect(result.advice.join()).toContain('--search-time');
+    expect(Math.max(...result.probes.map(({ durationNs }) => durationNs))).toBeLessThan(60e9);
+  });
+
   // At 2.5 queries/s the time of all screenings is 300 queries.
   it('does not say that no load keeps the bound where too few queries were made to tell', async () => {
     for (const seed of SEEDS) {
