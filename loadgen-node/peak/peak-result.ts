@@ -42,7 +42,7 @@ export function peakResult(
       ending === 'unconfirmed' && where.interval === null
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
         : limitText(search, probes, limit, invalid),
-    advice: adviceOf(search, { ending, limit, value, ...where }),
+    advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
   };
 }
@@ -168,6 +168,16 @@ function limitText(
       );
     }
   }
+}
+
+/** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */
+function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];
+  return [
+    `Even one at a time ${unloaded.overlatencyQueries} of ${unloaded.queries} queries were late: ` +
+      'lateness hardly depends on the load then, and the interval is less sure than it says.',
+  ];
 }
 
 function adviceOf(

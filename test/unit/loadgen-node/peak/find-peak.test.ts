@@ -143,6 +143,16 @@ describe('findPeak where the limit is hard to see', PATIENCE, () => {
     expect(Math.max(...result.probes.map(({ durationNs }) => durationNs))).toBeLessThan(60e9);
   });
 
+  it('doubts its interval where a query is late without load', async () => {
+    const runProbe: RunProbe = async ({ kind, load }) => {
+      const probe = steady(load > 500 && kind !== 'unloaded' ? 20e6 : 1e6);
+      if (kind === 'unloaded') probe.latenciesNs[7] = 20e6;
+      return { ...probe, isValid: load <= 500 };
+    };
+    const { advice } = await findPeak(searchOf(10e6), runProbe);
+    expect(advice.at(-1)).toMatch(/^Even one at a time 1 of 1000 queries were late/);
+  });
+
   // At 2.5 queries/s the time of all screenings is 300 queries.
   it('does not say that no load keeps the bound where too few queries were made to tell', async () => {
     for (const seed of SEEDS) {
