@@ -27,6 +27,7 @@ const SWEEP: Sweep = {
         value: 123.4,
         interval: { low: 120, high: null },
         ending: 'open',
+        limit: 'load-max',
         limitText: 'No load missed the bound.',
         probeCount: 5,
         seen: { roundTripP50Ns: 2.1e6, roundTripP99Ns: 3e6, bitsPerSecond: null },
