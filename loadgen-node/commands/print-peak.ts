@@ -3,16 +3,19 @@ import { asOneLine, sentencesOf } from '../../shared/process/one-line.ts';
 import { loadText, rateText } from '../peak/peak-result.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 
-/** What is searched, in one line. */
+/** What is searched and how long that takes, in two lines. */
 export function searchText(search: PeakSearch, output: string): string {
   const { boundNs, kind, full } = search;
   const what = kind === 'rate' ? 'queries per second' : 'streams';
   const rule = full.runs === 1 ? 'one full run' : `${full.runs} full runs`;
   const late = kind === 'rate' ? 'latency' : 'arrival interval';
-  return (
+  const found =
     `Searching the most ${what} with ${late} ${formatNs(boundNs)} at percentile ${percentileText(search)}, ` +
-    `confirmed by ${rule}; kept in ${output}`
-  );
+    `confirmed by ${rule}; kept in ${output}`;
+  const screenings = `about ${formatNs(search.screeningNsMax)} of screenings, longer with a slow SUT`;
+  if (full.runs === 0) return `${found}\nTakes ${screenings}`;
+  const runs = `${full.runs} to ${full.loadsMax * full.runs} full runs`;
+  return `${found}\nTakes ${screenings}, then ${runs} of ${formatNs(full.minDurationNs)} and ${full.minQueryCount} queries or more`;
 }
 
 const WIDTHS = { number: 3, kind: 9, load: 10, queries: 8, latency: 9, share: 8, interval: 17 };

@@ -110,12 +110,12 @@ async function searchCell(
 }
 
 async function resultOf(
-  { value, interval, ending, limitText, probes }: PeakResult,
+  { value, interval, ending, limit, limitText, probes }: PeakResult,
   { seen, counts }: CellLink,
 ): Promise<CellResult> {
   const high = interval === null || !Number.isFinite(interval.high) ? null : interval.high;
   return {
-    ...{ value, ending, limitText, seen },
+    ...{ value, ending, limit, limitText, seen },
     interval: interval && { low: interval.low, high },
     probeCount: probes.length,
     shim: await counts(),

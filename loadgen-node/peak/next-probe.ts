@@ -56,6 +56,8 @@ const REFINE_CONFIDENCE = 0.99999;
 const REFINE_SHARE = 0.5;
 /** Busy share of a server that takes one query at a time below which a load is as good as none. */
 const UTILISATION_MIN = 0.005;
+/** Late queries that a step down expects at least where as many are late as may be. */
+const LATE_EXPECTED_MIN = 1;
 /** Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast enough at a higher one. */
 const BOUND_TIMES = 2;
 const BOUND_TIMES_UNLIKELY = 4;
@@ -201,10 +203,13 @@ function below(
   screenings: readonly PeakProbe[],
   unloaded: PeakProbe,
 ): NextStep {
-  const next = high / 2;
-  const isIdle = (next * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
-  if (!isIdle) return { probe: bracketStep(search, next) };
-  return { ending: isSurelyHeavy(screenings, high) ? 'none' : 'unconfirmed' };
+  const step = bracketStep(search, high / 2);
+  const isIdle = (step.load * unloaded.meanNs) / 1e9 < UTILISATION_MIN;
+  // Fewer queries than one late one would be expected of: no verdict, and full runs of hours.
+  const isTooSlow =
+    (step.load * step.durationNsMax) / 1e9 < LATE_EXPECTED_MIN / (1 - search.percentile);
+  if (!isIdle && !isTooSlow) return { probe: step };
+  return { ending: isIdle && isSurelyHeavy(screenings, high) ? 'none' : 'unconfirmed' };
 }
 
 /** Few queries of a slow SUT may be late by luck: then nothing is known of the load. */
@@ -266,7 +271,10 @@ function nextRefinement(
 }
 
 /** True when the interval is as narrow as was asked for. */
-export function isPrecise({ estimate, interval }: LoadCurve, precision: number): boolean {
+export function isPrecise(
+  { estimate, interval }: Pick<LoadCurve, 'estimate' | 'interval'>,
+  precision: number,
+): boolean {
   return (interval.high - interval.low) / 2 <= precision * estimate;
 }
 

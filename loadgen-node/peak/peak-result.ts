@@ -11,6 +11,9 @@ import type {
   PeakSearch,
 } from './peak-search.ts';
 
+/** Probes this near to the limit, as a share of it, tell how long one was. */
+const NEAR = 0.2;
+
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
 /** What a search came to, with the reason in words. */
@@ -35,8 +38,11 @@ export function peakResult(
     ...where,
     confidence: search.confidence,
     limit,
-    limitText: limitText(search, probes, limit, invalid),
-    advice: adviceOf(search, { ending, limit, value, ...where }),
+    limitText:
+      ending === 'unconfirmed' && where.interval === null
+        ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
+        : limitText(search, probes, limit, invalid),
+    advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
   };
 }
@@ -58,12 +64,30 @@ function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEn
   const curve = state.curve();
   if (low === undefined) return { estimate: null, interval: null, isPrecise: false };
   if (curve !== undefined && (cap === undefined || curve.estimate < cap.load)) {
-    const { estimate, interval } = curve;
-    return { estimate, interval, isPrecise: isPrecise(curve, search.precision) };
+    const { estimate } = curve;
+    const seen = 1 - unseenOverload(search, probes, estimate);
+    const interval = { ...curve.interval, low: Math.min(curve.interval.low, estimate * seen) };
+    return { estimate, interval, isPrecise: isPrecise({ estimate, interval }, search.precision) };
   }
   // Latencies set no limit here: what was light, and what was not.
   const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
   return { estimate: low, interval, isPrecise: high !== undefined };
+}
+
+/**
+ * Overload, as a share of the load, that no probe near the limit was long enough to see: a queue that starts empty and is too slow by
+ * that much passes the bound at its end only.
+ */
+function unseenOverload(
+  { boundNs }: PeakSearch,
+  probes: readonly PeakProbe[],
+  estimate: number,
+): number {
+  const near = probes.filter(
+    ({ kind, load }) => kind !== 'unloaded' && Math.abs(load / estimate - 1) <= NEAR,
+  );
+  const longestNs = Math.max(1, ...near.map(({ durationNs }) => durationNs));
+  return Math.min(0.5, (2 * boundNs) / longestNs);
 }
 
 /** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */
@@ -146,6 +170,16 @@ function limitText(
   }
 }
 
+/** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */
+function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];
+  return [
+    `Even one at a time ${unloaded.overlatencyQueries} of ${unloaded.queries} queries were late: ` +
+      'lateness hardly depends on the load then, and the interval is less sure than it says.',
+  ];
+}
+
 function adviceOf(
   search: PeakSearch,
   {
@@ -179,7 +213,9 @@ function adviceOf(
       );
     }
   }
-  if (ending === 'unconfirmed') {
+  if (ending === 'unconfirmed' && interval === null) {
+    advice.push('Longer screenings (--search-time) may find a load that keeps the bound.');
+  } else if (ending === 'unconfirmed') {
     advice.push(
       'A longer run (--min-duration) has less luck in it; more loads may be tried with --confirm-loads.',
     );

@@ -115,7 +115,7 @@ function cellTable(input: HeatMapInput): ReturnType<typeof renderTable> {
       { title: input.rowLabel, isNumber: false },
       { title: input.columnLabel, isNumber: false },
       { title: input.unit, isNumber: true },
-      { title: 'surely within', isNumber: true },
+      { title: 'interval', isNumber: true },
       { title: 'of the first cell', isNumber: true },
       { title: '', isNumber: false },
     ],

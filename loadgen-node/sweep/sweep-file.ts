@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
+import type { PeakLimit } from '../peak/peak-search.ts';
 import type { LinkConditions } from './link-conditions.ts';
 import type { MeasuredLink } from './shim/measure-link.ts';
 import type { ShimCounts } from './shim/shim-messages.ts';
@@ -19,6 +20,8 @@ export interface CellResult {
   readonly interval: { readonly low: number; readonly high: number | null } | null;
   /** How the search ended, as `longhaul find-peak` says it. */
   readonly ending: string;
+  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
+  readonly limit: PeakLimit;
   /** What sets the limit, in whole sentences. */
   readonly limitText: string;
   readonly probeCount: number;
@@ -68,6 +71,7 @@ const result = z.strictObject({
   value: z.number().nullable(),
   interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
   ending: z.string(),
+  limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
   limitText: z.string(),
   probeCount: z.number(),
   seen: z
@@ -126,8 +130,8 @@ export function writeSweep(folder: string, sweep: Sweep): void {
 /**
  * Reads a sweep.
  * @param isResumed True: it has to be that of the question.
- * @returns Undefined where there is none.
- * @throws MlperfError `ERR_CONFIG_INVALID` where the file is no sweep, or one that asked something else
+ * @returns Undefined where there is none, and none has to be.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
  */
 export function readSweep(
   folder: string,
@@ -136,7 +140,13 @@ export function readSweep(
 ): Sweep | undefined {
   const path = join(folder, SWEEP_FILE);
   const text = readIfThere(path);
-  if (text === undefined) return undefined;
+  if (text === undefined) {
+    if (!isResumed) return undefined;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
+    );
+  }
   const sweep = parseSweep(path, text);
   if (!isResumed) return sweep;
   const difference = differenceOf(sweep.question, question);

@@ -84,4 +84,13 @@ describe('the shim', () => {
     expect(seen.roundTripP99Ns).toBeGreaterThanOrEqual(seen.roundTripP50Ns);
     expect(seen.bitsPerSecond).toBeLessThan(50e6 * 1.02);
   });
+
+  // 64 KiB at 10 kbit/s would be 52 s: a link is no slower than its own time says.
+  it('measures a link on which a segment takes more than a second', {
+    timeout: 40_000,
+  }, async () => {
+    const seen = await measureLink({ delayNs: 0, bitsPerSecond: 10e3, lossShare: 0 });
+    expect(seen.bitsPerSecond).toBeGreaterThan(5e3);
+    expect(seen.bitsPerSecond).toBeLessThan(10.5e3);
+  });
 });

@@ -30,6 +30,10 @@ const CASES: readonly Case[] = [
     ...{ precision: 0.01, screeningS: 300, isLongEnough: true },
   },
   {
+    ...{ law: 'M/M/1', serviceMs: 1, boundMs: 300 },
+    ...{ precision: 0.01, screeningS: 300, isLongEnough: true },
+  },
+  {
     ...{ law: 'M/M/1', serviceMs: 5, boundMs: 50 },
     ...{ precision: 0.02, screeningS: 600, isLongEnough: false },
   },

@@ -2,6 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { machineNowNs } from '../../../shared/clock/timer-clock.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { LinkConditions } from '../link-conditions.ts';
+import { SEGMENT_BYTES } from './delay-line.ts';
 import { LinkShim } from './link-shim.ts';
 
 /** What a shim does, seen from outside it, beside what it was asked for. */
@@ -16,11 +17,13 @@ export interface MeasuredLink {
 const PING_BYTES = 16;
 const PING_COUNT = 200;
 const PINGS_MS_MAX = 2_000;
+/** However long one takes: a link to the moon has ten seconds of round trip. */
+const PINGS_MIN = 3;
 /** The stream lasts about as long, behind what fills the queue. */
 const STREAM_SECONDS = 0.5;
-const STREAM_BYTES_MIN = 64 * 1024;
+const STREAM_BYTES_MIN = 4 * SEGMENT_BYTES;
 const CHUNK_BYTES = 64 * 1024;
-/** No answer within this time, beyond the link's own: something is broken. */
+/** No answer within this time, beyond twice the link's own: something is broken. */
 const ANSWER_MS_MAX = 10_000;
 
 /**
@@ -34,8 +37,8 @@ export async function measureLink(link: LinkConditions): Promise<MeasuredLink> {
   const echo = await listen((socket) => socket.pipe(socket));
   try {
     const address = `127.0.0.1:${portOf(echo)}`;
-    const loopbackNs = percentile(await pings(portOf(echo)), 0.5);
-    const trips = await through(address, lossless, pings);
+    const loopbackNs = percentile(await pings(portOf(echo), bare), 0.5);
+    const trips = await through(address, lossless, (port) => pings(port, lossless));
     return {
       roundTripP50Ns: Math.max(0, percentile(trips, 0.5) - loopbackNs),
       roundTripP99Ns: Math.max(0, percentile(trips, 0.99) - loopbackNs),
@@ -63,14 +66,15 @@ async function through<T>(
 }
 
 /** Round trips in ns, ascending. */
-async function pings(port: number): Promise<readonly number[]> {
+async function pings(port: number, link: LinkConditions): Promise<readonly number[]> {
   const socket = await open(port);
+  const ownMs = 2 * ownTimeMs(link, PING_BYTES);
   const trips: number[] = [];
   const untilNs = machineNowNs() + PINGS_MS_MAX * 1e6;
-  while (trips.length < PING_COUNT && (trips.length < 10 || machineNowNs() < untilNs)) {
+  while (trips.length < PING_COUNT && (trips.length < PINGS_MIN || machineNowNs() < untilNs)) {
     const beganNs = machineNowNs();
     socket.write(new Uint8Array(PING_BYTES));
-    await answer(socket);
+    await answer(socket, ownMs);
     trips.push(machineNowNs() - beganNs);
   }
   socket.destroy();
@@ -103,7 +107,7 @@ async function measureRate(link: LinkConditions, asked: number): Promise<number>
     return await through(`127.0.0.1:${portOf(sink)}`, link, async (port) => {
       const socket = await open(port);
       feed(socket, total);
-      const seen = await within(result);
+      const seen = await within(result, ownTimeMs(link, total));
       socket.destroy();
       return seen;
     });
@@ -147,22 +151,30 @@ function open(port: number): Promise<Socket> {
     socket.once('connect', () => resolve(socket));
     socket.once('error', reject);
   });
-  return within(opened);
+  return within(opened, 0);
 }
 
-function answer(socket: Socket): Promise<Buffer> {
+function answer(socket: Socket, ownMs: number): Promise<Buffer> {
   return within(
     new Promise<Buffer>((resolve) => {
       socket.once('data', resolve);
     }),
+    ownMs,
   );
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
+/** What a link takes for bytes one way, in ms. */
+function ownTimeMs({ delayNs, bitsPerSecond }: LinkConditions, bytes: number): number {
+  return delayNs / 1e6 + (bitsPerSecond === null ? 0 : (bytes * 8e3) / bitsPerSecond);
+}
+
+/** @param ownMs What the link itself takes. */
+async function within<T>(work: Promise<T>, ownMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  const waitMs = ANSWER_MS_MAX + 2 * ownMs;
   const late = new Promise<never>((_, reject) => {
-    const error = new MlperfError('ERR_TIMEOUT', `the shim did not answer in ${ANSWER_MS_MAX} ms`);
-    timer = setTimeout(() => reject(error), ANSWER_MS_MAX);
+    const error = new MlperfError('ERR_TIMEOUT', `the shim did not answer in ${waitMs} ms`);
+    timer = setTimeout(() => reject(error), waitMs);
   });
   try {
     return await Promise.race([work, late]);

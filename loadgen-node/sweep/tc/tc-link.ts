@@ -17,9 +17,11 @@ const GUARD = 'cat > /dev/null; exec tc qdisc del dev "$0" root';
 /** Link conditions by the kernel's netem on a network interface, until {@link stop} or the end of this process. */
 export class TcLink {
   readonly #guard: ChildProcess;
+  readonly #device: string;
 
-  private constructor(guard: ChildProcess) {
+  private constructor(guard: ChildProcess, device: string) {
     this.#guard = guard;
+    this.#device = device;
   }
 
   /**
@@ -44,7 +46,7 @@ export class TcLink {
       'netem',
       ...netemArgs(device, link),
     ]);
-    if (added.isOk) return new TcLink(guard);
+    if (added.isOk) return new TcLink(guard, device);
     await endGuard(guard);
     throw new MlperfError('ERR_NOT_INSTALLED', `tc refuses netem on ${device}: ${added.text}`);
   }
@@ -58,7 +60,7 @@ export class TcLink {
     if (code === 0) return;
     throw new MlperfError(
       'ERR_NOT_INSTALLED',
-      `tc did not take netem back (exit code ${code}): run "tc qdisc del dev IF root"`,
+      `tc did not take netem back (exit code ${code}): run "tc qdisc del dev ${this.#device} root"`,
     );
   }
 }

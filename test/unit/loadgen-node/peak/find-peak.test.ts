@@ -106,6 +106,53 @@ describe('findPeak where the limit is hard to see', PATIENCE, () => {
     expect(covered).toBeGreaterThanOrEqual(8);
   });
 
+  it('is no surer than its longest run lets it be', async () => {
+    const search = searchOf(200e6, {
+      ...{ percentile: 0.9, screeningNsMax: 15e9 },
+      full: { ...RULE, minDurationNs: 4e9, minQueryCount: 100 },
+    });
+    for (const seed of SEEDS) {
+      const { interval, estimate, isPrecise, probes } = await findPeak(
+        search,
+        queueProbes({ law: 'M/M/1', serviceNs: 2e6, seed }, search),
+      );
+      const longestNs = Math.max(...probes.map(({ durationNs }) => durationNs));
+      const unseen = (2 * 200e6) / longestNs;
+      expect((interval?.low ?? 1) / (estimate ?? 0)).toBeLessThanOrEqual(1 - unseen + 1e-9);
+      expect(isPrecise).toBe(false);
+    }
+  });
+
+  it('ends within minutes where service alone fills the bound, and says what it could not tell', async () => {
+    const search = searchOf(100e6, {
+      ...{ percentile: 0.9, screeningNsMax: 15e9 },
+      full: { ...RULE, minDurationNs: 5e9, minQueryCount: 100 },
+    });
+    // One of eight is late whatever the load.
+    const runProbe: RunProbe = async ({ load, queriesMax = 100, durationNsMax = 5e9 }) => {
+      const count = Math.max(1, Math.floor(Math.min(queriesMax, (load * durationNsMax) / 1e9)));
+      const latenciesNs = Float64Array.from({ length: count }, (_, i) =>
+        i % 8 === 5 ? 101e6 : 98e6,
+      );
+      return { ...steady(0), latenciesNs, end: { ...END, durationNs: (count / load) * 1e9 } };
+    };
+    const result = await findPeak(search, runProbe);
+    expect(result).toMatchObject({ ending: 'unconfirmed', value: null, interval: null });
+    expect(result.limitText).toContain('Too few queries fitted into the time');
+    expect(result.advice.join()).toContain('--search-time');
+    expect(Math.max(...result.probes.map(({ durationNs }) => durationNs))).toBeLessThan(60e9);
+  });
+
+  it('doubts its interval where a query is late without load', async () => {
+    const runProbe: RunProbe = async ({ kind, load }) => {
+      const probe = steady(load > 500 && kind !== 'unloaded' ? 20e6 : 1e6);
+      if (kind === 'unloaded') probe.latenciesNs[7] = 20e6;
+      return { ...probe, isValid: load <= 500 };
+    };
+    const { advice } = await findPeak(searchOf(10e6), runProbe);
+    expect(advice.at(-1)).toMatch(/^Even one at a time 1 of 1000 queries were late/);
+  });
+
   // At 2.5 queries/s the time of all screenings is 300 queries.
   it('does not say that no load keeps the bound where too few queries were made to tell', async () => {
     for (const seed of SEEDS) {

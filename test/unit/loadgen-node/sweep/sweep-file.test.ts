@@ -27,6 +27,7 @@ const SWEEP: Sweep = {
         value: 123.4,
         interval: { low: 120, high: null },
         ending: 'open',
+        limit: 'load-max',
         limitText: 'No load missed the bound.',
         probeCount: 5,
         seen: { roundTripP50Ns: 2.1e6, roundTripP99Ns: 3e6, bitsPerSecond: null },
@@ -44,7 +45,8 @@ const SWEEP: Sweep = {
 
 it('reads what it wrote, for the same question', () => {
   const folder = tempFolder();
-  expect(readSweep(folder, SWEEP.question, true)).toBeUndefined();
+  expect(readSweep(folder, SWEEP.question, false)).toBeUndefined();
+  expect(() => readSweep(folder, SWEEP.question, true)).toThrow('there is no sweep to go on with');
   writeSweep(folder, SWEEP);
   const read = readSweep(folder, SWEEP.question, true);
   expect(read).toEqual(SWEEP);
