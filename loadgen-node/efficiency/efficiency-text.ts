@@ -63,18 +63,23 @@ function latencySentence({ load, difference, p99Low, p99High, pairs }: LatencyDi
   return `${begin} latency differs by ${signed(difference.p50Ns)} at p50 and ${signed(difference.p99Ns)} at p99${band}.`;
 }
 
+/** What a value that is a length of time says of itself in the document. */
+const TIME_UNIT = ', ns';
+
 /** Tables for the screen. */
 export function efficiencyTable(comparison: Comparison): string {
   const { efficiency, latency, parts, warnings } = comparison;
   const lines: string[] = [];
   if (efficiency !== null) {
+    const isTime = efficiency.what.endsWith(TIME_UNIT);
+    const shown = isTime ? formatNs : figure;
     lines.push(
       ...table([
         ['', 'in process', 'network', 'efficiency', 'band'],
         [
-          efficiency.what,
-          figure(efficiency.inProcess),
-          figure(efficiency.network),
+          isTime ? efficiency.what.slice(0, -TIME_UNIT.length) : efficiency.what,
+          shown(efficiency.inProcess),
+          shown(efficiency.network),
           percent(efficiency.value),
           `${percent(efficiency.low)} to ${percent(efficiency.high)}`,
         ],

@@ -49,12 +49,12 @@ ${renderFigure({
   drawing: content,
   width,
   height,
-  caption: `Large: ${input.unit}. Small: share of the first cell (${input.rows[0] ?? '-'}, ${input.columns[0] ?? '-'}). The stronger the colour, the larger the value, from 0 to the largest.`,
+  caption: `Large: ${input.unit}. ${shareCaption(input)}The stronger the colour, the larger the value, from 0 to the largest.`,
   table: null,
   isWide: true,
 })}
 <h2>Figures</h2>
-<div class="scroll" tabindex="0" role="group" aria-label="Figures of all cells">${cellTable(input)}</div>`;
+<div class="scroll cells" tabindex="0" role="group" aria-label="Figures of all cells">${cellTable(input)}</div>`;
   return renderPage({ title: input.title, body, footer: 'Made by longhaul sweep.' });
 }
 
@@ -88,6 +88,12 @@ function tilesOf(input: HeatMapInput): HeatMapTile[][] {
   );
 }
 
+/** Nothing where the first cell failed: no share is shown then. */
+function shareCaption(input: HeatMapInput): string {
+  if (shareOfFirst(input, 1) === '') return '';
+  return `Small: share of the first cell (${input.rows[0] ?? '-'}, ${input.columns[0] ?? '-'}). `;
+}
+
 /** Share of the first cell, or nothing where that one failed. */
 function shareOfFirst({ cells }: HeatMapInput, value: number): string {
   const first = cells[0]?.[0];
@@ -115,7 +121,7 @@ function cellTable(input: HeatMapInput): ReturnType<typeof renderTable> {
       { title: input.rowLabel, isNumber: false },
       { title: input.columnLabel, isNumber: false },
       { title: input.unit, isNumber: true },
-      { title: 'interval', isNumber: true },
+      { title: 'limit within', isNumber: true },
       { title: 'of the first cell', isNumber: true },
       { title: '', isNumber: false },
     ],

@@ -80,7 +80,7 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 0.5re
 @media (max-width: 34rem) {
   body { padding: 0.6rem; } figure { padding: 0.4rem; } svg text { font-size: 13.5px; } svg .small { font-size: 12px; }
   .settings tr { display: block; border-bottom: 1px solid var(--grid); padding: 0.3rem 0; } .settings td { display: block; border: 0; padding: 0; }
-  .settings thead { display: none; }
+  .settings thead { display: none; } .cells td:last-child { min-width: 15rem; }
 }
 @page { size: A4; margin: 14mm; }
 @media print {

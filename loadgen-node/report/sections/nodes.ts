@@ -53,7 +53,7 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
     table: null,
     isWide: false,
   })}
-<div class="scroll" tabindex="0" role="group" aria-label="SUT nodes">${renderTable(
+<div class="scroll wide" tabindex="0" role="group" aria-label="SUT nodes">${renderTable(
     columns.map((title, i) => ({ title, isNumber: i > 2 })),
     rows,
   )}</div></div></section>

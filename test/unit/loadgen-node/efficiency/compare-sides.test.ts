@@ -117,8 +117,10 @@ describe('the comparison of runs in turns', () => {
     const network = sideOf('network', {
       runs: [{ ...slow, latency: { ...slow.latency, p90Ns: 10 * MS } }],
     });
-    const { efficiency } = compareSides('SingleStream', inProcess, network);
-    expect(efficiency).toMatchObject({ value: 0.8, band: 'one pair of runs: no band' });
+    const comparison = compareSides('SingleStream', inProcess, network);
+    const band = 'one pair of runs: no band';
+    expect(comparison.efficiency).toMatchObject({ value: 0.8, band });
+    expect(efficiencyTable(comparison)).toMatch(/p90 of the latency +8 ms +10 ms +80 %/);
   });
 
   it('warns of runs that are INVALID', () => {

@@ -124,7 +124,22 @@ describe('renderHeatMap', () => {
       notes: ['loopback'],
     });
     expect(page).toContain('390 to 410');
+    expect(page).toContain('Small: share of the first cell (0 ms, 1 Gbit/s).');
     expect(page).toContain('no load keeps &lt;the&gt; bound');
     expect(page).not.toMatch(/<script>|<img|NaN/);
+  });
+
+  it('speaks of no share where the first cell failed', () => {
+    const page = renderHeatMap({
+      title: 'peaks',
+      rowLabel: 'delay',
+      columnLabel: 'rate',
+      rows: ['0 ms'],
+      columns: ['1 Gbit/s', '100 Mbit/s'],
+      cells: [[{ failure: 'LoadGen was too slow' }, { value: 400 }]],
+      unit: 'queries/s',
+      notes: [],
+    });
+    expect(page).toContain('Large: queries/s. The stronger');
   });
 });
