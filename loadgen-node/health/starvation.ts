@@ -19,8 +19,8 @@ const GC_PAUSE_NS_NAMED = 10e6;
 const DELAY_NS_NAMED = 5e6;
 const CPU_SHARE_NAMED = 0.95;
 
-/** Looks at the event loop per ns (process-monitor.ts), of which p99 leaves one in a hundred. */
-const LATE_LOOKS_PER_NS = 0.01 / 5e6;
+/** Time between two looks at the event loop, in ns (process-monitor.ts). */
+const LOOK_NS = 5e6;
 
 /** Length of the watch, in ns. */
 function lengthNs({ seconds }: GeneratorHealth): number {
@@ -97,9 +97,12 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
 const IN_PROCESS = 'something in its process';
 
 /** Waits for a core that make an event loop as late as it was are its cause, however small their share is. */
-function waitShareNamed({ eventLoopDelay: { p99Ns } }: GeneratorHealth): number {
+function waitShareNamed({ eventLoopDelay: { p50Ns, p99Ns } }: GeneratorHealth): number {
   if (p99Ns <= DELAY_NS_NAMED) return WAIT_SHARE_NAMED;
-  return Math.min(WAIT_SHARE_NAMED, LATE_LOOKS_PER_NS * p99Ns);
+  // The least that it was late: one look of a hundred by p99, and of a loop that is late as a rule each second one by the median.
+  const byTail = (0.01 * p99Ns) / LOOK_NS;
+  const asRule = p50Ns > TIMER_DELAY_NS ? (0.5 * p50Ns) / (LOOK_NS + p50Ns) : 0;
+  return Math.min(WAIT_SHARE_NAMED, Math.max(byTail, asRule));
 }
 
 /** Where it is not known who waited, the CPU time is that of all threads. */

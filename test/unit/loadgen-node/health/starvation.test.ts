@@ -98,8 +98,13 @@ describe('causesOfLateness', () => {
     ],
     [
       'other work that makes the event loop late, seldom as it is',
-      { cpuWaitShare: 0.05, eventLoopDelay: LATE },
+      { cpuWaitShare: 0.05, eventLoopDelay: { ...LATE, p50Ns: 1e6 } },
       [/^other work held its core: .* 5 % of the time/],
+    ],
+    [
+      'a process that blocks itself, though other work takes a little of its core',
+      { cpuWaitShare: 0.05, eventLoopDelay: LATE },
+      [/^something in its process held up/],
     ],
     [
       'what holds up a process on a system that does not tell who waits',
