@@ -39,7 +39,7 @@ export function peakResult(
     confidence: search.confidence,
     limit,
     limitText:
-      ending === 'unconfirmed' && where.interval === null
+      ending === 'unconfirmed' && where.interval === null && limit === 'sut'
         ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
         : limitText(search, probes, limit, invalid),
     advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
@@ -213,9 +213,9 @@ function adviceOf(
       );
     }
   }
-  if (ending === 'unconfirmed' && interval === null) {
+  if (ending === 'unconfirmed' && interval === null && limit === 'sut') {
     advice.push('Longer screenings (--search-time) may find a load that keeps the bound.');
-  } else if (ending === 'unconfirmed') {
+  } else if (ending === 'unconfirmed' && limit === 'sut') {
     advice.push(
       'A longer run (--min-duration) has less luck in it; more loads may be tried with --confirm-loads.',
     );

@@ -143,6 +143,16 @@ describe('findPeak where the limit is hard to see', PATIENCE, () => {
     expect(Math.max(...result.probes.map(({ durationNs }) => durationNs))).toBeLessThan(60e9);
   });
 
+  it('does not blame the time where the SUT loses samples at every load', async () => {
+    const lost = { counts: { lostSamples: 1, issuedSamples: 1000 } };
+    const runProbe: RunProbe = async ({ kind }) =>
+      steady(1e6, kind === 'unloaded' ? {} : { end: { ...END, ...lost } });
+    const result = await findPeak(searchOf(10e6), runProbe);
+    expect(result).toMatchObject({ value: null, limit: 'lost-samples' });
+    expect(result.limitText).toContain('1 of 1000 samples lost');
+    expect(result.advice.join()).not.toContain('--search-time');
+  });
+
   it('doubts its interval where a query is late without load', async () => {
     const runProbe: RunProbe = async ({ kind, load }) => {
       const probe = steady(load > 500 && kind !== 'unloaded' ? 20e6 : 1e6);
