@@ -95,7 +95,11 @@ function intervalText(search: PeakSearch, result: PeakResult): string {
     );
   }
   if (search.kind === 'streams') {
-    return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; each verdict 99 % sure`;
+    const isUnsure = result.probes.some(({ verdict }) => verdict === 'undecided');
+    const sureness = isUnsure
+      ? 'some screenings were too short to tell (--search-time), and are counted by what they saw'
+      : 'each verdict 99 % sure';
+    return `the limit lies from ${interval.low} to ${loadText(search, interval.high)}; ${sureness}`;
   }
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
   const asked = isPrecise ? '' : ', wider than was asked for';

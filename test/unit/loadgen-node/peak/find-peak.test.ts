@@ -346,6 +346,17 @@ describe('findPeak of streams', () => {
   it('finds the largest whole number', async () => {
     const result = await findPeak(streams, perStream);
     expect(result).toMatchObject({ ending: 'found', value: 15, interval: { low: 15, high: 15 } });
+    expect(peakText(streams, result)).toContain('from 15 to 15 streams; each verdict 99 % sure');
+  });
+
+  it('claims no certainty of screenings that were too short to tell', async () => {
+    const result = await findPeak(streams, async (spec) => {
+      const outcome = await perStream(spec);
+      return { ...outcome, latenciesNs: outcome.latenciesNs.slice(0, 20) };
+    });
+    const text = peakText(streams, result);
+    expect(text).toContain('some screenings were too short to tell');
+    expect(text).not.toContain('each verdict');
   });
 
   it('steps down by one when the full run misses', async () => {
