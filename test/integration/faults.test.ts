@@ -131,7 +131,7 @@ describe('Ctrl-C before a run', () => {
 describe('Ctrl-C in the middle of a run', () => {
   it('writes the logs, marks them incomplete and exits with 130', async () => {
     const node = await startNode('sut-a');
-    const { run, output } = startRun(node.address);
+    const { run, output } = startRun(node.address, '--records', 'keep');
     await run.says(/performance run:/);
     run.kill('SIGINT');
     const { code, stdout } = await run.ended;
