@@ -64,6 +64,8 @@ export default defineConfig({
           include: TOGETHER,
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
+          // What these files import takes more processor time than many of their tests.
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },
@@ -77,6 +79,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           // Real processes, sockets and models: on 2 cores one file at a time keeps them honest.
           fileParallelism: false,
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },
