@@ -5,6 +5,9 @@ import type { Threshold } from './condition.ts';
 
 const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];
 
+/** 0 in SingleStream: such a threshold would always be met, or never. */
+const LAG_FIGURES: readonly FigureName[] = ['lag_p50', 'lag_p99', 'lag_max'];
+
 const TOKEN_FIGURES: readonly FigureName[] = [
   'ttft_p50',
   'ttft_p99',
@@ -35,6 +38,9 @@ function whyAbsent(figure: FigureName, settings: TestSettings): string | undefin
   if (mode === 'AccuracyOnly') return 'a run of mode accuracy has no figures of performance';
   if (scenario !== 'Server' && SERVER_ONLY.includes(figure)) {
     return `${figure} is a figure of scenario Server, and this run is ${scenario}`;
+  }
+  if (scenario === 'SingleStream' && LAG_FIGURES.includes(figure)) {
+    return `${figure} is always 0 in ${scenario}, where a query is due when it is issued`;
   }
   if (!useTokenLatencies && TOKEN_FIGURES.includes(figure)) {
     return `${figure} needs token latencies, which the settings of this run do not measure (use_token_latencies)`;

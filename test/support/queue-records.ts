@@ -1,4 +1,6 @@
-import type { SampleRecords, ServiceColumn } from '../../loadgen-node/records/sample-records.ts';
+import { SERVICE_TIMES } from '../../loadgen-node/recorder/service-times.ts';
+import { allocateRecords } from '../../loadgen-node/records/record-block.ts';
+import type { SampleRecords } from '../../loadgen-node/records/sample-records.ts';
 import { SeededRandom } from '../../shared/digits/seeded-random.ts';
 
 /** A simulated run: one queue, first come, first served. */
@@ -17,16 +19,6 @@ export interface QueueOptions {
   readonly lostShare?: number;
 }
 
-const COLUMNS: readonly ServiceColumn[] = [
-  'receiveNs',
-  'queueNs',
-  'batchWaitNs',
-  'preprocessNs',
-  'computeNs',
-  'postprocessNs',
-  'sendNs',
-];
-
 /** Records of a simulated M/M/1 queue (or several, in turn): latencies are correlated, as those of a real run are. */
 export function queueRecords(options: QueueOptions): SampleRecords {
   const {
@@ -41,7 +33,8 @@ export function queueRecords(options: QueueOptions): SampleRecords {
   const source = new SeededRandom(seed, 7);
   const random = (): number => source.uniform(0, 1);
   const exponential = (mean: number): number => -Math.log(1 - random()) * mean;
-  const records = emptyRecords(rowCount);
+  const records = allocateRecords(rowCount, { hasTokens: false, hasFirstTokens: false });
+  records.decodeNs.fill(2000);
   const freeAtNs = new Float64Array(nodes);
   let dueNs = 0;
   for (let row = 0; row < rowCount; row += 1) {
@@ -60,27 +53,8 @@ export function queueRecords(options: QueueOptions): SampleRecords {
     records.handedNs[row] = dueNs + lagNs + 20_000;
     records.completedNs[row] = isLost ? Number.NaN : beginNs + computeNs + 50_000;
     records.node[row] = isLost ? -1 : node;
-    for (const column of COLUMNS) records.service[column][row] = isLost ? Number.NaN : 5000;
+    for (const column of SERVICE_TIMES) records.service[column][row] = isLost ? Number.NaN : 5000;
     records.service.computeNs[row] = isLost ? Number.NaN : computeNs;
   }
   return records;
-}
-
-function emptyRecords(rowCount: number): SampleRecords {
-  const service = Object.fromEntries(COLUMNS.map((column) => [column, new Float32Array(rowCount)]));
-  return {
-    rowCount,
-    part: new Uint16Array(rowCount),
-    query: new Uint32Array(rowCount),
-    sampleIndex: new Uint32Array(rowCount),
-    scheduledNs: new Float64Array(rowCount),
-    issuedNs: new Float64Array(rowCount),
-    handedNs: new Float64Array(rowCount),
-    completedNs: new Float64Array(rowCount),
-    node: new Int16Array(rowCount),
-    service: service as Record<ServiceColumn, Float32Array>,
-    decodeNs: new Float32Array(rowCount).fill(2000),
-    tokenCount: null,
-    firstTokenNs: null,
-  };
 }

@@ -58,6 +58,7 @@ describe('checkThresholds', () => {
       { scenario: 'Offline', useTokenLatencies: true },
       /first token, which Offline does not ask for/,
     ],
+    ['lag_p99 < 1ms', { scenario: 'SingleStream' }, /lag_p99 is always 0 in SingleStream/],
     ['p99 < 1s', { mode: 'AccuracyOnly' }, /mode accuracy has no figures of performance/],
   ])('refuses %s where the run cannot have it', (text, said, problem) => {
     expect(check(text, said)).toThrow(problem);
