@@ -93,7 +93,7 @@ function netemLink(oneWayMs: number, rateMbit: number): void {
 }
 
 function tapLink(oneWayMs: number, rateMbit: number): Promise<ChildProcess> {
-  const script = join(distFolder(), '..', 'test', 'network', 'tap-link.py');
+  const script = join(distFolder(), '..', 'deploy', 'two-hosts', 'tap-link.py');
   const sides = [NEAR, NEAR_ADDRESS, FAR, '10.77.0.2'];
   const link = spawn('/usr/bin/python3', [script, ...sides, String(oneWayMs), String(rateMbit)], {
     stdio: ['ignore', 'pipe', 'inherit'],

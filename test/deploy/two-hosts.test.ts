@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { distFolder } from '../../shared/process/package-files.ts';
+import { whyNoNamespaces } from '../network/two-namespaces.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+
+// Goal: packages in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
+// audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.
+
+const script = join(distFolder(), '..', 'deploy', 'two-hosts', 'try.sh');
+const why = whyNoNamespaces();
+
+describe.skipIf(why !== undefined)(`two hosts${why === undefined ? '' : ` (${why})`}`, () => {
+  it('are measured from packages, and the shared boot id is the one finding about them', () => {
+    const output = join(suiteFolder(), 'run');
+    const { status, stdout, stderr } = spawnSync(script, ['--output', output], {
+      encoding: 'utf8',
+      timeout: 280_000,
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(stdout).toMatch(/Result +VALID/);
+    expect(stdout).not.toContain('WRONG');
+    expect(stdout.match(/as it must be/g)).toHaveLength(7);
+    const detail = readFileSync(join(output, 'mlperf_log_detail.txt'), 'utf8');
+    const [, shortestNs] = /"result_min_latency_ns", "value": (\d+)/.exec(detail) ?? [];
+    // A millisecond each way.
+    expect(Number(shortestNs)).toBeGreaterThan(2e6);
+  });
+
+  it.each([
+    ['a flag that it does not know', ['--lantency', '1'], /"--lantency" is no flag/],
+    ['a delay that is no number', ['--delay-ms', 'slow'], /--delay-ms slow: a number is needed/],
+    [
+      'a package that is not there',
+      ['--sut-package', '/no/such.tgz'],
+      /no\/such\.tgz: there is no such file/,
+    ],
+  ])('refuse %s', (_case, flags, said) => {
+    const { status, stderr } = spawnSync(script, flags, { encoding: 'utf8', timeout: 60_000 });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(said);
+  });
+});
