@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { VERBS } from '../../../loadgen-node/commands/verbs.ts';
+import { distFolder } from '../../../shared/process/package-files.ts';
+
+// Goal: what a page tells to type is a command of this version, and what it links to is there.
+// Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.
+
+const root = join(distFolder(), '..');
+
+const FOLDERS = ['docs', 'deploy', 'proto', 'qdl', 'sut-node', 'loadgen-node'];
+const PAGES = [
+  ...readdirSync(root),
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(folder, file),
+    ),
+  ),
+]
+  .filter((file) => file.endsWith('.md'))
+  .toSorted();
+
+const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
+
+/** Words of a command line, up to the end of the command: a pipe, a redirection, a comment, `&&`, `;`. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
+  const end = words.findIndex((word) => /^(#|\||[0-9]?>|&|;)/.test(word));
+  return (end < 0 ? words : words.slice(0, end)).map((word) => word.replace(/[;)]+$/, ''));
+}
+
+/** Every `longhaul VERB ...` in the shell blocks of a page. */
+function commandsOf(page: string): string[][] {
+  const blocks = textOf(page).matchAll(/^ *```(?:sh|bash|console)\n([\s\S]*?)^ *```/gm);
+  return [...blocks].flatMap(([, block = '']) => {
+    const lines = block.replace(/\\\n\s*/g, ' ').split('\n');
+    return lines.flatMap((line) => {
+      const [, rest] = /(?:^|[\s/])longhaul +([a-z].*)$/.exec(line) ?? [];
+      if (rest === undefined || /^\s*#/.test(line)) return [];
+      const words = wordsOf(rest);
+      return (words[0] ?? '') in VERBS ? [words] : [];
+    });
+  });
+}
+
+/** The command that the words end in: a verb, or one of its own verbs. */
+function innermost(command: Command, words: readonly string[]): Command {
+  const next = command.commands.find((one) => words.includes(one.name()));
+  return next === undefined ? command : innermost(next, words);
+}
+
+const commands = new Map<string, Command>();
+async function unknownFlags(words: readonly string[]): Promise<string[]> {
+  const [verb = ''] = words;
+  const known = commands.get(verb) ?? (await VERBS[verb]?.load(() => {}));
+  if (known === undefined) return [verb];
+  commands.set(verb, known);
+  const end = words.indexOf('--');
+  const flags = (end < 0 ? words : words.slice(0, end))
+    .filter((word) => word.startsWith('--'))
+    .map((word) => word.replace(/=.*$/, ''));
+  const { options } = innermost(known, words.slice(1));
+  return flags.filter((flag) => flag !== '--help' && !options.some(({ long }) => long === flag));
+}
+
+const linksOf = (page: string): string[] =>
+  [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+
+describe.each(PAGES)('%s', (page) => {
+  it('tells commands that there are, and links to what is there', async () => {
+    for (const words of commandsOf(page)) {
+      const unknown = await unknownFlags(words);
+      expect({ command: words.join(' '), unknown }).toMatchObject({ unknown: [] });
+    }
+    const missing = linksOf(page).filter((link) => !existsSync(join(root, dirname(page), link)));
+    expect(missing).toEqual([]);
+  });
+});
+
+it('finds commands to hold against the verbs', () => {
+  expect(PAGES.flatMap(commandsOf).length).toBeGreaterThan(50);
+});
