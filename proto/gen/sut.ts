@@ -3,6 +3,7 @@ import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-load
 
 import type { AcceleratorFacts as _mlperf_network_v1_AcceleratorFacts, AcceleratorFacts__Output as _mlperf_network_v1_AcceleratorFacts__Output } from './mlperf/network/v1/AcceleratorFacts.ts';
 import type { CacheFacts as _mlperf_network_v1_CacheFacts, CacheFacts__Output as _mlperf_network_v1_CacheFacts__Output } from './mlperf/network/v1/CacheFacts.ts';
+import type { CallSeen as _mlperf_network_v1_CallSeen, CallSeen__Output as _mlperf_network_v1_CallSeen__Output } from './mlperf/network/v1/CallSeen.ts';
 import type { Close as _mlperf_network_v1_Close, Close__Output as _mlperf_network_v1_Close__Output } from './mlperf/network/v1/Close.ts';
 import type { Completed as _mlperf_network_v1_Completed, Completed__Output as _mlperf_network_v1_Completed__Output } from './mlperf/network/v1/Completed.ts';
 import type { ComponentVersion as _mlperf_network_v1_ComponentVersion, ComponentVersion__Output as _mlperf_network_v1_ComponentVersion__Output } from './mlperf/network/v1/ComponentVersion.ts';
@@ -18,6 +19,7 @@ import type { EnclosureFacts as _mlperf_network_v1_EnclosureFacts, EnclosureFact
 import type { Encoding as _mlperf_network_v1_Encoding, Encoding__Output as _mlperf_network_v1_Encoding__Output } from './mlperf/network/v1/Encoding.ts';
 import type { Failed as _mlperf_network_v1_Failed, Failed__Output as _mlperf_network_v1_Failed__Output } from './mlperf/network/v1/Failed.ts';
 import type { FirstToken as _mlperf_network_v1_FirstToken, FirstToken__Output as _mlperf_network_v1_FirstToken__Output } from './mlperf/network/v1/FirstToken.ts';
+import type { HeaderSeen as _mlperf_network_v1_HeaderSeen, HeaderSeen__Output as _mlperf_network_v1_HeaderSeen__Output } from './mlperf/network/v1/HeaderSeen.ts';
 import type { HostFacts as _mlperf_network_v1_HostFacts, HostFacts__Output as _mlperf_network_v1_HostFacts__Output } from './mlperf/network/v1/HostFacts.ts';
 import type { LedgerRequest as _mlperf_network_v1_LedgerRequest, LedgerRequest__Output as _mlperf_network_v1_LedgerRequest__Output } from './mlperf/network/v1/LedgerRequest.ts';
 import type { LedgerResponse as _mlperf_network_v1_LedgerResponse, LedgerResponse__Output as _mlperf_network_v1_LedgerResponse__Output } from './mlperf/network/v1/LedgerResponse.ts';
@@ -61,6 +63,7 @@ export interface ProtoGrpcType {
       v1: {
         AcceleratorFacts: MessageTypeDefinition<_mlperf_network_v1_AcceleratorFacts, _mlperf_network_v1_AcceleratorFacts__Output>
         CacheFacts: MessageTypeDefinition<_mlperf_network_v1_CacheFacts, _mlperf_network_v1_CacheFacts__Output>
+        CallSeen: MessageTypeDefinition<_mlperf_network_v1_CallSeen, _mlperf_network_v1_CallSeen__Output>
         Close: MessageTypeDefinition<_mlperf_network_v1_Close, _mlperf_network_v1_Close__Output>
         Completed: MessageTypeDefinition<_mlperf_network_v1_Completed, _mlperf_network_v1_Completed__Output>
         ComponentVersion: MessageTypeDefinition<_mlperf_network_v1_ComponentVersion, _mlperf_network_v1_ComponentVersion__Output>
@@ -78,6 +81,7 @@ export interface ProtoGrpcType {
         Failed: MessageTypeDefinition<_mlperf_network_v1_Failed, _mlperf_network_v1_Failed__Output>
         FailureCode: EnumTypeDefinition
         FirstToken: MessageTypeDefinition<_mlperf_network_v1_FirstToken, _mlperf_network_v1_FirstToken__Output>
+        HeaderSeen: MessageTypeDefinition<_mlperf_network_v1_HeaderSeen, _mlperf_network_v1_HeaderSeen__Output>
         HostFacts: MessageTypeDefinition<_mlperf_network_v1_HostFacts, _mlperf_network_v1_HostFacts__Output>
         LedgerRequest: MessageTypeDefinition<_mlperf_network_v1_LedgerRequest, _mlperf_network_v1_LedgerRequest__Output>
         LedgerResponse: MessageTypeDefinition<_mlperf_network_v1_LedgerResponse, _mlperf_network_v1_LedgerResponse__Output>

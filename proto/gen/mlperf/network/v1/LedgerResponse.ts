@@ -17,6 +17,8 @@ export interface LedgerResponse {
   'digestedSampleCount'?: (number | string | Long);
   'encodings'?: (_mlperf_network_v1_Encoding)[];
   'streamCount'?: (number);
+  'nodeIdentity'?: (string);
+  'repeatedStreamCount'?: (number);
 }
 
 export interface LedgerResponse__Output {
@@ -33,4 +35,6 @@ export interface LedgerResponse__Output {
   'digestedSampleCount': (number);
   'encodings': (_mlperf_network_v1_Encoding__Output)[];
   'streamCount': (number);
+  'nodeIdentity': (string);
+  'repeatedStreamCount': (number);
 }

@@ -2,6 +2,7 @@
 
 import type { NodeLimits as _mlperf_network_v1_NodeLimits, NodeLimits__Output as _mlperf_network_v1_NodeLimits__Output } from '../../../mlperf/network/v1/NodeLimits.ts';
 import type { Credit as _mlperf_network_v1_Credit, Credit__Output as _mlperf_network_v1_Credit__Output } from '../../../mlperf/network/v1/Credit.ts';
+import type { CallSeen as _mlperf_network_v1_CallSeen, CallSeen__Output as _mlperf_network_v1_CallSeen__Output } from '../../../mlperf/network/v1/CallSeen.ts';
 
 export interface Opened {
   'protocolVersion'?: (number);
@@ -13,6 +14,7 @@ export interface Opened {
   'features'?: (string)[];
   'limits'?: (_mlperf_network_v1_NodeLimits | null);
   'credit'?: (_mlperf_network_v1_Credit | null);
+  'seen'?: (_mlperf_network_v1_CallSeen | null);
 }
 
 export interface Opened__Output {
@@ -25,4 +27,5 @@ export interface Opened__Output {
   'features': (string)[];
   'limits': (_mlperf_network_v1_NodeLimits__Output | null);
   'credit': (_mlperf_network_v1_Credit__Output | null);
+  'seen': (_mlperf_network_v1_CallSeen__Output | null);
 }
