@@ -1,15 +1,19 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { status } from '@grpc/grpc-js';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/process/logger.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../sut-node/server/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { occupiedPort } from '../support/ports.ts';
 import { askHealth, askReflection, HealthWatch } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
+import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
 import {
   openStream,
   RAW_OPEN,
@@ -180,5 +184,106 @@ describe('the health port', () => {
       code: 'ERR_SUT_LISTEN',
       message: `cannot listen on 127.0.0.1:${port} for health: the address is already in use`,
     });
+  });
+});
+
+describe('longhaul health', () => {
+  const healthListen = { host: '127.0.0.1', port: 0 };
+
+  it('says what a node says, and ends with 0 or 3', async () => {
+    const { healthAddress = '' } = await startTestNode({ benchmark: 'null', healthListen });
+    const serving = await longhaulHere(['health', healthAddress, '--service', SUT]);
+    expect(serving).toMatchObject({ code: 0, stderr: '' });
+    expect(serving.stdout).toMatch(/^127\.0\.0\.1:\d+ SERVING \([\d.]+ ms\)\n$/);
+    const other = await longhaulHere(['health', healthAddress, '--service', 'other', '--json']);
+    expect(JSON.parse(other.stdout)).toMatchObject({
+      service: 'other',
+      isServing: false,
+      answers: [{ address: healthAddress, state: 'SERVICE_UNKNOWN' }],
+    });
+    expect(other).toMatchObject({
+      code: 3,
+      stderr: `longhaul: ${healthAddress} knows no service "other"\n`,
+    });
+  });
+
+  it('waits while the node loads, and tells why where it waited in vain', async () => {
+    const benchmark = await sutBenchmark('digits');
+    let goOn = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const prepareModel: typeof benchmark.prepareModel = async (options) => {
+      await gate;
+      return benchmark.prepareModel(options);
+    };
+    let listens = (_at: string): void => {};
+    const listening = new Promise<string>((resolve) => {
+      listens = resolve;
+    });
+    const hooks = { logger: silentLogger, onProgress: () => {}, onListening: listens };
+    const starting = startSutNode(TEST_SETTINGS, hooks, {
+      benchmark: { ...benchmark, prepareModel },
+    });
+    const address = await listening;
+    const inVain = await longhaulHere(['health', address, '--wait', '300ms']);
+    expect(inVain.code).toBe(3);
+    expect(inVain.stderr).toMatch(
+      /^longhaul: \S+ does not serve: it answers NOT_SERVING; waited 0\.\d s\n$/,
+    );
+    const waiting = longhaulHere(['health', address, '--wait', '20s']);
+    goOn();
+    expect(await waiting).toMatchObject({ code: 0, stderr: '' });
+    await (await starting).stop();
+  });
+
+  it('ends with 4 and one line where there is no answer', async () => {
+    // Takes what it gets and says nothing.
+    const silent = createServer((socket) => socket.on('error', () => {}).resume());
+    onTestFinished(() => void silent.close());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const { address } = await startTestNode({ benchmark: 'null' });
+    const without = new Server();
+    onTestFinished(() => without.forceShutdown());
+    const bare = await new Promise<number>((resolve) => {
+      without.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (_, at) => resolve(at));
+    });
+    for (const [flags, line] of [
+      [['127.0.0.1:1'], 'no server answers at 127.0.0.1:1 (connection refused)'],
+      [[address, '127.0.0.1:1', '--wait', '1ms'], 'no server answers at 127.0.0.1:1'],
+      [[`127.0.0.1:${port}`, '--timeout', '200ms'], 'no answer in time'],
+      [[`127.0.0.1:${bare}`], 'does not serve grpc.health.v1; ask the port that does'],
+      [['dns:///nobody.invalid:1'], 'the name nobody.invalid cannot be resolved'],
+    ] as const) {
+      const { code, stdout, stderr } = await longhaulHere(['health', ...flags]);
+      expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+      expect(stderr).toContain(line);
+      expect(stderr.split('\n')).toHaveLength(2);
+    }
+    const wrong = await longhaulHere(['health', '127.0.0.1']);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"127.0.0.1" must be'),
+    });
+  });
+
+  it.skipIf(!HAS_OPENSSL)('speaks TLS, shows a certificate and carries the token', async () => {
+    const files = new TestCertificates();
+    const tls = { tlsCert: files.node.cert, tlsKey: files.node.key, tlsClientCa: files.ca };
+    const { address } = await startTestNode({ benchmark: 'null', ...tls, tokenFile });
+    const shown = ['--tls-cert', files.client.cert, '--tls-key', files.client.key];
+    const known = [address, '--tls-ca', files.ca];
+    const ask = (...flags: string[]) => longhaulHere(['health', ...flags]);
+    expect(await ask(...known, ...shown, '--token-file', tokenFile)).toMatchObject({ code: 0 });
+    for (const [flags, line] of [
+      [[address], 'if the node speaks TLS, use --tls-ca FILE'],
+      [known, 'asks for a client certificate'],
+      [[address, '--tls-ca', files.otherCa, ...shown], 'no authority of --tls-ca'],
+      [[...known, ...shown, '--tls-server-name', 'other'], 'its certificate is for another name'],
+    ] as const) {
+      const { code, stderr } = await ask(...flags);
+      expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining(line) });
+    }
   });
 });
