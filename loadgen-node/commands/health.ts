@@ -52,11 +52,13 @@ export function healthCommand(setExitCode: (code: number) => void): Command {
   const about = 'ask servers by grpc.health.v1 whether they serve, or wait until they do';
   const command = createCommand('health', about).argument(
     '<address...>',
-    'host:port, or dns:///name:port',
+    'host:port[,host:port...], or dns:///name:port',
   );
   return addJson(addFlags(command, HEALTH_SETTINGS))
     .addHelpText('after', EXAMPLE)
-    .action(async (named: string[]) => {
+    .action(async (lists: string[]) => {
+      // As in --sut, so that one variable serves both.
+      const named = lists.flatMap((list) => list.split(','));
       const { values } = settingsOf(command, undefined, HEALTH_SETTINGS);
       checkAddresses(named);
       const question = questionOf(values);

@@ -1,0 +1,184 @@
+/**
+ * Goal: every command line and configuration file in deploy/kubernetes is one that longhaul takes, and its times and ports fit those
+ * that Kubernetes is told. Method: arguments of the rendered containers, read by the verbs' own parser (`longhaul config --print`).
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IProbe } from 'kubernetes-models/v1/Probe';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { healthCommand } from '../../../loadgen-node/commands/health.ts';
+import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
+import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
+import type { SettingTable } from '../../../shared/config/setting.ts';
+import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
+import { configMap, containersOf, type Pods, podsOf } from '../../support/kubernetes/objects.ts';
+import {
+  type KubeObject,
+  MANIFESTS,
+  render,
+  whyNoKubectl,
+  withComponents,
+} from '../../support/kubernetes/render.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const why = whyNoKubectl();
+const CONFIG = '/etc/longhaul/longhaul.yaml';
+
+describe.skipIf(why)(
+  `command lines of deploy/kubernetes${why === undefined ? '' : ` (${why})`}`,
+  () => {
+    const rendered = new Map<string, KubeObject[]>();
+
+    beforeAll(async () => {
+      const folders = [
+        ...['cpu', 'gpu', 'network-division'].map(
+          (name) => [name, join(MANIFESTS, 'overlays', name)] as const,
+        ),
+        ['monitoring', withComponents('cpu', ['monitoring'])] as const,
+      ];
+      await Promise.all(
+        folders.map(async ([name, folder]) => rendered.set(name, await render(folder))),
+      );
+    });
+
+    const podOf = (name: string, owner: string): Pods => {
+      const pod = podsOf(rendered.get(name) ?? []).find((one) => one.owner === owner);
+      if (pod === undefined) throw new Error(`${name} has no ${owner}`);
+      return pod;
+    };
+    const sutOf = (name: string): Pods => podOf(name, 'StatefulSet/longhaul-sut');
+    const loadgenOf = (name: string): Pods => podOf(name, 'Job/longhaul-loadgen');
+
+    /** Settings of a pod's container by its command line and its configuration file, which a test may change. */
+    const settingsOfPod = (
+      name: string,
+      { spec }: Pods,
+      change: (text: string) => string = (text) => text,
+    ): Record<string, unknown> => {
+      const [verb = '', ...args] = spec.containers[0]?.args ?? [];
+      const volume = spec.volumes?.find((one) => one.name === 'config')?.configMap?.name ?? '';
+      const text = configMap(rendered.get(name) ?? [], volume)?.data?.['longhaul.yaml'] ?? '';
+      const file = join(tempFolder(), 'longhaul.yaml');
+      writeFileSync(file, change(text));
+      const here = args.map((arg) => arg.replace(CONFIG, file).replace('$(SUT_NODES)', 'a:50051'));
+      return settingsBy(verb, here);
+    };
+
+    test.each(['cpu', 'gpu', 'monitoring'])('%s: both verbs take theirs', (name) => {
+      expect(settingsOfPod(name, sutOf(name))).toMatchObject({ benchmark: 'digits' });
+      const run = settingsOfPod(name, loadgenOf(name));
+      expect(run).toMatchObject({ sut: ['a:50051'], targetQps: 100 });
+    });
+
+    test('network-division: a run is refused until its load is filled in, by name and line', () => {
+      const name = 'network-division';
+      expect(settingsOfPod(name, sutOf(name))).toMatchObject({ model: '/models/resnet50_v1.onnx' });
+      expect(() => settingsOfPod(name, loadgenOf(name))).toThrow(
+        /longhaul\.yaml:\d+:\d+: targetQps: "FILL-IN" must be a number/,
+      );
+      const fill = (text: string): string => text.replace('FILL-IN', '900');
+      expect(settingsOfPod(name, loadgenOf(name), fill)).toMatchObject({
+        ...{ division: 'network', benchmark: 'resnet50', scenario: 'Server', mode: 'submission' },
+        ...{ minDuration: 600e9, targetQps: 900 },
+      });
+    });
+
+    test('an argument that is no flag is refused', () => {
+      const pod = structuredClone(sutOf('cpu'));
+      pod.spec.containers[0]?.args?.push('--nodes=2');
+      expect(() => settingsOfPod('cpu', pod)).toThrow('--nodes');
+    });
+
+    test('LoadGen waits for the nodes that it then measures', () => {
+      const { spec } = loadgenOf('cpu');
+      const [wait] = spec.initContainers ?? [];
+      const [run] = spec.containers;
+      expect(wait?.args?.slice(0, 2)).toEqual(['health', '$(SUT_NODES)']);
+      expect(run?.args).toContain('--sut=$(SUT_NODES)');
+      expect(variableOf(wait, 'SUT_NODES')).toBe(variableOf(run, 'SUT_NODES'));
+      const flags = healthCommand(() => {}).options.map(({ long }) => long);
+      for (const arg of wait?.args?.slice(2) ?? []) expect(flags).toContain(arg.split('=')[0]);
+    });
+
+    test('a node listens where its ports are, and probes ask the one for health', () => {
+      for (const name of rendered.keys()) {
+        const pod = sutOf(name);
+        const said = settingsOfPod(name, pod);
+        const [container] = pod.spec.containers;
+        const ports = Object.fromEntries(
+          (container?.ports ?? []).map((port) => [
+            port.name,
+            { host: '0.0.0.0', port: port.containerPort },
+          ]),
+        );
+        expect(said['listen']).toEqual(ports['grpc']);
+        expect(said['healthListen']).toEqual(ports['health']);
+        expect(said['metricsListen'] ?? undefined).toEqual(ports['metrics']);
+        for (const probe of [container?.startupProbe, container?.readinessProbe]) {
+          expect(probe?.grpc?.port).toBe(ports['health']?.port);
+        }
+      }
+    });
+
+    test('Kubernetes waits as long as the node may take', () => {
+      for (const name of rendered.keys()) {
+        const { spec } = sutOf(name);
+        const said = settingsOfPod(name, sutOf(name));
+        const drain = Number(said['drainTimeout']) / 1e9;
+        // A worker that hangs is given up after 30 s more.
+        expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 30);
+        const start = Number(said['workerStartTimeout']) / 1e9;
+        expect(patienceOf(spec.containers[0]?.startupProbe)).toBeGreaterThan(start);
+      }
+    });
+
+    test('no probe kills a node that drains, or a run', () => {
+      for (const name of rendered.keys()) {
+        const [node] = sutOf(name).spec.containers;
+        // NOT_SERVING is the health of a node that drains.
+        expect(node?.livenessProbe).toMatchObject({ tcpSocket: { port: 'health' } });
+        expect(node?.livenessProbe?.grpc).toBeUndefined();
+        for (const container of containersOf(loadgenOf(name).spec)) {
+          expect(container.livenessProbe).toBeUndefined();
+        }
+      }
+    });
+
+    test('there is a CPU for each worker and one more', () => {
+      for (const name of ['cpu', 'network-division']) {
+        const said = settingsOfPod(name, sutOf(name));
+        const cpus = sutOf(name).spec.containers[0]?.resources?.limits?.['cpu'];
+        expect(Number(cpus)).toBeGreaterThan(Number(said['workers']));
+      }
+    });
+
+    test('a changed configuration file is a ConfigMap of another name', () => {
+      const name = (folder: string): string | undefined =>
+        podsOf(rendered.get(folder) ?? [])[0]?.spec.volumes?.find((one) => one.name === 'config')
+          ?.configMap?.name;
+      expect(name('cpu')).toMatch(/^longhaul-sut-config-\w{10}$/);
+      expect(name('cpu')).not.toBe(name('gpu'));
+    });
+  },
+);
+
+const TABLES: Readonly<Record<string, SettingTable>> = { run: RUN_SETTINGS, sut: SUT_OPTIONS };
+
+/** As a verb reads its command line. */
+function settingsBy(verb: string, args: readonly string[]): Record<string, unknown> {
+  const table = TABLES[verb];
+  if (table === undefined) throw new Error(`no verb "${verb}"`);
+  const command = addSettings(createCommand(verb, ''), table);
+  command.parse([...args], { from: 'user' });
+  return settingsOf(command, verb, table).values;
+}
+
+function variableOf(container: IContainer | undefined, name: string): string | undefined {
+  return container?.env?.find((variable) => variable.name === name)?.value;
+}
+
+/** How long a probe may fail until something happens. */
+function patienceOf({ periodSeconds = 10, failureThreshold = 3 }: IProbe = {}): number {
+  return periodSeconds * failureThreshold;
+}
