@@ -5,14 +5,13 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { StreamEvidence } from '../../shared/evidence/network-evidence.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { lossReason } from '../../shared/wire/connection-errors.ts';
 import {
   decodeResponses,
   isResponses,
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
-import { lossReason } from '../node/connection-errors.ts';
 import type { NodeLoad } from '../router/node-load.ts';
 import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
 import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
@@ -63,6 +62,8 @@ export class SutChannel implements TransportEvents {
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
+  /** What Open asks for. */
+  readonly #protocolVersion: number | undefined;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
   #creditBytes = 0;
@@ -80,6 +81,7 @@ export class SutChannel implements TransportEvents {
   ) {
     this.place = place;
     this.#events = events;
+    this.#protocolVersion = open.protocolVersion;
     this.#outstanding = new OutstandingTable({
       slotCount: OUTSTANDING_MAX,
       streamIndex: place.streamIndex,
@@ -262,10 +264,10 @@ export class SutChannel implements TransportEvents {
   }
 
   #requireVersion(version: number): void {
-    if (version === PROTOCOL_VERSION) return;
+    if (version === this.#protocolVersion) return;
     throw new MlperfError(
       'ERR_WIRE_PROTOCOL',
-      `Opened is of protocol version ${version}, Open was of version ${PROTOCOL_VERSION}`,
+      `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
     );
   }
 
