@@ -9,7 +9,8 @@ Usage: local-base.sh FOLDER [--mirror URL]
 
 Makes two root file systems of Debian 12 by debootstrap, as root, where they are not there yet:
   FOLDER/slim   Debian's smallest                 (in place of debian:12-slim)
-  FOLDER/node   the same, with Node, npm, Node's headers, a C++ compiler and tini   (in place of node:20-bookworm)
+  FOLDER/node   the same, with Node, npm, Node's headers, a C++ compiler and tini   (in place of node:20-bookworm);
+                where NODE_EXTRA_CA_CERTS names certificates, npm trusts them in it
 
   --mirror URL  Debian's mirror; else the first one of /etc/apt
 
@@ -58,6 +59,12 @@ make_node() {
   ln -s ../lib/node_modules/npm/bin/npm-cli.js "$to/bin/npm"
   ln -s ../lib/node_modules/npm/bin/npx-cli.js "$to/bin/npx"
   cp "$licence" "$to/LICENSE"
+  # A network that inspects TLS has an authority of its own, which npm has to trust as it does here.
+  if [ -f "${NODE_EXTRA_CA_CERTS:-}" ]; then
+    mkdir -p "$to/etc"
+    cp "$NODE_EXTRA_CA_CERTS" "$to/etc/extra-ca.crt"
+    printf 'cafile=/usr/local/etc/extra-ca.crt\n' >>"$to/etc/npmrc"
+  fi
   mv "$folder/node.new" "$folder/node"
 }
 

@@ -81,7 +81,8 @@ if (values.help) {
 if (values.rootfs === undefined) fail('--rootfs is needed: the folder that "buildah mount" prints');
 const image = imageConfig(readFileSync(0, 'utf8'));
 const [uid, gid] = (image.User ?? '').split(':').map(Number);
-if (!(uid > 0 && gid > 0)) fail(`the image's user is "${image.User}": two numbers above 0 are needed`);
+if (!(uid > 0 && gid > 0))
+  fail(`the image's user is "${image.User}": two numbers above 0 are needed`);
 
 const namespaces = ['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type }));
 if (values.netns !== undefined) namespaces.push({ type: 'network', path: values.netns });
@@ -90,7 +91,10 @@ const config = {
   process: {
     terminal: false,
     user: { uid, gid },
-    args: [...(image.Entrypoint ?? []), ...(positionals.length > 0 ? positionals : (image.Cmd ?? []))],
+    args: [
+      ...(image.Entrypoint ?? []),
+      ...(positionals.length > 0 ? positionals : (image.Cmd ?? [])),
+    ],
     env: image.Env ?? [],
     cwd: image.WorkingDir || '/',
     capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
