@@ -16,6 +16,7 @@ const TOGETHER = [
   'faults',
   'faults-network',
   'faults-nodes',
+  'health',
   'imagenet-node',
   'imagenet-run',
   'in-process',

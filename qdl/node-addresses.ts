@@ -1,46 +1,18 @@
-import { lookup } from 'node:dns/promises';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../shared/errors/to-mlperf-error.ts';
-
-const DNS_PREFIX = 'dns:///';
+import { addressesBehind } from '../shared/wire/name-addresses.ts';
 
 /**
  * The addresses of the SUT nodes, `dns:///name:port` replaced by one address per machine behind the
- * name, in ascending order. Asked once, before the run: its nodes are fixed. Where a name has IPv4 addresses, only those
- * count, since its IPv6 addresses lead to the same machines.
+ * name. Asked once, before the run: its nodes are fixed.
  * @throws MlperfError `ERR_SUT_UNREACHABLE` for a name that nobody knows, `ERR_CONFIG_INVALID` for an
  *   address that is there twice.
  */
 export async function resolveNodeAddresses(named: readonly string[]): Promise<string[]> {
-  const lists = await Promise.all(named.map(resolveOne));
+  const lists = await Promise.all(named.map(addressesBehind));
   const addresses = lists.flat();
   const twice = addresses.find((address, i) => addresses.indexOf(address) !== i);
   if (twice !== undefined) {
     throw new MlperfError('ERR_CONFIG_INVALID', `--sut leads to the address ${twice} twice`);
   }
   return addresses;
-}
-
-async function resolveOne(address: string): Promise<readonly string[]> {
-  if (!address.startsWith(DNS_PREFIX)) return [address];
-  const target = address.slice(DNS_PREFIX.length);
-  const colon = target.lastIndexOf(':');
-  const name = target.slice(0, colon);
-  const port = target.slice(colon + 1);
-  let found: readonly { readonly address: string; readonly family: number }[];
-  try {
-    found = await lookup(name, { all: true });
-  } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      `${address}: the name ${name} cannot be resolved (${why})`,
-      { cause: error },
-    );
-  }
-  const hasIpv4 = found.some(({ family }) => family === 4);
-  return found
-    .filter(({ family }) => !hasIpv4 || family === 4)
-    .map(({ address: ip, family }) => (family === 6 ? `[${ip}]:${port}` : `${ip}:${port}`))
-    .sort();
 }

@@ -96,11 +96,12 @@ async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
   const starting = startSutNode(settings, {
     signal: giveUp.signal,
     logger,
-    onListening: (address, metricsUrl) => {
+    onListening: (address, { healthAddress, metricsUrl }) => {
       announce(`SUT node ${settings.node} listens on ${address}`);
+      if (healthAddress !== undefined) announce(`health is at ${healthAddress}`);
       if (metricsUrl !== undefined) announce(`metrics are at ${metricsUrl}`);
       // A parent process (longhaul demo) asked for a free port and wants to know which it is.
-      process.send?.({ type: 'listening', address, metricsUrl });
+      process.send?.({ type: 'listening', address, healthAddress, metricsUrl });
     },
     onProgress: (fraction, what) => {
       if (fraction < 1) terminal.status(what, percentOf(fraction));
@@ -130,7 +131,7 @@ async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
 }
 
 function readyEvent(
-  { name, address, workerCount, metricsUrl }: SutNode,
+  { name, address, workerCount, healthAddress, metricsUrl }: SutNode,
   settings: SutSettings,
 ): object {
   const { benchmark } = settings;
@@ -138,6 +139,7 @@ function readyEvent(
     event: 'ready',
     ...{ name, address, benchmark },
     workers: workerCount ?? null,
+    healthAddress: healthAddress ?? null,
     metricsUrl: metricsUrl ?? null,
     processId: process.pid,
   };

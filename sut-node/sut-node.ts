@@ -36,8 +36,8 @@ import { failSamples } from './workers/batch-answers.ts';
 
 /** What the caller of {@link startSutNode} wants to hear. */
 export interface SutNodeHooks {
-  /** The node listens; it is not ready yet. `address` is the one that was bound, `metricsUrl` that of its metrics. */
-  readonly onListening?: (address: string, metricsUrl: string | undefined) => void;
+  /** The node listens; it is not ready yet. `address` is the one that was bound. */
+  readonly onListening?: (address: string, places: SidePlaces) => void;
   /** How far the start is, and what is done now. */
   readonly onProgress: PrepareProgress;
   readonly logger: Logger;
@@ -48,8 +48,16 @@ export interface SutNodeHooks {
   readonly signal?: AbortSignal;
 }
 
+/** Where else a node listens. */
+export interface SidePlaces {
+  /** Where health is served beside the node's own port; undefined where it is not. */
+  readonly healthAddress: string | undefined;
+  /** Where the metrics are served; undefined where they are not. */
+  readonly metricsUrl: string | undefined;
+}
+
 /** A SUT node that serves. */
-export interface SutNode {
+export interface SutNode extends SidePlaces {
   readonly name: string;
   /** Host and port as bound: the real ones also where a name or port 0 was asked for. */
   readonly address: string;
@@ -65,8 +73,6 @@ export interface SutNode {
   hurry(): void;
   /** True once a drain has ended with an answer to every sample. */
   readonly isDrained: boolean;
-  /** Where the metrics are served; undefined where they are not. */
-  readonly metricsUrl: string | undefined;
   /** Workers that live; undefined where the benchmark needs none. */
   readonly workerCount: number | undefined;
   /** Resolves when everything is closed. */
@@ -95,8 +101,9 @@ export async function startSutNode(
   await node.listen();
   let loading: Promise<void> | undefined;
   try {
-    await node.listenForMetrics();
-    hooks.onListening?.(node.address, node.metricsUrl);
+    await node.listenForOperations();
+    const { healthAddress, metricsUrl } = node;
+    hooks.onListening?.(node.address, { healthAddress, metricsUrl });
     loading = node.load();
     await Promise.race([loading, rejectsOnAbort(hooks.signal)]);
   } catch (error) {
@@ -211,6 +218,10 @@ class ServingNode implements SutNode {
     return this.#model.workerCounts?.count;
   }
 
+  get healthAddress(): string | undefined {
+    return this.#operations.healthAddress;
+  }
+
   get metricsUrl(): string | undefined {
     return this.#operations.metricsUrl;
   }
@@ -241,8 +252,8 @@ class ServingNode implements SutNode {
     });
   }
 
-  /** Opens the port for metrics, if there is to be one. @throws MlperfError `ERR_SUT_LISTEN` */
-  async listenForMetrics(): Promise<void> {
+  /** Opens the ports for health and metrics, where there are to be any. @throws MlperfError `ERR_SUT_LISTEN` */
+  async listenForOperations(): Promise<void> {
     await this.#operations.listen({
       facts: this.#facts,
       status: this.#status,
@@ -254,8 +265,9 @@ class ServingNode implements SutNode {
       refusedCalls: () => this.#bound.refusedCounts,
       workers: () => this.#model.workerCounts,
     });
-    const { address, metricsUrl } = this;
-    this.#hooks.logger.info({ node: this.name, address, metricsUrl }, 'the node listens');
+    const { address, healthAddress, metricsUrl } = this;
+    const places = { node: this.name, address, healthAddress, metricsUrl };
+    this.#hooks.logger.info(places, 'the node listens');
   }
 
   /** Makes the model and the workers ready. @throws MlperfError */
@@ -313,7 +325,7 @@ class ServingNode implements SutNode {
       this.#digests.stop(),
     ]);
     // The last, so that a drain can be watched to its end.
-    await this.#operations.close();
+    await this.#operations.close(`SUT node ${this.name} was stopped`);
     this.#hooks.logger.info({ node: this.name }, 'the node has stopped');
     this.#closed.resolve();
   }

@@ -13,17 +13,14 @@ import { MESSAGE_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 const KIB = 1024;
 const GIB = 1024 ** 3;
 
-/** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
-export const CONNECTION_OPTIONS: {
+/** How connections are secured. */
+export const SECURITY_OPTIONS: {
   readonly tls: Setting<boolean>;
   readonly tlsCa: Setting<string | undefined>;
   readonly tlsCert: Setting<string | undefined>;
   readonly tlsKey: Setting<string | undefined>;
   readonly tlsServerName: Setting<string | undefined>;
   readonly tokenFile: Setting<string | undefined>;
-  readonly messageBytesMax: Setting<number>;
-  readonly keepaliveTime: Setting<number>;
-  readonly keepaliveTimeout: Setting<number>;
 } = {
   tls: toggle(
     'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
@@ -37,6 +34,15 @@ export const CONNECTION_OPTIONS: {
   tokenFile: optional(
     text('file', 'file with the token that goes with every call (needs TLS, or nodes on loopback)'),
   ),
+};
+
+/** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
+export const CONNECTION_OPTIONS: typeof SECURITY_OPTIONS & {
+  readonly messageBytesMax: Setting<number>;
+  readonly keepaliveTime: Setting<number>;
+  readonly keepaliveTimeout: Setting<number>;
+} = {
+  ...SECURITY_OPTIONS,
   messageBytesMax: count(
     { min: 64 * KIB, max: 2 * GIB - 1 },
     'largest gRPC message taken from a node; a larger one ends the run',
@@ -58,15 +64,19 @@ interface ConnectionPlan {
   readonly security: ClientSecurity;
 }
 
-/** Effective values as the QDL's own settings. Any flag of TLS means TLS. */
-export function toConnectionSettings(values: ConnectionValues): ConnectionPlan {
+/** Any flag of TLS means TLS. */
+export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>): ClientSecurity {
   const { tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
   const isTls = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
-  const tls = values.tls || isTls;
+  return { tls: values.tls || isTls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
+}
+
+/** Effective values as the QDL's own settings. */
+export function toConnectionSettings(values: ConnectionValues): ConnectionPlan {
   return {
     messageBytesMax: values.messageBytesMax,
     keepaliveTimeMs: values.keepaliveTime / 1e6,
     keepaliveTimeoutMs: values.keepaliveTimeout / 1e6,
-    security: { tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile },
+    security: toClientSecurity(values),
   };
 }

@@ -45,6 +45,7 @@ const SUT_ONLY: readonly string[] = [
   'check',
   'checkFormat',
   'progress',
+  'healthListen',
   'metricsListen',
   'systemFacts',
 ];

@@ -66,6 +66,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     about: 'ask SUT nodes for their names: one round trip to each',
     load: async () => (await import('./name.ts')).nameCommand(),
   },
+  health: {
+    about: 'ask servers by grpc.health.v1 whether they serve, or wait until they do',
+    load: async (code) => (await import('./health.ts')).healthCommand(code),
+  },
   prepare: {
     about: 'make a stand-in for a model and its data set',
     load: async () => (await import('./prepare.ts')).prepareCommand(),

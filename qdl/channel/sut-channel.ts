@@ -5,6 +5,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { StreamEvidence } from '../../shared/evidence/network-evidence.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
+import { lossReason } from '../../shared/wire/connection-errors.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import {
   decodeResponses,
@@ -12,7 +13,6 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
-import { lossReason } from '../node/connection-errors.ts';
 import type { NodeLoad } from '../router/node-load.ts';
 import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
 import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';

@@ -9,9 +9,9 @@ import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/Sy
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
 import type { ClientSecurity } from '../../shared/security/client-security.ts';
+import { unreachableMessage } from '../../shared/wire/connection-errors.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { unreachableMessage } from './connection-errors.ts';
 import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
 
 /** A node's answer to Name and how long the round trip took. */

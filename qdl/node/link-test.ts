@@ -4,6 +4,7 @@ import type { LinkTestResult__Output } from '../../proto/gen/mlperf/network/v1/L
 import { machineNowNs } from '../../shared/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../shared/evidence/node-probe.ts';
+import { unreachableMessage } from '../../shared/wire/connection-errors.ts';
 import { isLinkLoad, type LinkCount, LoadMeter } from '../../shared/wire/link-test.ts';
 import {
   decodeLinkTestResponse,
@@ -11,7 +12,6 @@ import {
   LINK_TEST_METHOD,
 } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { unreachableMessage } from './connection-errors.ts';
 import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
 
 /**

@@ -8,6 +8,7 @@ import type { SutSettings } from '../settings/sut-settings.ts';
 const PLACES: readonly string[] = [
   'node',
   'listen',
+  'healthListen',
   'metricsListen',
   'tellsSystemFacts',
   'cacheFolder',

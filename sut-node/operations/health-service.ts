@@ -18,9 +18,12 @@ type WatchCall = ServerWritableStream<{ service: string }, { status: string }>;
 export class HealthService implements SideService {
   readonly #health: HealthImplementation;
   readonly #watches = new Set<WatchCall>();
+  readonly #watchCallsMax: number;
   #isServing = false;
 
-  constructor() {
+  /** @param watchCallsMax Watch calls at once. */
+  constructor(watchCallsMax: number = WATCH_CALLS_MAX) {
+    this.#watchCallsMax = watchCallsMax;
     this.#health = new HealthImplementation(
       Object.fromEntries(SERVICES.map((service) => [service, 'NOT_SERVING' as const])),
     );
@@ -53,8 +56,9 @@ export class HealthService implements SideService {
   }
 
   #watch(call: WatchCall, watch: (call: WatchCall) => void): void {
-    if (this.#watches.size >= WATCH_CALLS_MAX) {
-      end(call, status.RESOURCE_EXHAUSTED, `the node has ${WATCH_CALLS_MAX} Watch calls already`);
+    const callsMax = this.#watchCallsMax;
+    if (this.#watches.size >= callsMax) {
+      end(call, status.RESOURCE_EXHAUSTED, `the node has ${callsMax} Watch calls already`);
       return;
     }
     this.#watches.add(call);

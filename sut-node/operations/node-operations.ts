@@ -1,9 +1,11 @@
 import type { Logger } from '../../shared/process/logger.ts';
 import type { BatchWorkers } from '../batcher/dynamic-batcher.ts';
 import type { InferServices } from '../server/infer-stream.ts';
+import { HEALTH_WATCH_CALLS_MAX } from '../server/node-limits.ts';
 import type { NodeStatus } from '../server/node-status.ts';
 import type { SideService } from '../server/side-service.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
+import { type HealthPort, startHealthPort } from './health-port.ts';
 import { HealthService } from './health-service.ts';
 import type { MetricsServer } from './metrics-server.ts';
 import type { MeasuredNode } from './node-metrics.ts';
@@ -17,8 +19,11 @@ export class NodeOperations {
   readonly #settings: SutSettings;
   readonly #logger: Logger;
   readonly #health = new HealthService();
+  /** What the health port tells: apart, so that whoever watches there without a token takes no place of others. */
+  readonly #openHealth = new HealthService(HEALTH_WATCH_CALLS_MAX);
   /** Undefined where nobody wants metrics. */
   readonly #observations: Observations | undefined;
+  #healthPort: HealthPort | undefined;
   #metrics: MetricsServer | undefined;
 
   constructor(settings: SutSettings, status: NodeStatus, logger: Logger) {
@@ -26,7 +31,9 @@ export class NodeOperations {
     this.#logger = logger;
     this.#observations = settings.metricsListen && new Observations();
     status.onChange((state, detail) => {
-      this.#health.setServing(state === 'NODE_STATE_READY');
+      for (const health of [this.#health, this.#openHealth]) {
+        health.setServing(state === 'NODE_STATE_READY');
+      }
       if (state === 'NODE_STATE_WARMING_UP') logger.info({ state }, detail);
     });
   }
@@ -48,9 +55,13 @@ export class NodeOperations {
     return [this.#health, new Reflection()];
   }
 
-  /** Opens the port for metrics, if there is to be one. @throws MlperfError `ERR_SUT_LISTEN` */
+  /** Opens the ports for health and for metrics, where there are to be any. @throws MlperfError `ERR_SUT_LISTEN` */
   async listen(node: MeasuredNode): Promise<void> {
-    const { metricsListen } = this.#settings;
+    const { healthListen, metricsListen, handshakeTimeoutNs } = this.#settings;
+    if (healthListen !== undefined) {
+      const firstMessageMs = handshakeTimeoutNs / 1e6;
+      this.#healthPort = await startHealthPort(healthListen, this.#openHealth, firstMessageMs);
+    }
     const observations = this.#observations;
     if (metricsListen === undefined || observations === undefined) return;
     const [{ nodeMetrics }, { startMetricsServer }] = await Promise.all([
@@ -66,7 +77,14 @@ export class NodeOperations {
     return this.#metrics?.url;
   }
 
-  async close(): Promise<void> {
+  /** Where health is served beside the node's own port; undefined where it is not. */
+  get healthAddress(): string | undefined {
+    return this.#healthPort?.address;
+  }
+
+  /** Health is the last to go: until then it says that the node does not serve. */
+  async close(reason: string): Promise<void> {
     await this.#metrics?.close();
+    await this.#healthPort?.close(reason);
   }
 }

@@ -6,7 +6,7 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
-import { type CallRule, callRule } from './call-rules.ts';
+import type { CallRule } from './call-rules.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
@@ -19,6 +19,8 @@ export interface GateRules {
   /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
   readonly firstMessageMs: number;
   readonly guard: ConnectionGuard;
+  /** What a call may do, by its method. */
+  readonly ruleOf: (path: string | undefined) => CallRule;
   /** A call was not served, or reset, for this reason. */
   onRefused(reason: CallRefusal): void;
 }
@@ -80,7 +82,7 @@ function admit(
   openCalls: Map<CallRule, number>,
 ): boolean {
   const { socket } = stream.session ?? {};
-  const rule = callRule(headers[':path']);
+  const rule = rules.ruleOf(headers[':path']);
   const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
   const refusal =
     refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);

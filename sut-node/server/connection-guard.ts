@@ -1,6 +1,22 @@
 import type { Socket } from 'node:net';
 import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from './node-limits.ts';
 
+/** How many connections a port has room for. */
+export interface ConnectionRoom {
+  readonly connectionsMax: number;
+  /** Of one address. */
+  readonly perAddressMax: number;
+  /** Whether a connection with an open call keeps its place whoever comes. */
+  readonly keepsBusy: boolean;
+}
+
+/** The port that runs use. */
+const RUNS: ConnectionRoom = {
+  connectionsMax: CONNECTIONS_MAX,
+  perAddressMax: CONNECTIONS_PER_ADDRESS_MAX,
+  keepsBusy: true,
+};
+
 /** What the guard remembers of a connection. */
 interface Connection {
   readonly socket: Socket;
@@ -16,19 +32,21 @@ interface Connection {
 /**
  * Keeps connections from being used up. One that makes no call within a bound is closed; and where there
  * are too many, of one address or in all, a new one takes the place of the one that is least worth: that
- * never made a call, or whose last call ended the longest time ago. One with an open call is never
- * closed, so a run never loses its streams, and a peer that only connects locks nobody out.
+ * never made a call, or whose last call ended the longest time ago. On the port of runs one with an open call
+ * is never closed, so a run never loses its streams, and a peer that only connects locks nobody out.
  */
 export class ConnectionGuard {
   /** By remote address and port, which name a connection on this listening socket. */
   readonly #connections = new Map<string, Connection>();
   readonly #countByAddress = new Map<string, number>();
   readonly #firstCallMs: number;
+  readonly #room: ConnectionRoom;
   #now = 0;
 
   /** @param firstCallMs Longest wait for the first call of a connection. */
-  constructor(firstCallMs: number) {
+  constructor(firstCallMs: number, room: ConnectionRoom = RUNS) {
     this.#firstCallMs = firstCallMs;
+    this.#room = room;
   }
 
   /** Takes a connection, or closes it and returns false. */
@@ -85,17 +103,19 @@ export class ConnectionGuard {
   }
 
   #makeRoom(address: string): boolean {
-    if ((this.#countByAddress.get(address) ?? 0) >= CONNECTIONS_PER_ADDRESS_MAX) {
+    const { connectionsMax, perAddressMax } = this.#room;
+    if ((this.#countByAddress.get(address) ?? 0) >= perAddressMax) {
       return this.#evict((connection) => connection.address === address);
     }
-    return this.#connections.size < CONNECTIONS_MAX || this.#evict(() => true);
+    return this.#connections.size < connectionsMax || this.#evict(() => true);
   }
 
-  /** Closes the connection that is least worth among some; false when all of them have open calls. */
+  /** Closes the connection that is least worth among some; false when all of them have open calls that keep their place. */
   #evict(isCandidate: (connection: Connection) => boolean): boolean {
     let least: Connection | undefined;
     for (const connection of this.#connections.values()) {
-      if (connection.openCalls > 0 || !isCandidate(connection)) continue;
+      const isKept = this.#room.keepsBusy && connection.openCalls > 0;
+      if (isKept || !isCandidate(connection)) continue;
       if (least === undefined || isLessWorth(connection, least)) least = connection;
     }
     if (least === undefined) return false;
@@ -121,6 +141,7 @@ export class ConnectionGuard {
 }
 
 function isLessWorth(a: Connection, b: Connection): boolean {
+  if (a.openCalls > 0 !== b.openCalls > 0) return b.openCalls > 0;
   return a.hasCalled === b.hasCalled ? a.usedAt < b.usedAt : !a.hasCalled;
 }
 

@@ -20,6 +20,19 @@ export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MA
 /** Watch calls of grpc.health.v1, of all connections: one for each of {@link CONNECTIONS_MAX}. */
 export const WATCH_CALLS_MAX = 256;
 
+/** Connections on the health port, and of one address: probes connect, ask and go. */
+export const HEALTH_CONNECTIONS_MAX = 64;
+export const HEALTH_CONNECTIONS_PER_ADDRESS_MAX = 16;
+
+/** Calls at once on one connection to the health port. */
+export const HEALTH_CALLS_PER_CONNECTION_MAX = 4;
+
+/** Watch calls on the health port: fewer than there are connections, so that Check always finds room. */
+export const HEALTH_WATCH_CALLS_MAX = 32;
+
+/** Largest message on the health port: a question has a name in it, an answer a state or two. */
+export const HEALTH_MESSAGE_BYTES_MAX: number = 4 * 1024;
+
 /** Calls of server reflection, of all connections: each is a few questions of a person's tool. */
 export const REFLECTION_CALLS_MAX = 16;
 

@@ -52,6 +52,7 @@ export function readServerSecurity(settings: SutSettings): ServerSecurity {
 /** What a person should know before the node listens. */
 export function exposureWarnings({
   listen,
+  healthListen,
   metricsListen,
   tlsCert,
   tokenFile,
@@ -62,6 +63,12 @@ export function exposureWarnings({
       `everybody who reaches ${placeOf(listen)} can use this node and read its traffic; ` +
         'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
         '--tls-client-ca FILE (docs/security.md)',
+    );
+  }
+  if (healthListen !== undefined && !isLoopback(healthListen.host)) {
+    warnings.push(
+      `everybody who reaches ${placeOf(healthListen)} can ask whether this node is ready: ` +
+        'health has neither TLS nor a token there (docs/security.md)',
     );
   }
   if (metricsListen !== undefined && !isLoopback(metricsListen.host)) {

@@ -1,24 +1,22 @@
-import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { Server } from '@grpc/grpc-js';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { CALL_REFUSALS, type CallRefusal, gateCalls } from './call-gate.ts';
+import { callRule } from './call-rules.ts';
 import { ConnectionGuard } from './connection-guard.ts';
 import { DecoupledSocket } from './decoupled-socket.ts';
 import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
+import { closeServers, listenOn } from './server-port.ts';
 import { readServerSecurity, type ServerTls } from './server-security.ts';
 import type { SideService } from './side-service.ts';
 
 /** A peer that vanished without a word is noticed after both times, and its samples are dropped. */
 const KEEPALIVE_TIME_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
-
-/** How long calls that are ending may take when the server closes. */
-const CLOSE_GRACE_MS = 1_000;
 
 /** What the server reports. */
 export interface ServerEvents extends WindowEvents {
@@ -87,7 +85,7 @@ export async function startSutServer(
   const onRefused = (reason: CallRefusal): void => {
     refusedCounts.set(reason, (refusedCounts.get(reason) ?? 0) + 1);
   };
-  gateCalls(http2Server, { token, firstMessageMs, guard, onRefused });
+  gateCalls(http2Server, { token, firstMessageMs, guard, ruleOf: callRule, onRefused });
   const serve = (socket: Socket): void =>
     injector.injectConnection(
       hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,
@@ -101,15 +99,10 @@ export async function startSutServer(
     else tlsServer.emit('connection', socket);
   });
   try {
-    await listen(tcpServer, settings.listen);
+    await listenOn(tcpServer, settings.listen);
   } catch (error) {
     grpcServer.forceShutdown();
-    const { host, port } = settings.listen;
-    throw new MlperfError(
-      'ERR_SUT_LISTEN',
-      `cannot listen on ${host}:${port}: ${describeSystemError(error)}`,
-      { cause: error },
-    );
+    throw error;
   }
   const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
   return {
@@ -120,7 +113,7 @@ export async function startSutServer(
     refusedCounts,
     close: (reason) => {
       for (const service of sideServices) service.close(reason);
-      return close(tcpServer, grpcServer, guard);
+      return closeServers(tcpServer, grpcServer, guard);
     },
   };
 }
@@ -157,35 +150,4 @@ function endTls(tls: ServerTls, serve: (socket: Socket) => void, events: ServerE
 /** OpenSSL's reason without its numbers, where there is one. */
 function reasonOf(error: Error): string {
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : messageOf(error);
-}
-
-function listen(server: NetServer, at: SutSettings['listen']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: at.host, port: at.port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-async function close(
-  tcpServer: NetServer,
-  grpcServer: Server,
-  guard: ConnectionGuard,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    tcpServer.close(() => resolve());
-  });
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, CLOSE_GRACE_MS);
-    grpcServer.tryShutdown(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  grpcServer.forceShutdown();
-  // With channelz off, grpc-js 1.14 forgets sessions here; and a peer that never spoke has none.
-  guard.closeAll();
-  await closed;
 }

@@ -19,6 +19,8 @@ export interface OperationsSettings {
   readonly tellsSystemFacts: boolean;
   /** Whether TestLink is served. */
   readonly allowsLinkTest: boolean;
+  /** Where health alone is served, in plain text and without a token; undefined: on the node's own port only. */
+  readonly healthListen: { readonly host: string; readonly port: number } | undefined;
   /** Where metrics for Prometheus are served; undefined: nowhere, and nothing is measured for them. */
   readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
 }
@@ -29,6 +31,7 @@ export const OPERATIONS_OPTIONS: {
   readonly reflection: Setting<'on' | 'off'>;
   readonly systemFacts: Setting<'shared' | 'withheld'>;
   readonly linkTest: Setting<'allowed' | 'refused'>;
+  readonly healthListen: Setting<{ host: string; port: number } | undefined>;
   readonly metricsListen: Setting<{ host: string; port: number } | undefined>;
   readonly check: Setting<boolean>;
   readonly checkFormat: Setting<'text' | 'json'>;
@@ -48,6 +51,11 @@ export const OPERATIONS_OPTIONS: {
     ['allowed', 'refused'],
     'whether "longhaul doctor" may test the link with load: seconds at most, never during a run',
     { fallback: 'allowed' },
+  ),
+  healthListen: optional(
+    listenAddress(
+      'serve grpc.health.v1, and nothing else, on a port without TLS and token: for probes (default: off)',
+    ),
   ),
   metricsListen: optional(
     listenAddress('serve metrics for Prometheus at http://HOST:PORT/metrics (default: off)'),
@@ -73,6 +81,7 @@ export function toOperationsSettings(
     hasReflection: values.reflection === 'on',
     tellsSystemFacts: values.systemFacts === 'shared',
     allowsLinkTest: values.linkTest === 'allowed',
+    healthListen: values.healthListen,
     metricsListen: values.metricsListen,
   };
 }

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../../shared/process/logger.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
-import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
-import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import {
   LonghaulProcess,
@@ -18,17 +15,11 @@ import {
   spawnLonghaul,
 } from '../support/longhaul-process.ts';
 import { occupiedPort } from '../support/ports.ts';
-import { askHealth, askReflection, HealthWatch, openReflection } from '../support/side-clients.ts';
+import { askReflection, openReflection } from '../support/side-clients.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
-import {
-  openStream,
-  RAW_OPEN,
-  rawSamples,
-  startTestNode,
-  TEST_SETTINGS,
-} from '../support/test-sut-node.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/test-sut-node.ts';
 
 // Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method: real
 // gRPC, HTTP and processes; mostly a node without a model, since it is the same node.
@@ -40,86 +31,6 @@ writeFileSync(tokenFile, TOKEN);
 /** For what comes at once, on a machine that is busy with other things. */
 const POLL = { timeout: 20_000, interval: 5 };
 const cache = ['--cache-dir', testCacheFolder()];
-
-describe('health', () => {
-  it('follows the node from its start to the first moment of its drain', async () => {
-    const benchmark = await sutBenchmark('digits');
-    let goOn = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    let address = '';
-    const listening = new Promise<void>((resolve) => {
-      const onListening = (at: string): void => {
-        address = at;
-        resolve();
-      };
-      const hooks = { logger: silentLogger, onProgress: () => {}, onListening };
-      const prepareModel: typeof benchmark.prepareModel = async (options) => {
-        await gate;
-        return benchmark.prepareModel(options);
-      };
-      const settings = { ...TEST_SETTINGS, handshakeTimeoutNs: 500e6 };
-      starting = startSutNode(settings, hooks, { benchmark: { ...benchmark, prepareModel } });
-    });
-    await listening;
-    const watches = ['', SUT].map((service) => new HealthWatch(address, service));
-    const isTold = (count: number) =>
-      expect
-        .poll(() => watches.map(({ statuses }) => statuses.length), POLL)
-        .toEqual([count, count]);
-    await isTold(1);
-    expect(await askHealth(address, 'Check')).toEqual({ status: 'NOT_SERVING' });
-    goOn();
-    const node = await starting;
-    await isTold(2);
-    expect(await askHealth(address, 'Check', { service: SUT })).toEqual({ status: 'SERVING' });
-    const client = await openStream(node as NonNullable<typeof node>, RAW_OPEN);
-    client.part(0, rawSamples(300));
-    await client.answered(1);
-    const stopping = node?.stop();
-    await isTold(3);
-    expect(client.answeredCount).toBeLessThan(300);
-    await stopping;
-    expect(client.completed).toHaveLength(300);
-    for (const { statuses, ended } of watches) {
-      expect(statuses).toEqual(['NOT_SERVING', 'SERVING', 'NOT_SERVING']);
-      // By the node, with its reason: neither the gate nor the server's end has cut it.
-      expect(await ended).toMatchObject({
-        code: status.UNAVAILABLE,
-        details: 'SUT node sut-a was stopped',
-      });
-    }
-  });
-  let starting: ReturnType<typeof startSutNode> | undefined;
-
-  it('answers probes that have no token, and lets nobody watch without it', async () => {
-    const { address } = await startTestNode({ benchmark: 'null', tokenFile });
-    expect(await askHealth(address, 'Check')).toEqual({ status: 'SERVING' });
-    expect(await askHealth(address, 'List')).toEqual({
-      // A map, as this client reads one.
-      statuses: ['', SUT].map((key) => ({ key, value: { status: 'SERVING' } })),
-    });
-    await expect(ask(address, 'Name', { nonce: 1 })).rejects.toMatchObject({
-      code: status.UNAUTHENTICATED,
-    });
-    const stranger = new HealthWatch(address, '');
-    expect(await stranger.ended).toMatchObject({ code: status.UNAUTHENTICATED });
-    const watch = new HealthWatch(address, '', TOKEN);
-    await expect.poll(() => watch.statuses, POLL).toEqual(['SERVING']);
-    watch.cancel();
-  });
-
-  it('knows no other service', async () => {
-    const { address } = await startTestNode({ benchmark: 'null' });
-    await expect(askHealth(address, 'Check', { service: 'other' })).rejects.toMatchObject({
-      code: status.NOT_FOUND,
-    });
-    const watch = new HealthWatch(address, 'other');
-    await expect.poll(() => watch.statuses, POLL).toEqual(['SERVICE_UNKNOWN']);
-    watch.cancel();
-  });
-});
 
 describe('reflection', () => {
   it.each(['v1', 'v1alpha'])('tells services and real descriptors by %s', async (version) => {

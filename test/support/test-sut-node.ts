@@ -50,6 +50,7 @@ export const TEST_SETTINGS: SutSettings = {
   hasReflection: true,
   tellsSystemFacts: true,
   allowsLinkTest: true,
+  healthListen: undefined,
   metricsListen: undefined,
   cacheFolder: testCacheFolder(),
   tlsCert: undefined,

@@ -42,6 +42,7 @@ describe('configurationName', () => {
   it.each<[string, Partial<SutSettings>]>([
     ['the name of the node', { node: 'sut-b' }],
     ['where it listens', { listen: { host: '0.0.0.0', port: 7 } }],
+    ['where its health is', { healthListen: { host: '::1', port: 7 } }],
     ['where its metrics are', { metricsListen: { host: '::1', port: 7 } }],
     ['where its cache is', { cacheFolder: '/elsewhere' }],
   ])('is the same whatever %s', (_case, changes) => {
@@ -56,7 +57,7 @@ describe('configurationName', () => {
 
   it('is another for every other value of every other setting', () => {
     // What was asked for beside what is in force changes nothing by itself.
-    const told = ['metricsListen', 'tellsSystemFacts'];
+    const told = ['healthListen', 'metricsListen', 'tellsSystemFacts'];
     const places = ['node', 'listen', ...told, 'cacheFolder', 'batchSizeAsked'];
     const keys = Object.keys(TEST_SETTINGS).filter((key) => !places.includes(key));
     const names = keys.map((key) => nameOf({ [key]: LISTS[key] ?? 77 }));

@@ -77,6 +77,18 @@ describe('ConnectionGuard', () => {
     expect(openOf(sockets)).toBe(CONNECTIONS_PER_ADDRESS_MAX - 1);
   });
 
+  it('closes even one with a call where none keeps its place, but the idle ones first', () => {
+    const room = { connectionsMax: 3, perAddressMax: 2, keepsBusy: false };
+    const guard = new ConnectionGuard(60_000, room);
+    const [busy, idle] = [admit(guard, '10.0.0.1'), admit(guard, '10.0.0.1')];
+    guard.beginCall(busy);
+    const third = admit(guard, '10.0.0.1');
+    expect([busy, idle, third].map(({ isDestroyed }) => isDestroyed)).toEqual([false, true, false]);
+    guard.beginCall(third);
+    expect(admit(guard, '10.0.0.1').isDestroyed).toBe(false);
+    expect([busy, third].map(({ isDestroyed }) => isDestroyed)).toEqual([true, false]);
+  });
+
   it('bounds the connections of all addresses together', () => {
     const guard = new ConnectionGuard(60_000);
     const sockets = Array.from({ length: CONNECTIONS_MAX + 20 }, (_, i) =>

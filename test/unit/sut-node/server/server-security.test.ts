@@ -44,6 +44,12 @@ describe('exposureWarnings', () => {
     ['all addresses', { listen: EVERYWHERE }, ['0.0.0.0:50051 can use']],
     ['all IPv6 addresses', { listen: { host: '::', port: 1 } }, ['[::]:1 can use']],
     ['a network with TLS', { listen: EVERYWHERE, ...SECURE }, []],
+    ['health on loopback', { healthListen: { host: '127.0.0.1', port: 9 } }, []],
+    [
+      'health for everybody',
+      { listen: EVERYWHERE, ...SECURE, healthListen: { host: '::', port: 9 } },
+      ['[::]:9 can ask whether this node is ready'],
+    ],
     ['metrics on loopback', { metricsListen: { host: '::1', port: 9 } }, []],
     [
       'metrics for everybody, which TLS does not protect',

@@ -1,4 +1,4 @@
-import type { ClientSecurity } from '../../shared/security/client-security.ts';
+import type { ClientSecurity } from '../security/client-security.ts';
 
 /** What is wrong and what to do about it. */
 interface Explanation {
@@ -83,17 +83,18 @@ const CLOSED = [
 /**
  * Why there is no connection to a node, in one line: what, the cause, the remedy.
  * @param details gRPC's text; the error of the socket or of TLS stands somewhere in it.
+ * @param who What should be there.
  */
 export function unreachableMessage(
   address: string,
   details: string,
   security: ClientSecurity,
+  who = 'SUT node',
 ): string {
   const tls = security.tls ? tlsExplanation(details, security) : undefined;
-  if (tls !== undefined)
-    return `no TLS with the SUT node at ${address}: ${tls.cause}; ${tls.remedy}`;
+  if (tls !== undefined) return `no TLS with the ${who} at ${address}: ${tls.cause}; ${tls.remedy}`;
   const { cause, remedy } = plainExplanation(details, security);
-  return `no SUT node answers at ${address} (${cause}); ${remedy}`;
+  return `no ${who} answers at ${address} (${cause}); ${remedy}`;
 }
 
 /** gRPC's words for the end of a connection that was in use, and what they mean. */
@@ -120,7 +121,7 @@ function tlsExplanation(details: string, security: ClientSecurity): Explanation 
   if (names !== null) {
     return {
       cause: `its certificate is for another name (${names[1]})`,
-      remedy: 'correct the address in --sut, or say the name by --tls-server-name NAME',
+      remedy: 'correct the address, or say the name by --tls-server-name NAME',
     };
   }
   if (UNKNOWN_AUTHORITY.some((part) => details.includes(part))) {
