@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
+import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
 import {
   commandOf,
   environmentOf,
@@ -95,21 +98,64 @@ describe('the units', () => {
     expect(hardening(UNITS[1])).toEqual(hardening(UNITS[0]));
   });
 
-  it('get every variable from their environment file, or have one of their own', () => {
-    const cases = [
-      ['longhaul-sut@.service', 'sut.env'],
-      ['longhaul-loadgen@.service', 'loadgen.env'],
-    ] as const;
-    for (const [name, file] of cases) {
-      const unit = systemdFile(name);
-      const all = { ...unitEnvironment(unit, systemdFile(file)), CREDENTIALS_DIRECTORY: '/run/x' };
-      for (const line of [...unitValues(unit, 'ExecStart'), ...unitValues(unit, 'ExecStartPost')]) {
-        expect(commandOf(line, 'sut-a', all).every((word) => !/[$%]/.test(word))).toBe(true);
-      }
-      // A line of the example that is commented out is one that works.
-      for (const [, off] of systemdFile(file).matchAll(/^#([A-Z_]+=.*)$/gm)) {
-        expect(Object.keys(environmentOf(off ?? ''))).toEqual(['NODE_FLAGS']);
-      }
+  it.each([
+    ['longhaul-sut@.service', 'sut.env'],
+    ['longhaul-sut@.service', 'sut.env', 'sut-without-tls'],
+    ['longhaul-loadgen@.service', 'loadgen.env'],
+    ['longhaul-loadgen@.service', 'loadgen.env', 'loadgen-without-tls'],
+  ])('%s with %s is a command line that longhaul takes %s', (name, file, dropIn) => {
+    const unit = systemdFile(name);
+    const line = unitValues(
+      dropIn === undefined ? unit : systemdFile(`drop-ins/${dropIn}.conf`),
+      'ExecStart',
+    ).find((one) => one !== '');
+    const all = {
+      ...unitEnvironment(unit, systemdFile(file)),
+      CREDENTIALS_DIRECTORY: '/run/credentials/x',
+    };
+    const [node, program, verb, ...flags] = commandOf(line ?? '', 'sut-a', all);
+    expect([node, program]).toEqual(['/opt/longhaul/bin/node', '/opt/longhaul/bin/longhaul']);
+    const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
+    expect(values).toMatchObject(
+      dropIn === undefined ? { tokenFile: '/run/credentials/x/token' } : { tokenFile: undefined },
+    );
+    expect(verb === 'sut' ? values.node : values.sut).toEqual(
+      verb === 'sut' ? 'sut-a' : ['10.0.0.2:50051', '10.0.0.3:50051'],
+    );
+  });
+
+  it.each([
+    ['sut.env', 'longhaul-sut@.service'],
+    ['loadgen.env', 'longhaul-loadgen@.service'],
+  ])('have every variable of %s, also those of lines that are commented out', (file, name) => {
+    const text = systemdFile(file);
+    const off = [...text.matchAll(/^#([A-Z_]+=.*)$/gm)].map(([, line]) => line).join('\n');
+    const names = Object.keys({ ...environmentOf(text), ...environmentOf(off) });
+    expect(names).toContain('NODE_FLAGS');
+    for (const one of names) {
+      expect(unitValues(systemdFile(name), 'ExecStart').join()).toMatch(
+        new RegExp(`\\$\\{?${one}\\b`),
+      );
     }
   });
+
+  it('would not start with a variable that nobody sets', () => {
+    expect(() => commandOf('longhaul run --sut ${SUT}', 'x', {})).toThrow('SUT has no value');
+    expect(() => environmentOf('export SUT=10.0.0.2:50051')).toThrow('no variable');
+  });
 });
+
+function sutValues(flags: readonly string[]): Record<string, unknown> {
+  const command = addSettings(createCommand('sut', ''), SUT_OPTIONS);
+  command.parse([...flags], { from: 'user' });
+  const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
+  // Refuses values that contradict each other, too.
+  toSutSettings(values);
+  return { ...values };
+}
+
+function runValues(flags: readonly string[]): Record<string, unknown> {
+  const command = addSettings(createCommand('run', ''), RUN_SETTINGS);
+  command.parse([...flags], { from: 'user' });
+  return { ...settingsOf(command, 'run', RUN_SETTINGS).values };
+}
