@@ -99,30 +99,26 @@ describe('the units', () => {
   });
 
   it.each([
-    ['longhaul-sut@.service', 'sut.env'],
+    ['longhaul-sut@.service', 'sut.env', null],
     ['longhaul-sut@.service', 'sut.env', 'sut-without-tls'],
-    ['longhaul-loadgen@.service', 'loadgen.env'],
+    ['longhaul-loadgen@.service', 'loadgen.env', null],
     ['longhaul-loadgen@.service', 'loadgen.env', 'loadgen-without-tls'],
-  ])('%s with %s is a command line that longhaul takes %s', (name, file, dropIn) => {
-    const unit = systemdFile(name);
-    const line = unitValues(
-      dropIn === undefined ? unit : systemdFile(`drop-ins/${dropIn}.conf`),
-      'ExecStart',
-    ).find((one) => one !== '');
-    const all = {
-      ...unitEnvironment(unit, systemdFile(file)),
-      CREDENTIALS_DIRECTORY: '/run/credentials/x',
-    };
-    const [node, program, verb, ...flags] = commandOf(line ?? '', 'sut-a', all);
-    expect([node, program]).toEqual(['/opt/longhaul/bin/node', '/opt/longhaul/bin/longhaul']);
-    const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
-    expect(values).toMatchObject(
-      dropIn === undefined ? { tokenFile: '/run/credentials/x/token' } : { tokenFile: undefined },
-    );
-    expect(verb === 'sut' ? values.node : values.sut).toEqual(
-      verb === 'sut' ? 'sut-a' : ['10.0.0.2:50051', '10.0.0.3:50051'],
-    );
-  });
+  ] as const)(
+    '%s with %s is a command line that longhaul takes (drop-in: %s)',
+    (name, file, dropIn) => {
+      const unit = systemdFile(name);
+      const text = dropIn === null ? unit : systemdFile(`drop-ins/${dropIn}.conf`);
+      const line = unitValues(text, 'ExecStart').find((one) => one !== '') ?? '';
+      const folder = '/run/credentials/x';
+      const all = { ...unitEnvironment(unit, systemdFile(file)), CREDENTIALS_DIRECTORY: folder };
+      const [node, program, verb, ...flags] = commandOf(line, 'sut-a', all);
+      expect([node, program]).toEqual(['/opt/longhaul/bin/node', '/opt/longhaul/bin/longhaul']);
+      const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
+      expect(values['tokenFile']).toBe(dropIn === null ? `${folder}/token` : undefined);
+      if (verb === 'sut') expect(values['node']).toBe('sut-a');
+      else expect(values['sut']).toEqual(['10.0.0.2:50051', '10.0.0.3:50051']);
+    },
+  );
 
   it.each([
     ['sut.env', 'longhaul-sut@.service'],
@@ -140,7 +136,8 @@ describe('the units', () => {
   });
 
   it('would not start with a variable that nobody sets', () => {
-    expect(() => commandOf('longhaul run --sut ${SUT}', 'x', {})).toThrow('SUT has no value');
+    const [line] = unitValues(systemdFile('longhaul-loadgen@.service'), 'ExecStart');
+    expect(() => commandOf(line ?? '', 'x', {})).toThrow('SUT has no value');
     expect(() => environmentOf('export SUT=10.0.0.2:50051')).toThrow('no variable');
   });
 });
