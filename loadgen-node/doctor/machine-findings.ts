@@ -1,6 +1,8 @@
 import type { SystemFacts } from '../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../shared/host/tuning-facts.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
+import { pagingFindings } from './paging-findings.ts';
+import { placementFindings } from './placement-findings.ts';
 import { processorFindings } from './processor-findings.ts';
 
 /** Connections of several nodes with many streams, logs, and what Node.js itself opens. */
@@ -27,7 +29,9 @@ export function machineFindings({ facts, tuning, isLoadgen }: Machine): DoctorFi
   return [
     kind,
     ...processorFindings(tuning, facts.processor.threads),
+    ...placementFindings(tuning, facts.processor.threads),
     memory(facts, tuning),
+    ...pagingFindings(facts, tuning),
     openFiles(tuning),
     ...(isLoadgen ? [collectorFlag(tuning)] : []),
   ];

@@ -11,16 +11,25 @@ export interface ControlGroupFacts {
   /** Of the group with that quota, since it began. */
   readonly quotaPeriods: number | null;
   readonly throttledPeriods: number | null;
+  /** The smallest weight on the way up, against the kernel's default; null unknown. */
+  readonly cpuWeight: number | null;
 }
+
+/** What a group has unless it is told another. Source: Linux, cgroup-v2: cpu.weight; cgroup 1: cpu.shares. */
+const WEIGHT_DEFAULT = 100;
+const SHARES_DEFAULT = 1024;
 
 /** Reads cgroup 2, then cgroup 1: of the process's own group and all above it, as far as they are to be seen. */
 export async function controlGroupFacts(source: MachineSource): Promise<ControlGroupFacts> {
-  let smallest: ControlGroupFacts = {
+  let smallest: Omit<ControlGroupFacts, 'cpuWeight'> = {
     quotaCpus: null,
     quotaPeriods: null,
     throttledPeriods: null,
   };
+  let cpuWeight: number | null = null;
   for (const folder of await groupFolders(source)) {
+    const weight = await weightOf(source, folder);
+    if (weight !== null) cpuWeight = Math.min(weight, cpuWeight ?? weight);
     const quotaCpus = await quotaOf(source, folder);
     if (quotaCpus === null || quotaCpus >= (smallest.quotaCpus ?? Number.POSITIVE_INFINITY))
       continue;
@@ -31,7 +40,7 @@ export async function controlGroupFacts(source: MachineSource): Promise<ControlG
       throttledPeriods: counterIn(stat, 'nr_throttled'),
     };
   }
-  return smallest;
+  return { ...smallest, cpuWeight };
 }
 
 /** Inside a container's namespace the process's group is the root, `/`. */
@@ -64,6 +73,13 @@ async function quotaOf(source: MachineSource, folder: string): Promise<number | 
   const perMicros =
     positiveNumber(period) ?? positiveNumber(await source.text(`${folder}/cpu.cfs_period_us`));
   return micros === null || perMicros === null ? null : micros / perMicros;
+}
+
+async function weightOf(source: MachineSource, folder: string): Promise<number | null> {
+  const weight = positiveNumber(await source.text(`${folder}/cpu.weight`));
+  if (weight !== null) return weight / WEIGHT_DEFAULT;
+  const shares = positiveNumber(await source.text(`${folder}/cpu.shares`));
+  return shares === null ? null : shares / SHARES_DEFAULT;
 }
 
 function counterIn(stat: string, name: string): number | null {

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { controlGroupFacts } from './control-group.ts';
 import type { MachineSource } from './machine-source.ts';
+import { type PagingFacts, pagingFacts } from './paging-facts.ts';
+import { type PlacementFacts, placementFacts } from './placement-facts.ts';
 import { parseCpuList, positiveNumber, readNumber, readText } from './read-values.ts';
 
 /**
  * How a machine is set up and what goes on there now, as far as it matters to a measurement. Null, or an empty list:
  * nobody could read it.
  */
-export interface TuningFacts {
+export interface TuningFacts extends PlacementFacts, PagingFacts {
   /** Frequency governors of all processors, each once, sorted: `performance`. */
   readonly governors: readonly string[];
   /** Of the processor that is bound lowest, in MHz: what it may reach, and what its hardware could. */
@@ -27,6 +29,8 @@ export interface TuningFacts {
   /** Periods of the quota since the group began, and those in which it was throttled. */
   readonly quotaPeriods: number | null;
   readonly throttledPeriods: number | null;
+  /** Share of the processors that the control group gets when they are short, against that of others: 1 is the kernel's default. */
+  readonly cpuWeight: number | null;
   /** Soft limit of open files of the process. */
   readonly openFilesMax: number | null;
   /** Memory that can be used without swapping. */
@@ -59,13 +63,15 @@ export async function readTuningFacts(
   const status = (await source.text('/proc/self/status')) ?? '';
   const memory = (await source.text('/proc/meminfo')) ?? '';
   const limits = (await source.text('/proc/self/limits')) ?? '';
-  const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? null).length;
+  const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? null);
   const availableKib = positiveNumber(/^MemAvailable:\s*(\d+) kB$/m.exec(memory)?.[1]);
   return tuningFactsSchema.parse({
     ...(await frequencyFacts(source)),
     clockSource: await readText(source, CLOCK_SOURCE),
     ...shares(before, after),
-    usableCpus: allowed === 0 ? null : allowed,
+    usableCpus: allowed.length === 0 ? null : allowed.length,
+    ...(await placementFacts(source, allowed)),
+    ...(await pagingFacts(source, { memory, status, limits })),
     ...(await controlGroupFacts(source)),
     openFilesMax: positiveNumber(/^Max open files\s+(\d+)\s/m.exec(limits)?.[1]),
     availableBytes: availableKib === null ? null : availableKib * 1024,
@@ -168,6 +174,20 @@ export const tuningFactsSchema: z.ZodType<TuningFacts> = z.object({
   quotaCpus: amount,
   quotaPeriods: counted,
   throttledPeriods: counted,
+  cpuWeight: amount,
+  usableCores: amount,
+  usableNumaNodes: amount,
+  isolatedCpus: counted,
+  usableIsolatedCpus: counted,
+  interruptCpus: amount,
+  usableInterruptCpus: counted,
+  hasIrqBalancer: z.boolean().nullable(),
+  wakeUpUsMax: amount,
+  energyPreferences: z.array(word).max(GOVERNORS_MAX),
+  hugePageMode: word.nullable(),
+  swapUsedBytes: counted,
+  swappedBytes: counted,
+  lockedBytesMax: amount,
   openFilesMax: amount,
   availableBytes: amount,
   tcpReceiveBytesMax: amount,

@@ -11,13 +11,23 @@ export function tuningToWire(facts: TuningFacts): WireTuning {
 }
 
 /** Fields in which 0 is a value, and which are absent where nobody knows it. */
-const COUNTS_FROM_0 = ['stealShare', 'busyShare', 'quotaPeriods', 'throttledPeriods'] as const;
+const COUNTS_FROM_0 = [
+  'stealShare',
+  'busyShare',
+  'quotaPeriods',
+  'throttledPeriods',
+  'isolatedCpus',
+  'usableIsolatedCpus',
+  'usableInterruptCpus',
+  'swapUsedBytes',
+  'swappedBytes',
+] as const;
 
 /** Facts of a message. @throws ZodError where a node of other make sends what cannot be, such as a share of 2 */
 export function tuningFromWire(message: WireTuningOutput): TuningFacts {
   const fields = Object.entries(message).map(([key, value]) => [
     key,
-    value === 0 || value === '' ? null : value,
+    value === 0 || value === '' || value === false ? null : value,
   ]);
   const counted = COUNTS_FROM_0.map((key) => [key, message[key] ?? null]);
   return tuningFactsSchema.parse(Object.fromEntries([...fields, ...counted]));

@@ -1,4 +1,5 @@
-import { destination, pino } from 'pino';
+import { type DestinationStream, destination, pino, symbols } from 'pino';
+import { isStderrJournal, PRIORITY, type Priority, withPriority } from './journal.ts';
 
 /** Levels of the operating log, the most talkative first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -17,9 +18,32 @@ export interface Logger {
   error(fields: object, text: string): void;
 }
 
-/** A logger that writes one JSON line per event to stderr, at once, so that a crash loses none. */
+/**
+ * A logger that writes one JSON line per event to stderr, at once, so that a crash loses none. In systemd's journal each
+ * line has its importance before it, which the journal takes off: `journalctl -p warning` picks by it.
+ */
 export function createLogger(name: string, level: LogLevel): Logger {
-  return pino({ name, level }, destination({ dest: 2, sync: true }));
+  const stderr = destination({ dest: 2, sync: true });
+  return pino({ name, level }, isStderrJournal() ? journalDestination(stderr) : stderr);
+}
+
+/** Writes each line with its importance. @internal */
+export function journalDestination(to: DestinationStream): DestinationStream {
+  return {
+    // With this key pino says before each line of which level it is.
+    [symbols.needsMetadataGsym]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      to.write(withPriority(priorityOf(this.lastLevel), line));
+    },
+  } as DestinationStream & { lastLevel: number };
+}
+
+/** @param level As pino numbers them: 20 debug, 30 info, 40 warn, 50 error */
+function priorityOf(level: number): Priority {
+  if (level >= 50) return PRIORITY.error;
+  if (level >= 40) return PRIORITY.warning;
+  return level >= 30 ? PRIORITY.info : PRIORITY.debug;
 }
 
 /** A logger that says nothing. */

@@ -1,5 +1,6 @@
 import { MlperfError, type MlperfErrorCode } from '../errors/mlperf-error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { isStderrJournal, PRIORITY, withPriority } from './journal.ts';
 import { asOneLine } from './one-line.ts';
 
 /** An error as a program reads it, on a line of its own on stdout. */
@@ -26,10 +27,19 @@ export function reportError(error: unknown): number {
       .split('\n')
       // Parts of it may come from a SUT node.
       .map((line) => `longhaul: ${asOneLine(line)}\n`);
-    process.stderr.write(lines.join(''));
+    sayError(lines);
     return exitCodeOf(error.code);
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`longhaul: internal error, please report it: ${text}\n`);
+  sayError(
+    `longhaul: internal error, please report it: ${text}`.split('\n').map((one) => `${one}\n`),
+  );
   return EXIT.internal;
+}
+
+function sayError(lines: readonly string[]): void {
+  const isJournal = isStderrJournal();
+  process.stderr.write(
+    lines.map((line) => (isJournal ? withPriority(PRIORITY.error, line) : line)).join(''),
+  );
 }

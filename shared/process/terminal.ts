@@ -1,3 +1,5 @@
+import { isStderrJournal } from './journal.ts';
+
 /** Without a terminal the same activity is told again only after this time. */
 const PLAIN_INTERVAL_MS = 5_000;
 /** Width of a line in a file, where none is set. */
@@ -21,12 +23,13 @@ export type StatusDetail = string | ((width: number) => string);
 
 /**
  * What a person sees while something goes on. On a terminal one status line that is written over;
- * elsewhere (a file, a pipe, a terminal that knows no escape sequences) plain lines, few of them. Everything goes to
- * stderr: results alone go to stdout.
+ * elsewhere (a file, a pipe, a terminal that knows no escape sequences) plain lines, few of them; none in systemd's
+ * journal, which is no place for progress. Everything goes to stderr: results alone go to stdout.
  */
 export class Terminal {
   readonly #stream: TerminalStream;
   readonly #isRewritable: boolean;
+  readonly #isJournal: boolean;
   #hasStatus = false;
   #lastActivity = '';
   #lastPlainMs = 0;
@@ -37,6 +40,7 @@ export class Terminal {
     environment: NodeJS.ProcessEnv = process.env,
   ) {
     this.#stream = stream;
+    this.#isJournal = stream === process.stderr && isStderrJournal({ environment });
     this.#isRewritable = stream.isTTY === true && environment['TERM'] !== 'dumb';
   }
 
@@ -64,6 +68,7 @@ export class Terminal {
       this.#hasStatus = true;
       return;
     }
+    if (this.#isJournal) return;
     const nowMs = performance.now();
     if (activity === this.#lastActivity && nowMs - this.#lastPlainMs < PLAIN_INTERVAL_MS) return;
     this.#lastActivity = activity;

@@ -19,16 +19,53 @@ const FILES = {
   [`${POLICY}/policy4/cpuinfo_max_freq`]: '1500000\n',
   [`${POLICY}/boost`]: '1\n',
   'sys/devices/system/clocksource/clocksource0/current_clocksource': 'hpet\n',
-  'proc/self/status': 'Name:\tnode\nCpus_allowed_list:\t0-3,8\n',
+  'proc/self/status': 'Name:\tnode\nVmSwap:\t     12 kB\nCpus_allowed_list:\t0-3,8\n',
   'proc/self/limits':
-    'Limit  Soft  Hard  Units\nMax open files            1024                 4096    files\n',
-  'proc/meminfo': 'MemTotal: 8000 kB\nMemAvailable:    4000 kB\n',
+    'Limit  Soft  Hard  Units\nMax open files            1024                 4096    files\nMax locked memory  unlimited  unlimited  bytes\n',
+  'proc/meminfo':
+    'MemTotal: 8000 kB\nMemAvailable:    4000 kB\nSwapTotal: 100 kB\nSwapFree: 60 kB\n',
   'proc/self/cgroup': '0::/system.slice/longhaul.service\n',
   'sys/fs/cgroup/system.slice/longhaul.service/cpu.max': 'max 100000\n',
   'sys/fs/cgroup/system.slice/cpu.max': '150000 100000\n',
   'sys/fs/cgroup/system.slice/cpu.stat': 'usage_usec 1\nnr_periods 200\nnr_throttled 0\n',
+  'sys/fs/cgroup/system.slice/longhaul.service/cpu.weight': '100\n',
+  'sys/fs/cgroup/system.slice/cpu.weight': '39\n',
+  [`${POLICY}/policy0/energy_performance_preference`]: 'balance_performance\n',
+  'sys/devices/system/cpu/isolated': '3-4\n',
+  ...Object.fromEntries(
+    ['0,8', '1,9', '2', '3', '4', '5', '6', '7', '0,8'].map((siblings, cpu) => [
+      `sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`,
+      `${siblings}\n`,
+    ]),
+  ),
+  'sys/devices/system/node/node0/cpulist': '0-7\n',
+  'sys/devices/system/node/node1/cpulist': '8-15\n',
+  'sys/devices/system/node/node2/cpulist': '\n',
+  'sys/devices/system/cpu/cpu0/cpuidle/state0/latency': '0\n',
+  'sys/devices/system/cpu/cpu0/cpuidle/state1/latency': '2\n',
+  'sys/devices/system/cpu/cpu0/cpuidle/state1/disable': '0\n',
+  'sys/devices/system/cpu/cpu0/cpuidle/state2/latency': '133\n',
+  'sys/devices/system/cpu/cpu0/cpuidle/state2/disable': '1\n',
+  'sys/devices/pci0000:00/0000:00:03.0/msi_irqs/40': '',
+  'sys/devices/pci0000:00/0000:00:03.0/msi_irqs/41': '',
+  'sys/devices/pci0000:00/0000:00:03.0/virtio2/net/eth0/mtu': '1500\n',
+  'sys/devices/pci0000:00/0000:00:05.0/msi_irqs/50': '',
+  'proc/irq/40/effective_affinity_list': '2\n',
+  'proc/irq/40/smp_affinity_list': '0-7\n',
+  'proc/irq/41/smp_affinity_list': '5\n',
+  'proc/irq/50/effective_affinity_list': '8\n',
+  'run/irqbalance/irqbalance.1.sock': '',
+  'sys/kernel/mm/transparent_hugepage/enabled': 'always [madvise] never\n',
   'proc/sys/net/ipv4/tcp_rmem': '4096\t131072\t6291456\n',
   'proc/sys/net/ipv4/tcp_wmem': '4096\t16384\t4194304\n',
+};
+
+/** A card of a hypervisor, whose interrupts belong to the device above it, and one of hardware. */
+const LINKS = {
+  'sys/class/net/eth0': '../../devices/pci0000:00/0000:00:03.0/virtio2/net/eth0',
+  'sys/devices/pci0000:00/0000:00:03.0/virtio2/net/eth0/device': '../..',
+  'sys/devices/pci0000:00/0000:00:05.0/net/eth1/device': '../..',
+  'sys/class/net/eth1': '../../devices/pci0000:00/0000:00:05.0/net/eth1',
 };
 
 const READ: TuningFacts = {
@@ -42,6 +79,20 @@ const READ: TuningFacts = {
   quotaCpus: 1.5,
   quotaPeriods: 200,
   throttledPeriods: 0,
+  cpuWeight: 0.39,
+  usableCores: 4,
+  usableNumaNodes: 2,
+  isolatedCpus: 2,
+  usableIsolatedCpus: 1,
+  interruptCpus: 3,
+  usableInterruptCpus: 2,
+  hasIrqBalancer: true,
+  wakeUpUsMax: 2,
+  energyPreferences: ['balance_performance'],
+  hugePageMode: 'madvise',
+  swapUsedBytes: 40 * 1024,
+  swappedBytes: 12 * 1024,
+  lockedBytesMax: Number.MAX_SAFE_INTEGER,
   openFilesMax: 1024,
   availableBytes: 4000 * 1024,
   tcpReceiveBytesMax: 6_291_456,
@@ -59,7 +110,9 @@ function sent(facts: TuningFacts): TuningFacts__Output {
 
 describe('the settings of a machine', () => {
   it('are read from its files, and arrive over the wire as they were', async () => {
-    const facts = await readTuningFacts(plantMachine({ files: FILES }), ['--single-threaded-gc']);
+    const facts = await readTuningFacts(plantMachine({ files: FILES, links: LINKS }), [
+      '--single-threaded-gc',
+    ]);
     expect(facts).toEqual(READ);
     expect(tuningFromWire(sent(facts))).toEqual(facts);
     const shares = { ...facts, stealShare: 0, busyShare: 0.25 };
@@ -68,8 +121,8 @@ describe('the settings of a machine', () => {
 
   it('are unknown where there is nothing to read', async () => {
     const facts = await readTuningFacts(plantMachine({ files: {} }), []);
-    const { governors, runtimeFlags, ...others } = facts;
-    expect([governors, runtimeFlags]).toEqual([[], []]);
+    const { governors, runtimeFlags, energyPreferences, ...others } = facts;
+    expect([governors, runtimeFlags, energyPreferences]).toEqual([[], [], []]);
     expect(Object.values(others).every((value) => value === null)).toBe(true);
     expect(tuningFromWire(sent(facts))).toEqual(facts);
   });

@@ -18,10 +18,29 @@ export interface TuningFacts {
   'tcpReceiveBytesMax'?: (number | string | Long);
   'tcpSendBytesMax'?: (number | string | Long);
   'runtimeFlags'?: (string)[];
+  'usableCores'?: (number);
+  'usableNumaNodes'?: (number);
+  'isolatedCpus'?: (number);
+  'usableIsolatedCpus'?: (number);
+  'interruptCpus'?: (number);
+  'usableInterruptCpus'?: (number);
+  'hasIrqBalancer'?: (boolean);
+  'wakeUpUsMax'?: (number | string);
+  'energyPreferences'?: (string)[];
+  'cpuWeight'?: (number | string);
+  'hugePageMode'?: (string);
+  'swapUsedBytes'?: (number | string | Long);
+  'swappedBytes'?: (number | string | Long);
+  'lockedBytesMax'?: (number | string | Long);
   '_stealShare'?: "stealShare";
   '_busyShare'?: "busyShare";
   '_quotaPeriods'?: "quotaPeriods";
   '_throttledPeriods'?: "throttledPeriods";
+  '_isolatedCpus'?: "isolatedCpus";
+  '_usableIsolatedCpus'?: "usableIsolatedCpus";
+  '_usableInterruptCpus'?: "usableInterruptCpus";
+  '_swapUsedBytes'?: "swapUsedBytes";
+  '_swappedBytes'?: "swappedBytes";
 }
 
 export interface TuningFacts__Output {
@@ -40,8 +59,27 @@ export interface TuningFacts__Output {
   'tcpReceiveBytesMax': (number);
   'tcpSendBytesMax': (number);
   'runtimeFlags': (string)[];
+  'usableCores': (number);
+  'usableNumaNodes': (number);
+  'isolatedCpus'?: (number);
+  'usableIsolatedCpus'?: (number);
+  'interruptCpus': (number);
+  'usableInterruptCpus'?: (number);
+  'hasIrqBalancer': (boolean);
+  'wakeUpUsMax': (number);
+  'energyPreferences': (string)[];
+  'cpuWeight': (number);
+  'hugePageMode': (string);
+  'swapUsedBytes'?: (number);
+  'swappedBytes'?: (number);
+  'lockedBytesMax': (number);
   '_stealShare'?: "stealShare";
   '_busyShare'?: "busyShare";
   '_quotaPeriods'?: "quotaPeriods";
   '_throttledPeriods'?: "throttledPeriods";
+  '_isolatedCpus'?: "isolatedCpus";
+  '_usableIsolatedCpus'?: "usableIsolatedCpus";
+  '_usableInterruptCpus'?: "usableInterruptCpus";
+  '_swapUsedBytes'?: "swapUsedBytes";
+  '_swappedBytes'?: "swappedBytes";
 }

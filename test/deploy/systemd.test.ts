@@ -1,0 +1,251 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { distFolder } from '../../shared/process/package-files.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { programPath, SYSTEMD_FOLDER, systemdFile } from '../support/systemd-unit.ts';
+
+// Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.
+// Method: the packed tarball staged by install.sh, over this machine's files, under a systemd that is pid 1 in namespaces of its own.
+
+const repository = join(distFolder(), '..');
+const why = whyNoMachine();
+const INSTALL = join(SYSTEMD_FOLDER, 'install.sh');
+
+function whyNoMachine(): string | undefined {
+  if (process.platform !== 'linux') return 'needs Linux';
+  if (process.getuid?.() !== 0) return 'needs root';
+  if (!existsSync('/lib/systemd/systemd')) return 'needs systemd';
+  const missing = ['unshare', 'nsenter', 'npm', 'openssl'].find((one) => !programPath(one));
+  if (missing !== undefined) return `needs ${missing}`;
+  const trial = spawnSync('unshare', ['--pid', '--mount', '--cgroup', '--fork', 'true']);
+  return trial.status === 0 ? undefined : 'namespaces cannot be made here';
+}
+
+/** A machine whose pid 1 is systemd. */
+class SystemdMachine {
+  readonly #child: ChildProcess;
+  readonly #pid: string;
+
+  private constructor(child: ChildProcess, pid: string) {
+    this.#child = child;
+    this.#pid = pid;
+  }
+
+  static start(stage: string, folder: string): Promise<SystemdMachine> {
+    const script = join(import.meta.dirname, 'systemd-machine.sh');
+    const child = spawn(script, [stage, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    return new Promise((resolve, reject) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        const [, pid] = /machine (\d+)/.exec(chunk.toString()) ?? [];
+        if (pid !== undefined) resolve(new SystemdMachine(child, pid));
+      });
+      child.once('exit', (code) => reject(new Error(`systemd-machine.sh ended with ${code}`)));
+    });
+  }
+
+  /** Runs a program inside. */
+  run(...command: string[]) {
+    const enter = ['-t', this.#pid, '-a', '-r', '-w', 'env', '-i', 'PATH=/usr/sbin:/usr/bin'];
+    return spawnSync('nsenter', [...enter, ...command], { encoding: 'utf8', timeout: 200_000 });
+  }
+
+  systemctl(...args: string[]) {
+    return this.run('systemctl', '--no-pager', ...args);
+  }
+
+  /** Values of a unit. */
+  show(unit: string, property: string): string {
+    return this.systemctl('show', '--value', '-p', property, unit).stdout.trim();
+  }
+
+  /** What a unit said, as the journal keeps it. */
+  journal(unit: string, ...args: string[]): { MESSAGE: string; PRIORITY: string }[] {
+    const { stdout } = this.run('journalctl', '--no-pager', '-o', 'json', '-u', unit, ...args);
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  }
+
+  /** Waits until systemd has started what it starts by itself. */
+  async isUp(): Promise<void> {
+    for (let i = 0; this.systemctl('is-system-running').stdout.trim() !== 'running'; i += 1) {
+      if (i === 300) throw new Error(this.systemctl('list-units', '--state=failed').stdout);
+      await sleep(200);
+    }
+  }
+
+  async end(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** systemd's rights may be fewer here than on a machine: only with CAP_SYS_RESOURCE may it lower a score. */
+function lacksResourceRight(): boolean {
+  const [, set] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return (BigInt(`0x${set ?? '0'}`) & (1n << 24n)) === 0n;
+}
+
+describe.skipIf(why !== undefined)(
+  `a machine with systemd${why === undefined ? '' : ` (${why})`}`,
+  () => {
+    const work = suiteFolder();
+    const stage = join(work, 'stage');
+    const units = join(stage, 'etc/systemd/system');
+    let machine: SystemdMachine;
+
+    beforeAll(async () => {
+      const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', work];
+      const name = execFileSync('npm', packed, { cwd: repository, encoding: 'utf8' }).trim();
+      execFileSync(INSTALL, [join(work, name), '--root', stage], { stdio: 'pipe' });
+      const certificates = join(repository, 'deploy/certificates/make-certificates.sh');
+      const tls = join(work, 'tls');
+      execFileSync(certificates, [tls, '--sut', 'sut-a=127.0.0.1'], { stdio: 'pipe' });
+      for (const one of ['sut-a', 'loadgen']) {
+        cpSync(join(tls, one), join(stage, 'etc/longhaul/tls', one), { recursive: true });
+      }
+      writeFileSync(join(stage, 'etc/longhaul/sut-sut-a.env'), systemdFile('sut.env'));
+      const wrong = systemdFile('sut.env')
+        .replace('--workers 1', '--workers none')
+        // Ports of its own: the other node would say that it serves.
+        .replace(/:(\d+)$/gm, (_all, port) => `:${Number(port) + 10}`);
+      writeFileSync(join(stage, 'etc/longhaul/sut-wrong.env'), wrong);
+      cpSync(join(tls, 'sut-a'), join(stage, 'etc/longhaul/tls/wrong'), { recursive: true });
+      const run = systemdFile('loadgen.env')
+        .replace(/^SUT=.*$/m, 'SUT=127.0.0.1:50051')
+        .replace('--target-qps 100 --min-duration 60s', '--target-qps 20 --min-duration 2s');
+      writeFileSync(join(stage, 'etc/longhaul/loadgen-first.env'), run);
+      writeFileSync(join(stage, 'etc/longhaul/loadgen-long.env'), run.replace('2s', '60s'));
+      if (lacksResourceRight()) {
+        for (const unit of ['longhaul-sut@', 'longhaul-loadgen@']) {
+          mkdirSync(join(units, `${unit}.service.d`));
+          writeFileSync(
+            join(units, `${unit}.service.d/rights.conf`),
+            '[Service]\nOOMScoreAdjust=0\n',
+          );
+        }
+      }
+      mkdirSync(join(work, 'machine'));
+      machine = await SystemdMachine.start(stage, join(work, 'machine'));
+      await machine.isUp();
+      for (const command of [
+        ['systemd-sysusers'],
+        ['systemd-tmpfiles', '--create', 'longhaul.conf'],
+      ]) {
+        expect(machine.run(...command).status).toBe(0);
+      }
+    });
+
+    afterAll(async () => {
+      await machine?.end();
+    });
+
+    it('starts a node, and the start has ended when the node serves', () => {
+      const started = machine.systemctl('start', 'longhaul-sut@sut-a');
+      expect(started.stderr).toBe('');
+      expect(started.status).toBe(0);
+      const said = machine.journal('longhaul-sut@sut-a').map(({ MESSAGE }) => MESSAGE);
+      expect(said.some((line) => line.includes('the node is ready'))).toBe(true);
+    });
+
+    it('runs it as a user of its own, who reads neither keys nor settings and writes nothing but its own', () => {
+      const pid = machine.show('longhaul-sut@sut-a', 'MainPID');
+      const status = machine.run('cat', `/proc/${pid}/status`).stdout;
+      const uid = machine.run('id', '-u', 'longhaul').stdout.trim();
+      expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'));
+      expect(status).toMatch(/^CapEff:\s*0+$/m);
+      expect(status).toMatch(/^NoNewPrivs:\s*1$/m);
+      expect(status).toMatch(/^Seccomp:\s*2$/m);
+      const asUser = (command: string) =>
+        machine.run('setpriv', '--reuid', 'longhaul', '--clear-groups', 'sh', '-c', command);
+      expect(asUser('cat /etc/longhaul/tls/sut-a/tls.key').status).not.toBe(0);
+      const mounts = machine.run('cat', `/proc/${pid}/mounts`).stdout;
+      expect(mounts).toMatch(/^\S+ \/usr \S+ ro|^\S+ \/ \S+ ro/m);
+      expect(mounts).toMatch(/ \/var\/cache\/longhaul \S+ rw/);
+    });
+
+    it('logs JSON with its importance, and no progress', () => {
+      const lines = machine.journal('longhaul-sut@sut-a');
+      const own = lines.filter(({ MESSAGE }) => MESSAGE.startsWith('{'));
+      expect(own.length).toBeGreaterThan(2);
+      for (const { MESSAGE, PRIORITY } of own) {
+        expect(PRIORITY).toBe(JSON.parse(MESSAGE).level === 40 ? '4' : '6');
+      }
+      expect(lines.filter(({ MESSAGE }) => /^<\d>|\d %$/.test(MESSAGE))).toEqual([]);
+    });
+
+    it('makes a run, whose unit fails only where the run is not VALID, and keeps its results', () => {
+      const ran = machine.systemctl('start', 'longhaul-loadgen@first');
+      const said = machine.journal('longhaul-loadgen@first').map(({ MESSAGE }) => MESSAGE);
+      const code = machine.show('longhaul-loadgen@first', 'ExecMainStatus');
+      // A machine that is busy may make it INVALID (3): then the unit has failed, and says so.
+      expect(['0', '3'], said.join('\n')).toContain(code);
+      expect(ran.status === 0).toBe(code === '0');
+      expect(said.some((line) => /Result +(IN)?VALID/.test(line))).toBe(true);
+      const results = '/var/lib/longhaul/runs/first/results';
+      const [folder] = machine.run('ls', results).stdout.trim().split('\n');
+      const owner = machine.run(
+        'stat',
+        '-c',
+        '%U %a',
+        `${results}/${folder}/longhaul_summary.json`,
+      );
+      expect(owner.stdout.trim()).toBe('longhaul 640');
+    });
+
+    it('does not try again what a setting forbids, and says it as an error', () => {
+      expect(machine.systemctl('start', 'longhaul-sut@wrong').status).not.toBe(0);
+      expect(machine.show('longhaul-sut@wrong', 'ExecMainStatus')).toBe('2');
+      expect(machine.show('longhaul-sut@wrong', 'ActiveState')).toBe('failed');
+      expect(machine.show('longhaul-sut@wrong', 'NRestarts')).toBe('0');
+      const errors = machine.journal('longhaul-sut@wrong', '-p', 'err', '_COMM=node');
+      expect(errors.map(({ MESSAGE }) => MESSAGE).join()).toMatch(/^longhaul: .*--workers/);
+    });
+
+    it('names the file that is missing', () => {
+      expect(machine.systemctl('start', 'longhaul-sut@none').status).not.toBe(0);
+      const { stdout } = machine.systemctl('status', 'longhaul-sut@none');
+      expect(stdout).toContain('AssertPathExists=/etc/longhaul/sut-none.env');
+    });
+
+    it('drains at "systemctl stop", and what it did before it is not a failure', async () => {
+      expect(machine.systemctl('start', '--no-block', 'longhaul-loadgen@long').status).toBe(0);
+      const opened = () =>
+        machine.journal('longhaul-sut@sut-a', '--grep', 'a stream was opened').length;
+      const before = opened();
+      await expect.poll(opened, { timeout: 60_000 }).toBeGreaterThan(before);
+      expect(machine.systemctl('stop', 'longhaul-sut@sut-a').status).toBe(0);
+      expect(machine.show('longhaul-sut@sut-a', 'Result')).toBe('success');
+      expect(machine.show('longhaul-sut@sut-a', 'ActiveState')).toBe('inactive');
+      const said = machine
+        .journal('longhaul-sut@sut-a')
+        .map(({ MESSAGE }) => MESSAGE)
+        .join('\n');
+      expect(said).toContain('"msg":"draining"');
+      expect(said).toContain('"msg":"the node has stopped"');
+      // The run lost its node: its unit fails with INVALID, and is not begun again.
+      await expect
+        .poll(() => machine.show('longhaul-loadgen@long', 'ActiveState'), { timeout: 60_000 })
+        .toBe('failed');
+    });
+
+    it('stages again over what is there, and takes away what it staged but settings and results', () => {
+      const [, name] =
+        /"version": "(.*)"/.exec(readFileSync(join(repository, 'package.json'), 'utf8')) ?? [];
+      const again = join(work, `longhaul-${name}.tgz`);
+      execFileSync(INSTALL, [again, '--root', stage, '--role', 'sut'], { stdio: 'pipe' });
+      expect(existsSync(join(stage, 'etc/longhaul/sut-sut-a.env'))).toBe(true);
+      execFileSync(INSTALL, ['--uninstall', '--root', stage], { stdio: 'pipe' });
+      expect(existsSync(join(stage, 'opt/longhaul'))).toBe(false);
+      expect(existsSync(join(units, 'longhaul-sut@.service'))).toBe(false);
+      expect(existsSync(join(stage, 'etc/longhaul/tls/sut-a/tls.key'))).toBe(true);
+      execFileSync(INSTALL, ['--uninstall', '--purge', '--root', stage], { stdio: 'pipe' });
+      expect(existsSync(join(stage, 'etc/longhaul'))).toBe(false);
+    });
+  },
+);

@@ -1,0 +1,158 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
+import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
+import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
+import {
+  commandOf,
+  environmentOf,
+  programPath,
+  systemdFile,
+  unitEnvironment,
+  unitValues,
+} from '../../support/systemd-unit.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+// Goal: systemd knows every word of the units, they are hardened, and what they and their examples say is what longhaul takes.
+// Method: systemd's own checker, of which stderr counts (its exit code is 0 for an unknown word); files planted wrong are found.
+
+const why = programPath('systemd-analyze') === undefined ? 'needs systemd-analyze' : undefined;
+const UNITS = ['longhaul-sut@.service', 'longhaul-loadgen@.service'] as const;
+
+/** The most that `systemd-analyze security` may find, in tenths of its figure: 10 is nothing, 100 is everything. */
+const EXPOSURE_MAX = 20;
+
+/** Checks a unit with its drop-ins, with this Node.js in place of the installed one. */
+function verify(name: string, unit: string, dropIns: readonly string[] = []) {
+  const folder = tempFolder();
+  const here = (text: string): string =>
+    text.replaceAll('/opt/longhaul/bin/node', process.execPath).replace(/^Documentation=.*$/m, '');
+  const path = join(folder, name.replace('@', '@x'));
+  writeFileSync(path, here(unit));
+  mkdirSync(`${path}.d`);
+  for (const [i, text] of dropIns.entries())
+    writeFileSync(join(`${path}.d`, `${i}.conf`), here(text));
+  const run = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  return { path, verified: run('verify', '--man=no', path), run };
+}
+
+const DROP_INS: Readonly<Record<(typeof UNITS)[number], readonly string[]>> = {
+  'longhaul-sut@.service': ['cpus', 'gpu', 'sut-without-tls'],
+  'longhaul-loadgen@.service': ['cpus', 'loadgen-without-tls'],
+};
+
+describe.skipIf(why !== undefined)(`units${why === undefined ? '' : ` (${why})`}`, () => {
+  it.each(UNITS)('%s has no word that systemd does not know', (name) => {
+    const { verified } = verify(name, systemdFile(name));
+    expect(verified.stderr).toBe('');
+    expect(verified.status).toBe(0);
+  });
+
+  it.each(UNITS)('%s is the same with each of its drop-ins', (name) => {
+    const texts = DROP_INS[name].map((one) => systemdFile(`drop-ins/${one}.conf`));
+    expect(verify(name, systemdFile(name), texts).verified.stderr).toBe('');
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['a directive that there is not', 'ProtectKernelTunable=yes', /ProtectKernelTunable/],
+    ['a value that there is not', 'KillMode=some', /kill mode/],
+    ['a group of system calls that there is not', 'SystemCallFilter=@no-such', /@no-such/],
+  ])('%s would be found', (_case, line, text) => {
+    const name = UNITS[0];
+    const { verified } = verify(name, systemdFile(name).replace('[Service]', `[Service]\n${line}`));
+    expect(verified.stderr).toMatch(text);
+  });
+
+  it.each(UNITS)('%s is hardened', (name) => {
+    const { path, run } = verify(name, systemdFile(name));
+    const limit = `--threshold=${EXPOSURE_MAX}`;
+    const found = run('security', '--offline=true', '--no-pager', limit, path);
+    expect(found.stderr).toBe('');
+    expect(found.status, found.stdout).toBe(0);
+    const bare = verify(name, '[Service]\nExecStart=/opt/longhaul/bin/node\n');
+    expect(bare.run('security', '--offline=true', '--no-pager', limit, bare.path).status).not.toBe(
+      0,
+    );
+  });
+});
+
+describe('the units', () => {
+  it('wait longer than the drain, and do not start again what a setting or a model forbids', () => {
+    const unit = systemdFile('longhaul-sut@.service');
+    const [drain] = /--drain-timeout (\d+)s/.exec(unit)?.slice(1).map(Number) ?? [];
+    const [stop] = unitValues(unit, 'TimeoutStopSec').map((text) => Number(text.replace('s', '')));
+    // 30 s more in which a worker that hangs is named: docs/operations.md.
+    expect(stop).toBeGreaterThan((drain ?? Number.NaN) + 30);
+    expect(unitValues(unit, 'RestartPreventExitStatus')).toEqual(['2 5']);
+    expect(unitValues(unit, 'MemoryDenyWriteExecute')).toEqual([]);
+  });
+
+  it('keep the same hardening', () => {
+    const hardening = (name: string): string[] =>
+      systemdFile(name)
+        .slice(systemdFile(name).indexOf('NoNewPrivileges='))
+        .split('\n')
+        .filter((line) => /^\w+=/.test(line) && !line.startsWith('WantedBy='));
+    expect(hardening(UNITS[1])).toEqual(hardening(UNITS[0]));
+  });
+
+  it.each([
+    ['longhaul-sut@.service', 'sut.env', null],
+    ['longhaul-sut@.service', 'sut.env', 'sut-without-tls'],
+    ['longhaul-loadgen@.service', 'loadgen.env', null],
+    ['longhaul-loadgen@.service', 'loadgen.env', 'loadgen-without-tls'],
+  ] as const)(
+    '%s with %s is a command line that longhaul takes (drop-in: %s)',
+    (name, file, dropIn) => {
+      const unit = systemdFile(name);
+      const text = dropIn === null ? unit : systemdFile(`drop-ins/${dropIn}.conf`);
+      const line = unitValues(text, 'ExecStart').find((one) => one !== '') ?? '';
+      const folder = '/run/credentials/x';
+      const all = { ...unitEnvironment(unit, systemdFile(file)), CREDENTIALS_DIRECTORY: folder };
+      const [node, program, verb, ...flags] = commandOf(line, 'sut-a', all);
+      expect([node, program]).toEqual(['/opt/longhaul/bin/node', '/opt/longhaul/bin/longhaul']);
+      const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
+      expect(values['tokenFile']).toBe(dropIn === null ? `${folder}/token` : undefined);
+      if (verb === 'sut') expect(values['node']).toBe('sut-a');
+      else expect(values['sut']).toEqual(['10.0.0.2:50051', '10.0.0.3:50051']);
+    },
+  );
+
+  it.each([
+    ['sut.env', 'longhaul-sut@.service'],
+    ['loadgen.env', 'longhaul-loadgen@.service'],
+  ])('have every variable of %s, also those of lines that are commented out', (file, name) => {
+    const text = systemdFile(file);
+    const off = [...text.matchAll(/^#([A-Z_]+=.*)$/gm)].map(([, line]) => line).join('\n');
+    const names = Object.keys({ ...environmentOf(text), ...environmentOf(off) });
+    expect(names).toContain('NODE_FLAGS');
+    for (const one of names) {
+      expect(unitValues(systemdFile(name), 'ExecStart').join()).toMatch(
+        new RegExp(`\\$\\{?${one}\\b`),
+      );
+    }
+  });
+
+  it('would not start with a variable that nobody sets', () => {
+    const [line] = unitValues(systemdFile('longhaul-loadgen@.service'), 'ExecStart');
+    expect(() => commandOf(line ?? '', 'x', {})).toThrow('SUT has no value');
+    expect(() => environmentOf('export SUT=10.0.0.2:50051')).toThrow('no variable');
+  });
+});
+
+function sutValues(flags: readonly string[]): Record<string, unknown> {
+  const command = addSettings(createCommand('sut', ''), SUT_OPTIONS);
+  command.parse([...flags], { from: 'user' });
+  const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
+  // Refuses values that contradict each other, too.
+  toSutSettings(values);
+  return { ...values };
+}
+
+function runValues(flags: readonly string[]): Record<string, unknown> {
+  const command = addSettings(createCommand('run', ''), RUN_SETTINGS);
+  command.parse([...flags], { from: 'user' });
+  return { ...settingsOf(command, 'run', RUN_SETTINGS).values };
+}
