@@ -27,6 +27,7 @@ function factsOf(folder: string, command: string | undefined): HostFacts {
   const { bavail, bsize } = statfsSync(parent);
   return {
     nodeVersion: process.versions.node,
+    nodePath: process.execPath,
     platform: process.platform,
     arch: process.arch,
     hostname: hostname(),
@@ -39,14 +40,15 @@ function factsOf(folder: string, command: string | undefined): HostFacts {
     hasTaskset: canRun('taskset', ['--version']),
     installs: installsOf(folder),
     states: allStates(folder),
-    commandVersion: command === undefined ? '' : versionOf(expandCommand(command)),
+    commandVersion: command === undefined ? '' : versionOf(expandCommand([command])[0]),
     user: userInfo().username,
   };
 }
 
-/** A command of the user's own words: a path is expanded, a name is looked up by the system. */
-export function expandCommand(command: string): string {
-  return command.includes('/') ? expand(command) : command;
+/** A command of the user's own words: in a path `~` is the home folder, a name is looked up by the system. */
+export function expandCommand(argv: readonly string[]): [string, ...string[]] {
+  const [program = '', ...args] = argv.map((word) => (word.startsWith('~/') ? expand(word) : word));
+  return [program, ...args];
 }
 
 /** npm beside the node that runs this; else the one on PATH. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentError, Controller, expand, tailOf, tell, writeFiles } from './agent-basics.ts';
+import { expandCommand, pathWithNode } from './agent-facts.ts';
 import {
   folderOf,
   forget,
@@ -124,13 +125,13 @@ function spawnNode(own: string, { argv, environment }: NodeStart, isHeld: boolea
   } catch {
     // There was none before.
   }
-  const [program, ...args] = argv;
+  const [program, ...args] = expandCommand(argv);
   const [out, err] = [openSync(join(own, 'out'), 'w', 0o600), openSync(log, 'w', 0o600)];
-  const child = spawn(program ?? '', args, {
+  const child = spawn(program, args, {
     cwd: own,
     // Of its own session: no terminal and no Ctrl-C reaches it.
     detached: true,
-    env: { ...process.env, ...environment, ORT_DISABLE_TELEMETRY: '1' },
+    env: { ...process.env, PATH: pathWithNode(), ...environment, ORT_DISABLE_TELEMETRY: '1' },
     // By the channel a node notices that this process is gone, however that ended, and ends.
     stdio: isHeld ? ['ignore', out, err, 'ipc'] : ['ignore', out, err],
   });

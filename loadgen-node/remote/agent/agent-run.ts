@@ -18,12 +18,12 @@ export async function execute(request: ExecRequest): Promise<void> {
   const folder = expand(request.folder);
   const own = folderOf(folder, request.name);
   writeFiles(own, request.files);
-  const [program, ...args] = request.argv;
-  const child = spawn(expandCommand(program ?? ''), args, {
+  const [program, ...args] = expandCommand(request.argv);
+  const child = spawn(program, args, {
     cwd: own,
     // A group of its own: it is told to end by us, and then no connection's end reaches it.
     detached: true,
-    env: { ...process.env, ...request.environment, PATH: pathWithNode() },
+    env: { ...process.env, PATH: pathWithNode(), ...request.environment },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const ended = new Promise<number>((resolve) => {

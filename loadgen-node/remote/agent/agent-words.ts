@@ -25,6 +25,8 @@ export interface SeenState extends RunState {
 /** What an agent tells about its host. */
 export interface HostFacts {
   readonly nodeVersion: string;
+  /** Path of the Node.js that runs the agent, and runs longhaul. */
+  readonly nodePath: string;
   readonly platform: string;
   readonly arch: string;
   readonly hostname: string;

@@ -16,6 +16,7 @@ export class AgentProcess implements AgentCall {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #options: CallOptions;
   #isGreeted = false;
+  #nodeVersion = '';
   #waiting: Buffer = Buffer.alloc(0);
   #stderr = '';
 
@@ -62,7 +63,8 @@ export class AgentProcess implements AgentCall {
     });
     clearInterval(beat);
     this.#child.stdin.destroy();
-    return { code, stderr: this.#stderr, isGreeted: this.#isGreeted };
+    const nodeVersion = this.#nodeVersion;
+    return { code, stderr: this.#stderr, isGreeted: this.#isGreeted, nodeVersion };
   }
 
   #take(data: Buffer): void {
@@ -78,6 +80,7 @@ export class AgentProcess implements AgentCall {
       return;
     }
     this.#isGreeted = true;
+    this.#nodeVersion = match[1] ?? '';
     const rest = this.#waiting.subarray(match.index + match[0].length);
     this.#waiting = Buffer.alloc(0);
     if (rest.length > 0) this.#pass(rest);

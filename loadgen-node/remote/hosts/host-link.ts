@@ -9,6 +9,8 @@ export interface CallEnd {
   readonly stderr: string;
   /** False when the agent never answered: the connection, or the Node.js of the host. */
   readonly isGreeted: boolean;
+  /** Version of the host's Node.js, once greeted. */
+  readonly nodeVersion: string;
 }
 
 /** What a call takes and gives besides its request. */

@@ -9,6 +9,7 @@ export class LocalLink implements HostLink {
   readonly label = 'this machine';
   readonly #command: string;
   readonly #calls = new Set<AgentProcess>();
+  #isClosed = false;
   readonly #onExit = (): void => {
     for (const call of this.#calls) call.kill();
   };
@@ -19,6 +20,8 @@ export class LocalLink implements HostLink {
   }
 
   call(request: AgentRequest, options?: CallOptions): AgentCall {
+    // Work that nobody waits for any more.
+    if (this.#isClosed) throw new Error(`the connection to ${this.label} is closed`);
     const call = new AgentProcess('sh', ['-c', this.#command], request, options);
     this.#calls.add(call);
     void call.ended.then(() => this.#calls.delete(call));
@@ -30,6 +33,7 @@ export class LocalLink implements HostLink {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const call of this.#calls) call.kill();
     await Promise.all([...this.#calls].map(({ ended }) => ended));
     process.off('exit', this.#onExit);

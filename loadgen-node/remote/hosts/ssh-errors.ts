@@ -37,9 +37,10 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 /** Why an agent did not answer. @param host As the inventory calls it. */
-export function explainSsh(host: string, { code, stderr, isGreeted }: CallEnd): string {
+export function explainSsh(host: string, { code, stderr, isGreeted, nodeVersion }: CallEnd): string {
   const said = lastLineOf(stderr);
   const cited = said === '' ? '' : ` (${said})`;
+  if (isGreeted && !isNodeNew(nodeVersion)) return oldNode(nodeVersion);
   if (isGreeted) return `the connection broke off${cited}`;
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
     return `there is no Node.js where its shell looks for programs: install Node.js 20.19 or newer, or say "nodePath" in the inventory${cited}`;
@@ -47,6 +48,17 @@ export function explainSsh(host: string, { code, stderr, isGreeted }: CallEnd): 
   const meaning = MEANINGS.find(([pattern]) => pattern.test(stderr));
   if (meaning !== undefined) return `${meaning[1](host)}${cited}`;
   return `no connection${cited === '' ? ` (exit code ${code})` : cited}`;
+}
+
+/** Whether longhaul runs with a Node.js. */
+export function isNodeNew(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 20 || (major === 20 && minor >= 19);
+}
+
+/** What is wrong with a Node.js that is too old. */
+export function oldNode(version: string): string {
+  return `its Node.js is ${version}: install 20.19 or newer, or say "nodePath" in the inventory`;
 }
 
 function lastLineOf(text: string): string {

@@ -30,6 +30,7 @@ export class SshLink implements HostLink {
   readonly #folder: string;
   readonly #calls = new Set<AgentProcess>();
   #hasBegun = false;
+  #isClosed = false;
   readonly #onExit = (): void => {
     for (const call of this.#calls) call.kill();
     rmSync(this.#folder, { recursive: true, force: true });
@@ -45,6 +46,8 @@ export class SshLink implements HostLink {
   }
 
   call(request: AgentRequest, options?: CallOptions): AgentCall {
+    // Work that nobody waits for any more.
+    if (this.#isClosed) throw new Error(`the connection to ${this.label} is closed`);
     const socket = join(this.#folder, 's');
     const isFirst = !this.#hasBegun;
     this.#hasBegun = true;
@@ -63,6 +66,7 @@ export class SshLink implements HostLink {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     // The first one last: the others go through it.
     for (const call of [...this.#calls].reverse()) call.kill();
     await Promise.all([...this.#calls].map(({ ended }) => ended));
