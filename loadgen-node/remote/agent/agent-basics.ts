@@ -6,6 +6,8 @@ import type { AgentEvent } from './agent-words.ts';
 
 /** The controller says something every 5 s; so long without a word means that it, or the network, is gone. */
 const SILENCE_MAX_S = 30;
+/** A word that says only that somebody is there. */
+const BEAT = 'beat';
 
 /** What an agent cannot do, in words for a person. */
 export class AgentError extends Error {}
@@ -106,7 +108,7 @@ export class Controller {
     this.#silentS = 0;
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') this.#onWord(line);
+    for (const line of lines) if (line !== '' && line !== BEAT) this.#onWord(line);
   }
 
   #gone(): void {
