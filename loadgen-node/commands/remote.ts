@@ -6,10 +6,10 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import { withSut } from '../remote/bring-up.ts';
 import { describePlan } from '../remote/describe-plan.ts';
-import type { RemoteContext } from '../remote/hosts-of-inventory.ts';
 import type { OpenLink } from '../remote/hosts/host-link.ts';
 import { LocalLink } from '../remote/hosts/local-link.ts';
 import { SshLink } from '../remote/hosts/ssh-link.ts';
+import type { RemoteContext } from '../remote/hosts-of-inventory.ts';
 import { inventoryJsonSchema } from '../remote/inventory/inventory-schema.ts';
 import { OWN_RUN_KEYS, without } from '../remote/inventory/inventory-tables.ts';
 import { readInventory } from '../remote/inventory/read-inventory.ts';
@@ -103,7 +103,9 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
     .option('--output <folder>', 'folder here (default: results/remote-<time>-<process>)')
     .option('--keep', 'SUT nodes that this run starts stay after it')
     .option('--dry-run', DRY_RUN)
-    .addArgument(new Argument('[flags...]', 'after --: flags of "longhaul run", over the inventory'));
+    .addArgument(
+      new Argument('[flags...]', 'after --: flags of "longhaul run", over the inventory'),
+    );
   return command.action(async (flags: string[]) => {
     const opened = await open(command, loadSutOptions, flags);
     const { context, interruption } = opened;
@@ -199,4 +201,3 @@ function writePlan(
   const plan = describePlan(inventory, packages, options);
   writeResult(command, { text: planText(plan), json: { plan } });
 }
-

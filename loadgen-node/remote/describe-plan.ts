@@ -1,6 +1,6 @@
-import { hostKey, hostLabel, type HostSpec, type Inventory } from './inventory/inventory.ts';
-import type { Packages } from './packages/plan-packages.ts';
 import { groupBy } from './hosts-of-inventory.ts';
+import { type HostSpec, hostKey, hostLabel, type Inventory } from './inventory/inventory.ts';
+import type { Packages } from './packages/plan-packages.ts';
 
 /** What would be done on a host. */
 export interface PlannedHost {
@@ -20,7 +20,9 @@ export function describePlan(
     if (spec === undefined) return { host: '', steps: [] };
     const of = nodes.filter(({ host }) => hostKey(host) === key);
     const isLoadGen = hostKey(loadgen) === key;
-    const entries = isLoadGen ? [loadgen, ...of.map(({ host }) => host)] : of.map(({ host }) => host);
+    const entries = isLoadGen
+      ? [loadgen, ...of.map(({ host }) => host)]
+      : of.map(({ host }) => host);
     const reach = spec.ssh === undefined ? 'a shell of this machine' : `ssh ${spec.ssh}`;
     return {
       host: hostLabel(spec),

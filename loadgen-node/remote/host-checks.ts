@@ -10,7 +10,8 @@ const GIB = 1 << 30;
 /** What a host needs for its task and lacks, one sentence each. */
 export function lacksOf(spec: HostSpec, facts: HostFacts, planned?: PlannedPackage): string[] {
   const lacks: string[] = [];
-  if (facts.folderProblem !== '') lacks.push(`${facts.folderProblem}: say "folder" in the inventory`);
+  if (facts.folderProblem !== '')
+    lacks.push(`${facts.folderProblem}: say "folder" in the inventory`);
   if (!facts.hasTar) lacks.push('there is no program tar: install it');
   if (spec.pin !== undefined && !facts.hasTaskset) {
     lacks.push('"pin" needs the program taskset (package util-linux)');

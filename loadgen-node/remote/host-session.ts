@@ -100,18 +100,17 @@ export function isConnectionLost({ code, isGreeted }: CallEnd): boolean {
  * @param graceMs So long others may go on after the first that fails; without it all are waited for.
  * @throws MlperfError with the code of the first one
  */
-export async function allOrErrors<T>(
-  work: readonly Promise<T>[],
-  graceMs?: number,
-): Promise<T[]> {
+export async function allOrErrors<T>(work: readonly Promise<T>[], graceMs?: number): Promise<T[]> {
   const failed: unknown[] = [];
-  const settled = work.map((one) => one.then(
-    (value) => [value],
-    (error: unknown) => {
-      failed.push(error);
-      return [];
-    },
-  ));
+  const settled = work.map((one) =>
+    one.then(
+      (value) => [value],
+      (error: unknown) => {
+        failed.push(error);
+        return [];
+      },
+    ),
+  );
   const all = Promise.all(settled);
   if (graceMs !== undefined) {
     // Settled by the first error, or when there is none.

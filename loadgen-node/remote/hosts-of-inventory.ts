@@ -1,6 +1,6 @@
-import type { HostLink, OpenLink } from './hosts/host-link.ts';
 import { allOrErrors, type HostSession, openSession } from './host-session.ts';
-import { hostKey, type HostSpec, type Inventory } from './inventory/inventory.ts';
+import type { HostLink, OpenLink } from './hosts/host-link.ts';
+import { type HostSpec, hostKey, type Inventory } from './inventory/inventory.ts';
 import type { Packages } from './packages/plan-packages.ts';
 
 /** What the steps of every verb share. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { checkHost } from './host-checks.ts';
 import { allOrErrors, ask, type HostSession, hostError } from './host-session.ts';
 import { groupBy, type Hosts, type RemoteContext } from './hosts-of-inventory.ts';
-import { hostKey, type HostSpec } from './inventory/inventory.ts';
+import { type HostSpec, hostKey } from './inventory/inventory.ts';
 import type { Installed } from './launch-plans.ts';
 import type { PlannedPackage } from './packages/plan-packages.ts';
 
@@ -74,10 +74,21 @@ async function installOn(
     { verb: 'put', folder, file: name, bytes, sha256 },
     { payload: createReadStream(path) },
   );
-  say(host, `copied ${label}: ${(bytes / MIB).toFixed(1)} MiB in ${seconds(beganMs)}, SHA-256 checked`);
+  say(
+    host,
+    `copied ${label}: ${(bytes / MIB).toFixed(1)} MiB in ${seconds(beganMs)}, SHA-256 checked`,
+  );
   const beganInstallMs = performance.now();
   const timeoutMs = inventory.installTimeoutMs;
-  const events = await ask(session, { verb: 'install', folder, key, file: name, how, main, timeoutMs });
+  const events = await ask(session, {
+    verb: 'install',
+    folder,
+    key,
+    file: name,
+    how,
+    main,
+    timeoutMs,
+  });
   const installed = events.find((event) => event.event === 'installed');
   if (installed === undefined) throw hostError(host, 'the installation did not say where it is');
   const what = how === 'npm' ? 'installed by npm' : 'unpacked';

@@ -30,7 +30,13 @@ export function nodeStart(
   const own = join(installed.facts.folder, 'run', name);
   const security = tls === undefined ? {} : nodeSecurity(own, tls);
   const config = { sut: { ...settings, node: name, listen, ...security } };
-  const argv = [...commandOf(host, installed), 'sut', '--config', join(own, 'config.yaml'), '--json'];
+  const argv = [
+    ...commandOf(host, installed),
+    'sut',
+    '--config',
+    join(own, 'config.yaml'),
+    '--json',
+  ];
   const files = { 'config.yaml': JSON.stringify(config), ...tls };
   const { environment } = host;
   const text = JSON.stringify([argv, environment, files]);
@@ -79,13 +85,23 @@ export function runCommand(
   { loadgen, nodes, run }: Inventory,
   installed: Installed,
   certificates: Certificates | undefined,
-  { name, output, isJson }: { readonly name: string; readonly output: string; readonly isJson: boolean },
+  {
+    name,
+    output,
+    isJson,
+  }: { readonly name: string; readonly output: string; readonly isJson: boolean },
 ): LoadGenCommand {
   const own = join(installed.facts.folder, 'run', name);
   const sut = nodes.map(({ address }) => address);
   const config = { run: { ...run, sut, output, ...runSecurity(own, certificates) } };
   const json = isJson ? ['--json'] : [];
-  const argv = [...commandOf(loadgen, installed), 'run', '--config', join(own, 'config.yaml'), ...json];
+  const argv = [
+    ...commandOf(loadgen, installed),
+    'run',
+    '--config',
+    join(own, 'config.yaml'),
+    ...json,
+  ];
   const files = { 'config.yaml': JSON.stringify(config), ...certificates?.loadgen };
   return { name, argv, environment: loadgen.environment, files };
 }

@@ -5,8 +5,8 @@ import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { type UpSut, withSut } from './bring-up.ts';
 import { type Fetched, fetchFiles, listFolder } from './fetch-files.ts';
 import { ask, type HostSession, hostError, isConnectionLost } from './host-session.ts';
-import type { RemoteContext } from './hosts-of-inventory.ts';
 import type { CallEnd } from './hosts/host-link.ts';
+import type { RemoteContext } from './hosts-of-inventory.ts';
 import { runCommand } from './launch-plans.ts';
 
 /** How a run on hosts is made. */

@@ -1,10 +1,10 @@
 import { MlperfError, type MlperfErrorCode } from '../../shared/errors/mlperf-error.ts';
-import { asOneLine } from '../../shared/process/one-line.ts';
 import { exitCodeOf } from '../../shared/process/exit-codes.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import type { AgentEvent, NodeFailure, NodeStart } from './agent/agent-words.ts';
 import { allOrErrors, type HostSession, hostError } from './host-session.ts';
-import type { RemoteContext } from './hosts-of-inventory.ts';
 import type { AgentCall } from './hosts/host-link.ts';
+import type { RemoteContext } from './hosts-of-inventory.ts';
 
 /** Longer than the agent itself takes to stop its nodes. */
 const STOP_MARGIN_MS = 10_000;
@@ -40,8 +40,7 @@ export class StartedNodes {
     if (this.#isEnding) return;
     const waiting = new Map<string, Waiting>();
     const ready = nodes.map(
-      ({ name }) =>
-        new Promise<void>((resolve, reject) => waiting.set(name, { resolve, reject })),
+      ({ name }) => new Promise<void>((resolve, reject) => waiting.set(name, { resolve, reject })),
     );
     const { readyTimeoutMs, stopTimeoutMs } = this.#context.inventory;
     const call = session.link.call(
@@ -141,7 +140,8 @@ function nodeError(
   const last = lines.filter((line) => line !== '').slice(-LOG_LINES);
   const isSaid = last.length === 0 || code !== undefined;
   const cited = isSaid ? '' : `; its log ends with: ${last.join(' | ')}`;
-  const where = why === 'ended' || why === 'timeout' ? ` (log: ${facts.folder}/run/${node}/log)` : '';
+  const where =
+    why === 'ended' || why === 'timeout' ? ` (log: ${facts.folder}/run/${node}/log)` : '';
   const text = `${label}: ${node}: ${asOneLine(`${message}${cited}`)}${HINT_OF_FAILURE[why]}${where}`;
   return new MlperfError(isErrorCode(code) ? code : CODE_OF_FAILURE[why], text);
 }

@@ -2,7 +2,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { SeenState } from './agent/agent-words.ts';
 import { allOrErrors, ask, type HostSession } from './host-session.ts';
 import { groupBy, Hosts, orAbort, type RemoteContext } from './hosts-of-inventory.ts';
-import { hostKey, type HostSpec } from './inventory/inventory.ts';
+import { type HostSpec, hostKey } from './inventory/inventory.ts';
 
 /** What a host has and had. */
 export interface HostReport {

@@ -192,14 +192,17 @@ run: ${run ?? '{ scenario: SingleStream, targetQps: 200, minDuration: 1s, genera
     ['stranger', /stranger: its host key is not known here: log in once by "ssh stranger"/],
     ['nobody', /nobody: it refuses the login: "ssh -o BatchMode=yes nobody true" must work/],
     ['no.such.host.invalid', /no\.such\.host\.invalid: there is no host of this name/],
-  ])('says what is wrong with the host %s, and starts nothing on the others', async (name, said) => {
-    const b = `{ ssh: ${name}, node: sut-b, address: "10.99.78.4:50051" }`;
-    const { code, stderr } = await remote(inventory('refused', { b }), 'up');
-    expect({ code, stderr }).toMatchObject({ code: 6 });
-    expect(stderr).toMatch(said);
-    expect(stderr.match(/^longhaul: /gm)).toHaveLength(1);
-    expect(await hosts.untilEmpty(0)).toEqual([]);
-  });
+  ])(
+    'says what is wrong with the host %s, and starts nothing on the others',
+    async (name, said) => {
+      const b = `{ ssh: ${name}, node: sut-b, address: "10.99.78.4:50051" }`;
+      const { code, stderr } = await remote(inventory('refused', { b }), 'up');
+      expect({ code, stderr }).toMatchObject({ code: 6 });
+      expect(stderr).toMatch(said);
+      expect(stderr.match(/^longhaul: /gm)).toHaveLength(1);
+      expect(await hosts.untilEmpty(0)).toEqual([]);
+    },
+  );
 
   it('says which port is in use, and stops the node that had started', async () => {
     const one = inventory('port');

@@ -143,7 +143,9 @@ export class SshHosts {
       'User root',
     ];
     const all = own.map((line) => `  ${line}\n`).join('');
-    const hosts = this.hosts.map(({ name, address }) => `Host ${name}\n  HostName ${address}\n${all}`);
+    const hosts = this.hosts.map(
+      ({ name, address }) => `Host ${name}\n  HostName ${address}\n${all}`,
+    );
     const [first] = this.hosts;
     const stranger = `Host stranger\n  HostName ${first?.address}\n  HostKeyAlias stranger\n${all}`;
     // A user whose keys nobody knows.

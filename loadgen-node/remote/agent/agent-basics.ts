@@ -64,7 +64,10 @@ export function startTimeOf(processId: number): string | undefined {
 function startTimeByPs(processId: number, cause: unknown): string | undefined {
   try {
     const args = ['-o', 'state=,lstart=', '-p', String(processId)];
-    const line = execFileSync('ps', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+    const line = execFileSync('ps', args, {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+    });
     return line.startsWith('Z') ? undefined : line.trim().replace(/^\S+\s+/, '');
   } catch (error) {
     // ps says by its exit code that there is no such process; without ps nothing can be told.

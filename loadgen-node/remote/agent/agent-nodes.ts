@@ -3,14 +3,7 @@ import { closeSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentError, Controller, expand, tailOf, tell, writeFiles } from './agent-basics.ts';
 import { expandCommand, pathWithNode } from './agent-facts.ts';
-import {
-  folderOf,
-  forget,
-  pause,
-  stateOf,
-  stopProcess,
-  writeState,
-} from './agent-states.ts';
+import { folderOf, forget, pause, stateOf, stopProcess, writeState } from './agent-states.ts';
 import type { NodeFailure, NodeStart, StartRequest, StopRequest } from './agent-words.ts';
 
 /** A node that this agent started. */
@@ -51,7 +44,8 @@ export async function startNodes(request: StartRequest): Promise<void> {
   await Promise.all(
     started.map(async ({ name }) => {
       const state = stateOf(folder, name);
-      const how = state === undefined ? 'was gone' : await stopProcess(state, request.stopTimeoutMs);
+      const how =
+        state === undefined ? 'was gone' : await stopProcess(state, request.stopTimeoutMs);
       forget(folder, name);
       tell({ event: 'stopped', node: name, how });
     }),
@@ -103,7 +97,10 @@ async function startNode(
   const processId = child.pid;
   if (processId === undefined) {
     const error = await new Promise<Error>((resolve) => child.once('error', resolve));
-    throw new NodeStartError({ why: 'other', message: `cannot start ${node.argv[0]}: ${error.message}` });
+    throw new NodeStartError({
+      why: 'other',
+      message: `cannot start ${node.argv[0]}: ${error.message}`,
+    });
   }
   const { address, digest } = node;
   try {
@@ -200,7 +197,14 @@ function watchEnd(
     const { message, code } = saidOf(own).error;
     const said = message === undefined ? '' : `: ${message}`;
     const log = tailOf(join(own, 'log'));
-    tell({ event: 'failed', node: name, why: 'ended', message: `ended (${endOf(child)})${said}`, code, log });
+    tell({
+      event: 'failed',
+      node: name,
+      why: 'ended',
+      message: `ended (${endOf(child)})${said}`,
+      code,
+      log,
+    });
   };
   if (hasEnded(child)) onEnd();
   else child.once('exit', onEnd);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { AgentError, Controller, expand, makeOwnFolder, tell } from './agent-basics.ts';
 import { npmProgram, pathWithNode } from './agent-facts.ts';
 import { killGroup } from './agent-states.ts';
@@ -58,7 +58,9 @@ export async function install(request: InstallRequest): Promise<void> {
     try {
       await runInstaller(part, join(folder, 'packages', request.file), request);
       if (!existsSync(join(part, request.main))) {
-        throw new AgentError(`the installation has no ${request.main}: this is no package of longhaul`);
+        throw new AgentError(
+          `the installation has no ${request.main}: this is no package of longhaul`,
+        );
       }
       writeFileSync(join(part, 'main-file'), main);
       rmSync(done, { recursive: true, force: true });
@@ -111,7 +113,9 @@ async function runInstaller(part: string, file: string, request: InstallRequest)
   const lines = said.trim().split('\n').slice(-3).join(' | ');
   const what = isNpm ? 'npm install' : 'tar';
   const how = typeof code === 'number' ? `exit code ${code}` : (code ?? 'a signal');
-  throw new AgentError(`${what} ${why === '' ? `failed (${how})` : why}${lines === '' ? '' : `: ${lines}`}`);
+  throw new AgentError(
+    `${what} ${why === '' ? `failed (${how})` : why}${lines === '' ? '' : `: ${lines}`}`,
+  );
 }
 
 /** What agents make below their folder; nothing else is ever removed. */

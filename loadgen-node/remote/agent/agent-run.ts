@@ -11,7 +11,11 @@ import type { ExecRequest, FetchRequest, ListedFile, ListRequest } from './agent
 /** Exit code of an agent that could not do what it should; longhaul and ssh have others. */
 const AGENT_FAILED = 254;
 
-const NUMBER_OF_SIGNAL: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143, SIGKILL: 137 };
+const NUMBER_OF_SIGNAL: Readonly<Record<string, number>> = {
+  SIGINT: 130,
+  SIGTERM: 143,
+  SIGKILL: 137,
+};
 
 /** See {@link ExecRequest}. The exit code is the command's own. */
 export async function execute(request: ExecRequest): Promise<void> {
@@ -35,7 +39,14 @@ export async function execute(request: ExecRequest): Promise<void> {
   });
   if (child.pid !== undefined) {
     const { name } = request;
-    writeState(folder, { name, kind: 'loadgen', processId: child.pid, digest: '', isHeld: true, address: '' });
+    writeState(folder, {
+      name,
+      kind: 'loadgen',
+      processId: child.pid,
+      digest: '',
+      isHeld: true,
+      address: '',
+    });
   }
   const controller = new Controller((word) => pass(word, child, request.stopTimeoutMs));
   const code = await ended;

@@ -37,7 +37,10 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 /** Why an agent did not answer. @param host As the inventory calls it. */
-export function explainSsh(host: string, { code, stderr, isGreeted, nodeVersion }: CallEnd): string {
+export function explainSsh(
+  host: string,
+  { code, stderr, isGreeted, nodeVersion }: CallEnd,
+): string {
   const said = lastLineOf(stderr);
   const cited = said === '' ? '' : ` (${said})`;
   if (isGreeted && !isNodeNew(nodeVersion)) return oldNode(nodeVersion);

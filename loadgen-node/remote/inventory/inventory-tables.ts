@@ -28,16 +28,15 @@ const line = z
   .min(1, 'must not be empty')
   .regex(/^\P{Cc}*$/u, 'must not hold control characters');
 
-const DESTINATION = 'must be a destination of ssh, for example user@10.0.0.2 or a Host of ~/.ssh/config';
+const DESTINATION =
+  'must be a destination of ssh, for example user@10.0.0.2 or a Host of ~/.ssh/config';
 const PACKAGE = 'must be a tarball, or {loadgen: tarball, sut: tarball}';
 const TLS = 'must be made, off, or {folder: ...} with certificates by make-certificates.sh';
 const PIN = 'must be CPUs as taskset has them, for example 2-5 or 0,2';
 const VARIABLES = 'must be a map of variables and texts, for example {OMP_NUM_THREADS: "4"}';
 const ADDRESS = 'must be host:port as the LoadGen node reaches it, for example 10.0.0.2:50051';
 
-const address = z
-  .string(ADDRESS)
-  .refine((value) => (splitAddress(value)?.port ?? 0) > 0, ADDRESS);
+const address = z.string(ADDRESS).refine((value) => (splitAddress(value)?.port ?? 0) > 0, ADDRESS);
 
 const anyMap = z.record(z.string(), z.unknown(), 'must be a map of settings');
 
@@ -76,14 +75,18 @@ export const HOST_KEYS: {
   ),
   environment: optional(
     fileOnly(
-      z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLES), z.string(VARIABLES), VARIABLES),
+      z.record(
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLES),
+        z.string(VARIABLES),
+        VARIABLES,
+      ),
       'environment variables of the program',
     ),
   ),
   pin: optional(
     fileOnly(
       z
-        .union([z.int().min(0), z.string().regex(/^\d+(-\d+)?(,\d+(-\d+)?)*$/)], PIN)
+        .union([z.int().min(0), z.string().regex(/^\d+(-\d+)?(,\d+(-\d+)?)*$/, PIN)], PIN)
         .transform(String),
       'CPUs that the program may use, by taskset',
     ),

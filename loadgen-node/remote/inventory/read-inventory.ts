@@ -57,7 +57,7 @@ class InventoryReader {
     this.#checkUnique(nodes);
     const run = this.#run(root.mapAt('run'), nodes);
     if (this.#problems.length > 0 || loadgen === undefined) {
-      throw new MlperfError('ERR_CONFIG_INVALID', this.#problems.join('\n'));
+      throw new MlperfError('ERR_CONFIG_INVALID', [...this.#problems].sort(byPlace).join('\n'));
     }
     return {
       ...{ path: this.#path, loadgen, nodes, run },
@@ -87,11 +87,13 @@ class InventoryReader {
       role === 'loadgen' ? LOADGEN_KEYS : NODE_KEYS,
     );
     const { ssh, local } = own;
-    if ((ssh === undefined) !== (local === true)) {
+    // A destination that is wrong was told already.
+    if (map.values.has('ssh') === (map.values.get('local')?.value === true)) {
       const message = 'one of "ssh: destination" and "local: true" is needed, and not both';
       this.#problems.push(`${map.place}: ${message}`);
       return undefined;
     }
+    if (ssh === undefined && local !== true) return undefined;
     return {
       ssh,
       sshConfig: top.sshConfig === undefined ? undefined : this.#local(top.sshConfig),
@@ -211,6 +213,16 @@ class InventoryReader {
   #local(path: string): string {
     return resolve(dirname(this.#path), path);
   }
+}
+
+/** In the order of the file; what has no place there comes last. */
+function byPlace(a: string, b: string): number {
+  const placeOf = (text: string): number => {
+    const [, line, column] = /:(\d+):(\d+): /.exec(text) ?? [];
+    return line === undefined ? Number.POSITIVE_INFINITY : Number(line) * 1e6 + Number(column);
+  };
+  const [first, second] = [placeOf(a), placeOf(b)];
+  return first === second ? 0 : first - second;
 }
 
 type HostDefaults = SettingValues<typeof INVENTORY_KEYS>;

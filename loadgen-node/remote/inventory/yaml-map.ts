@@ -83,7 +83,9 @@ class Reader {
 
   #valueOf(key: unknown, value: unknown): FileValue {
     const list = this.#resolved(value);
-    const itemPlaces = isSeq(list) ? { itemPlaces: list.items.map((item) => this.#place(item)) } : {};
+    const itemPlaces = isSeq(list)
+      ? { itemPlaces: list.items.map((item) => this.#place(item)) }
+      : {};
     const plain = isNode(value) ? (value.toJS(this.#document) as unknown) : value;
     return { value: plain, place: this.#place(key), ...itemPlaces };
   }

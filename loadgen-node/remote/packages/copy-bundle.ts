@@ -83,12 +83,10 @@ function checkSameDependencies(
 function dependencyFolders(root: string, document: PackageDocument): string[] {
   const found = new Set<string>();
   const visit = (from: string, needs: PackageDocument): void => {
-    const names = { ...needs.dependencies, ...needs.peerDependencies, ...needs.optionalDependencies };
-    for (const name of Object.keys(names)) {
+    for (const name of neededBy(needs)) {
       const folder = resolvePackage(name, from);
+      if (folder === undefined && isOptional(name, needs)) continue;
       if (folder === undefined) {
-        if (needs.dependencies?.[name] === undefined) continue;
-        if (needs.optionalDependencies?.[name] !== undefined) continue;
         const message = `${name} is not installed here, so it cannot be copied: run "npm ci", or use "install: npm"`;
         throw new MlperfError('ERR_NOT_INSTALLED', message);
       }
@@ -100,6 +98,17 @@ function dependencyFolders(root: string, document: PackageDocument): string[] {
   visit(root, document);
   const all = [...found].sort();
   return all.filter((folder) => !all.some((other) => folder.startsWith(`${other}/`)));
+}
+
+function neededBy(needs: PackageDocument): string[] {
+  const { dependencies, peerDependencies, optionalDependencies } = needs;
+  return Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
+}
+
+/** npm names an optional dependency among the others as well. */
+function isOptional(name: string, needs: PackageDocument): boolean {
+  const isNeeded = needs.dependencies?.[name] !== undefined;
+  return !isNeeded || needs.optionalDependencies?.[name] !== undefined;
 }
 
 /** As Node.js looks for a package. */
@@ -127,7 +136,9 @@ async function makeBundle(
   const own = join(stage, BUNDLED_PACKAGE);
   mkdirSync(own, { recursive: true });
   if (tarball !== undefined) await extract({ file: tarball.path, cwd: own, strip: 1 });
-  else for (const name of ['package.json', 'LICENSE', 'dist', 'proto', 'deploy', 'docs']) link(root, name, own);
+  else
+    for (const name of ['package.json', 'LICENSE', 'dist', 'proto', 'deploy', 'docs'])
+      link(root, name, own);
   for (const one of folders) {
     const target = join(stage, bundlePath(root, one));
     mkdirSync(dirname(target), { recursive: true });
