@@ -25,6 +25,10 @@ async function loadSutHalf(): Promise<SutHalf> {
   return (await import(compiledModule('sut-node/command.js').href)) as SutHalf;
 }
 
+async function loadSutOptions(): Promise<SettingTable> {
+  return (await loadSutHalf()).SUT_OPTIONS;
+}
+
 /** Every verb, in the order of the help. Modules are imported by the verb that needs them: starting stays quick. */
 export const VERBS: Readonly<Record<string, Verb>> = {
   demo: {
@@ -54,6 +58,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   sweep: {
     about: 'search the peak over a grid of delays, rates and losses of the link',
     load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
+  },
+  remote: {
+    about: 'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
+    load: async (code) => (await import('./remote.ts')).remoteCommand(code, loadSutOptions),
   },
   report: {
     about: 'derive all figures of a run from its records again, and write its report',
@@ -132,7 +140,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     about: 'show effective settings and where each came from',
     load: async () => {
       const { configCommand } = await import('./config.ts');
-      return configCommand(async () => (await loadSutHalf()).SUT_OPTIONS);
+      return configCommand(loadSutOptions);
     },
   },
 };

@@ -1,0 +1,92 @@
+import { allOrErrors, type HostSession, openSession } from './host-session.ts';
+import type { HostLink, OpenLink } from './hosts/host-link.ts';
+import { type HostSpec, hostKey, type Inventory } from './inventory/inventory.ts';
+import type { Packages } from './packages/plan-packages.ts';
+
+/** What the steps of every verb share. */
+export interface RemoteContext {
+  readonly inventory: Inventory;
+  readonly packages: Packages;
+  readonly openLink: OpenLink;
+  /** Aborted by the first Ctrl-C; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Tells what was done. @param host Empty for this machine as the controller. */
+  say(host: string, text: string): void;
+}
+
+/** The hosts of an inventory, each with one connection, however many entries name it. */
+export class Hosts {
+  readonly #sessions = new Map<string, HostSession>();
+  readonly #links: HostLink[] = [];
+  readonly #context: RemoteContext;
+
+  constructor(context: RemoteContext) {
+    this.#context = context;
+  }
+
+  /** Every entry of the inventory, LoadGen's first. */
+  get specs(): HostSpec[] {
+    const { loadgen, nodes } = this.#context.inventory;
+    return [loadgen, ...nodes.map(({ host }) => host)];
+  }
+
+  get sessions(): HostSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Reaches all hosts at once. @throws MlperfError `ERR_HOST` with a line for each that cannot be used; those that can are there */
+  async connect(): Promise<void> {
+    const distinct = new Map(this.specs.map((spec) => [hostKey(spec), spec]));
+    const opening = [...distinct].map(async ([key, spec]) => {
+      const session = await openSession(spec, this.#context.openLink, (link) => {
+        this.#links.push(link);
+      });
+      this.#sessions.set(key, session);
+    });
+    await orAbort(this.#context.signal, allOrErrors(opening));
+  }
+
+  /** Undefined where it could not be reached. */
+  find(spec: HostSpec): HostSession | undefined {
+    return this.#sessions.get(hostKey(spec));
+  }
+
+  /** A host that was reached. */
+  of(spec: HostSpec): HostSession {
+    const session = this.find(spec);
+    if (session === undefined) throw new Error(`no session with ${hostKey(spec)}`);
+    return session;
+  }
+
+  /** Ends all connections; what is held by them is stopped by the agents. */
+  async close(): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.close()));
+  }
+}
+
+/** What belongs together, in the order of the first of each. */
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}
+
+/** Settles as `work` does, or rejects at once with the reason of the signal. */
+export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  // Nobody waits for it any more when the signal came first.
+  work.catch(() => {});
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

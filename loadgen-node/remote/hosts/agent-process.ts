@@ -1,0 +1,114 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { AgentEvent, AgentRequest } from '../agent/agent-words.ts';
+import { GREETING, openingOf } from './agent-source.ts';
+import type { AgentCall, CallEnd, CallOptions } from './host-link.ts';
+
+/** So often an agent hears that this side is there (agent-basics.ts has the other end of it). */
+const BEAT_MS = 5_000;
+const STDERR_CHARACTERS = 8_000;
+/** More than any login shell says before the agent does. */
+const NOISE_BYTES_MAX = 1 << 20;
+
+/** A program on this machine at whose other end an agent answers: ssh, or a shell. */
+export class AgentProcess implements AgentCall {
+  readonly ended: Promise<CallEnd>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #options: CallOptions;
+  #isGreeted = false;
+  #nodeVersion = '';
+  #waiting: Buffer = Buffer.alloc(0);
+  #stderr = '';
+
+  constructor(
+    program: string,
+    args: readonly string[],
+    request: AgentRequest,
+    options: CallOptions = {},
+  ) {
+    this.#options = options;
+    // A session of its own: the Ctrl-C of a terminal is for us, who end it in order.
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    const { stdin, stdout, stderr } = this.#child;
+    // The other end may be gone before it has read everything: its exit code says so.
+    stdin.on('error', () => {});
+    stdout.on('data', (data: Buffer) => this.#take(data));
+    stderr.on('data', (data: Buffer) => {
+      this.#stderr = (this.#stderr + data.toString()).slice(-STDERR_CHARACTERS);
+      if (this.#isGreeted) options.onStderr?.(data);
+    });
+    this.ended = this.#untilEnd();
+    stdin.write(openingOf(request));
+    if (options.payload !== undefined) options.payload.pipe(stdin);
+  }
+
+  say(word: string): void {
+    this.#child.stdin.write(`${word}\n`);
+  }
+
+  /** Ends the program; the agent notices that its input is at an end. */
+  kill(): void {
+    this.#child.kill('SIGTERM');
+  }
+
+  async #untilEnd(): Promise<CallEnd> {
+    const isTalk = this.#options.payload === undefined;
+    const beat = isTalk ? setInterval(() => this.say('beat'), BEAT_MS) : undefined;
+    const code = await new Promise<number | null>((resolve) => {
+      this.#child.once('error', (error) => {
+        this.#stderr = error.message;
+        resolve(null);
+      });
+      this.#child.once('close', (exitCode) => resolve(exitCode));
+    });
+    clearInterval(beat);
+    this.#child.stdin.destroy();
+    const nodeVersion = this.#nodeVersion;
+    return { code, stderr: this.#stderr, isGreeted: this.#isGreeted, nodeVersion };
+  }
+
+  #take(data: Buffer): void {
+    if (this.#isGreeted) {
+      this.#pass(data);
+      return;
+    }
+    this.#waiting = Buffer.concat([this.#waiting, data]);
+    const text = this.#waiting.toString('latin1');
+    const match = GREETING.exec(text);
+    if (match === null) {
+      if (text.length > NOISE_BYTES_MAX) this.kill();
+      return;
+    }
+    this.#isGreeted = true;
+    this.#nodeVersion = match[1] ?? '';
+    const rest = this.#waiting.subarray(match.index + match[0].length);
+    this.#waiting = Buffer.alloc(0);
+    if (rest.length > 0) this.#pass(rest);
+  }
+
+  #pass(data: Buffer): void {
+    const { onOutput, onEvent } = this.#options;
+    if (onOutput !== undefined) {
+      onOutput(data);
+      return;
+    }
+    this.#waiting = Buffer.concat([this.#waiting, data]);
+    for (;;) {
+      const end = this.#waiting.indexOf(10);
+      if (end < 0) return;
+      const line = this.#waiting.subarray(0, end).toString();
+      this.#waiting = this.#waiting.subarray(end + 1);
+      const event = eventOf(line);
+      if (event !== undefined) onEvent?.(event);
+    }
+  }
+}
+
+function eventOf(line: string): AgentEvent | undefined {
+  try {
+    return JSON.parse(line) as AgentEvent;
+  } catch {
+    // Not the agent's: a program of the login shell that goes on beside it.
+    return undefined;
+  }
+}

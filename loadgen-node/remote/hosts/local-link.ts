@@ -1,0 +1,41 @@
+import type { AgentRequest } from '../agent/agent-words.ts';
+import { AgentProcess } from './agent-process.ts';
+import { loaderCommand } from './agent-source.ts';
+import type { AgentCall, CallEnd, CallOptions, HostLink } from './host-link.ts';
+import { explainSsh } from './ssh-errors.ts';
+
+/** This machine as a host of an inventory: the same agent behind a shell instead of ssh. */
+export class LocalLink implements HostLink {
+  readonly label = 'this machine';
+  readonly #command: string;
+  readonly #calls = new Set<AgentProcess>();
+  #isClosed = false;
+  readonly #onExit = (): void => {
+    for (const call of this.#calls) call.kill();
+  };
+
+  constructor(nodePath: string) {
+    this.#command = loaderCommand(nodePath);
+    process.once('exit', this.#onExit);
+  }
+
+  call(request: AgentRequest, options?: CallOptions): AgentCall {
+    // Work that nobody waits for any more.
+    if (this.#isClosed) throw new Error(`the connection to ${this.label} is closed`);
+    const call = new AgentProcess('sh', ['-c', this.#command], request, options);
+    this.#calls.add(call);
+    void call.ended.then(() => this.#calls.delete(call));
+    return call;
+  }
+
+  explain(end: CallEnd): string {
+    return explainSsh(this.label, end);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.kill();
+    await Promise.all([...this.#calls].map(({ ended }) => ended));
+    process.off('exit', this.#onExit);
+  }
+}

@@ -1,0 +1,185 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { type UpSut, withSut } from './bring-up.ts';
+import { type Fetched, fetchFiles, listFolder } from './fetch-files.ts';
+import { ask, type HostSession, hostError, isConnectionLost } from './host-session.ts';
+import type { CallEnd } from './hosts/host-link.ts';
+import type { RemoteContext } from './hosts-of-inventory.ts';
+import { runCommand } from './launch-plans.ts';
+
+/** How a run on hosts is made. */
+export interface MeasureOptions {
+  /** Folder here; must be empty or absent. */
+  readonly output: string;
+  /** Asks LoadGen for its JSON document. */
+  readonly isJson: boolean;
+  /** True: nodes that this run starts stay. */
+  readonly isKeeping: boolean;
+  /** Take what LoadGen says, as it says it. */
+  readonly onOutput: (data: Buffer) => void;
+  readonly onStderr: (data: Buffer) => void;
+}
+
+/** What became of a run. */
+export interface Measured {
+  /** Of `longhaul run` on the LoadGen host. */
+  readonly exitCode: number;
+  readonly fetched: Fetched;
+  /** Folder of the results on the LoadGen host, as LoadGen's own words have it. */
+  readonly remoteOutput: string;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Measures the nodes of an inventory from its LoadGen host and brings results and logs here.
+ * @throws MlperfError; everything that was started is stopped then
+ */
+export async function measure(context: RemoteContext, options: MeasureOptions): Promise<Measured> {
+  checkOutput(options.output);
+  const up = { isHeld: !options.isKeeping, isRestarting: false };
+  return await withSut(context, up, (sut) => runAndFetch(context, sut, options));
+}
+
+/** @throws MlperfError `ERR_OUTPUT` before anything is touched */
+function checkOutput(output: string): void {
+  const isTaken = existsSync(output) && readdirSync(output).length > 0;
+  if (!isTaken) return;
+  throw new MlperfError('ERR_OUTPUT', `${output} is not empty: --output names a folder of its own`);
+}
+
+async function runAndFetch(
+  context: RemoteContext,
+  sut: UpSut,
+  options: MeasureOptions,
+): Promise<Measured> {
+  const { inventory, say } = context;
+  for (const warning of sut.warnings) say('', `warning: ${warning}`);
+  const session = sut.hosts.of(inventory.loadgen);
+  const name = `run-${Date.now()}-${process.pid}`;
+  const remote = join(session.facts.folder, 'results', name);
+  const end = await runLoadGen(context, sut, session, name, remote, options);
+  const partial = `${options.output}.partial`;
+  try {
+    rmSync(partial, { recursive: true, force: true });
+    mkdirSync(dirname(partial), { recursive: true });
+    if (isConnectionLost(end)) {
+      const why = session.link.explain(end);
+      await afterLoss(context, session, name);
+      await fetchResults(context, session, remote, partial).catch(() => undefined);
+      throw hostError(session.label, `${why}: the run was broken off, LoadGen there has ended`);
+    }
+    const fetched = await fetchResults(context, session, remote, partial);
+    await endNodes(sut, end, options);
+    await fetchLogs(context, sut, partial);
+    if (fetched.files > 0) {
+      const { folder } = session.facts;
+      await ask(session, { verb: 'remove', folder, names: [`results/${name}`] });
+    }
+    return { exitCode: end.code ?? 1, fetched, remoteOutput: remote, warnings: sut.warnings };
+  } finally {
+    // Whatever came is shown under the name that was asked for.
+    if (existsSync(partial)) {
+      rmSync(options.output, { recursive: true, force: true });
+      renameSync(partial, options.output);
+    }
+  }
+}
+
+async function runLoadGen(
+  { inventory, signal, say }: RemoteContext,
+  sut: UpSut,
+  session: HostSession,
+  name: string,
+  output: string,
+  { isJson, onOutput, onStderr }: MeasureOptions,
+): Promise<CallEnd> {
+  const installed = sut.installedOf(inventory.loadgen);
+  const command = runCommand(inventory, installed, sut.certificates, { name, output, isJson });
+  const { folder } = session.facts;
+  const stopTimeoutMs = inventory.stopTimeoutMs;
+  say(session.label, 'LoadGen begins');
+  const request = { verb: 'exec', folder, stopTimeoutMs, ...command } as const;
+  const call = session.link.call(request, { onOutput, onStderr });
+  const interrupt = (): void => call.say('interrupt');
+  signal.addEventListener('abort', interrupt, { once: true });
+  if (signal.aborted) interrupt();
+  try {
+    return await call.ended;
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+  }
+}
+
+/** The connection is gone: by a new one, if there is a way, LoadGen is waited for; without one it ends by itself. */
+async function afterLoss(
+  { inventory, say }: RemoteContext,
+  session: HostSession,
+  name: string,
+): Promise<void> {
+  const { folder } = session.facts;
+  const timeoutMs = inventory.stopTimeoutMs;
+  try {
+    await ask(session, { verb: 'stop', folder, names: [name], timeoutMs });
+  } catch (error) {
+    say(session.label, `no new connection either: ${messageOf(error)}`);
+    say(session.label, `LoadGen there ends by itself; its logs stay in ${folder}/results/${name}`);
+  }
+}
+
+/** A run that never began, for a wrong setting, leaves no folder. */
+async function fetchResults(
+  { say }: RemoteContext,
+  session: HostSession,
+  remote: string,
+  target: string,
+): Promise<Fetched> {
+  let files: Awaited<ReturnType<typeof listFolder>>;
+  try {
+    files = await listFolder(session, remote);
+  } catch (error) {
+    if (!/no such file or folder/.test(messageOf(error))) throw error;
+    say(session.label, 'LoadGen left no logs');
+    return { files: 0, bytes: 0 };
+  }
+  try {
+    const fetched = await fetchFiles(session, remote, files, target);
+    say(session.label, `fetched ${fetched.files} files, ${fetched.bytes} bytes, SHA-256 checked`);
+    return fetched;
+  } catch (error) {
+    say(session.label, `the results stay in ${remote}`);
+    throw error;
+  }
+}
+
+/** Nodes stay only after a run that came to its end. */
+async function endNodes(
+  { started }: UpSut,
+  { code }: CallEnd,
+  { isKeeping }: MeasureOptions,
+): Promise<void> {
+  const isEnded = code === 0 || code === 3;
+  if (isKeeping && isEnded) await started.keep();
+  else await started.stop();
+}
+
+async function fetchLogs(
+  { inventory, say }: RemoteContext,
+  { hosts, started }: UpSut,
+  target: string,
+): Promise<void> {
+  for (const { name, host } of inventory.nodes) {
+    const session = hosts.of(host);
+    const path = join(session.facts.folder, 'run', name);
+    try {
+      const files = (await listFolder(session, path)).filter((file) => file.path === 'log');
+      const folder = join(target, 'nodes', name);
+      // A node that was running before writes on: what it has written by now is not compared.
+      if (started.names.has(name)) await fetchFiles(session, path, files, folder);
+    } catch (error) {
+      // The result is here: a log less is told, and spoils nothing.
+      say(session.label, `the log of ${name} stays in ${path}: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,323 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RUN_SETTINGS } from '../../../../loadgen-node/commands/run-settings.ts';
+import { withSut } from '../../../../loadgen-node/remote/bring-up.ts';
+import type { RemoteContext } from '../../../../loadgen-node/remote/hosts-of-inventory.ts';
+import { readInventory } from '../../../../loadgen-node/remote/inventory/read-inventory.ts';
+import { measure } from '../../../../loadgen-node/remote/measure.ts';
+import { Packages } from '../../../../loadgen-node/remote/packages/plan-packages.ts';
+import { status, takeDown } from '../../../../loadgen-node/remote/take-down.ts';
+import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
+import { SUT_OPTIONS } from '../../../../sut-node/settings/sut-options.ts';
+import { type Behaviour, FakeHost, withResults } from '../../../support/fake-hosts.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+// Goal: whatever fails, on whichever host and at whichever moment, everything that was started is told to stop and one line says
+// why. Method: hosts that are objects; test/deploy/remote.test.ts has real ones.
+
+interface Scene {
+  readonly context: RemoteContext;
+  readonly hosts: Record<'lg' | 'a' | 'b', FakeHost>;
+  readonly said: string[];
+  readonly controller: AbortController;
+  readonly folder: string;
+}
+
+type Behaviours = { readonly [K in 'lg' | 'a' | 'b']?: Behaviour };
+
+async function sceneOf(behaviours: Behaviours = {}, states: SeenState[] = []): Promise<Scene> {
+  const folder = tempFolder();
+  const path = join(folder, 'hosts.yaml');
+  const text = `
+command: /opt/longhaul
+loadgen: { ssh: lg }
+sut:
+  - { ssh: a, node: sut-a, address: a:50051 }
+  - { ssh: b, node: sut-b, address: b:50051 }
+sutSettings: { benchmark: "null" }
+tls: { folder: tls }
+`;
+  writeFileSync(path, text);
+  for (const holder of ['loadgen', 'sut-a', 'sut-b']) {
+    mkdirSync(join(folder, 'tls', holder), { recursive: true });
+    for (const file of ['tls.crt', 'tls.key', 'ca.crt', 'token']) {
+      writeFileSync(join(folder, 'tls', holder, file), `secret ${file} of ${holder}`);
+    }
+  }
+  const inventory = readInventory(path, { run: RUN_SETTINGS, sut: SUT_OPTIONS, runFlags: {} });
+  const hosts = {
+    lg: new FakeHost('lg', { exec: answerName, ...behaviours.lg }),
+    a: new FakeHost('a', behaviours.a, { states }),
+    b: new FakeHost('b', behaviours.b),
+  };
+  const controller = new AbortController();
+  const said: string[] = [];
+  const context: RemoteContext = {
+    inventory,
+    packages: await Packages.plan(inventory),
+    openLink: ({ ssh }) => hosts[ssh as 'lg' | 'a' | 'b'],
+    signal: controller.signal,
+    say: (host, line) => said.push(`${host}: ${line}`),
+  };
+  return { context, hosts, said, controller, folder };
+}
+
+/** LoadGen's answer to the question for names; a run goes on until the test ends it. */
+const answerName: Behaviour['exec'] = (call) => {
+  if (call.request.verb !== 'exec' || !call.request.argv.includes('name')) return;
+  call.output('{"durationNs": 1000000}');
+  call.end();
+};
+
+const UP = { isHeld: false, isRestarting: true };
+
+/** The run among what a LoadGen host was asked for, once it is. */
+async function theRun(host: FakeHost) {
+  for (;;) {
+    const run = host.calls.find(
+      ({ request }) => request.verb === 'exec' && request.argv.includes('run'),
+    );
+    if (run !== undefined) return run;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const optionsOf = (folder: string) => ({
+  ...{ output: join(folder, 'out'), isJson: false, isKeeping: false },
+  ...{ onOutput: () => {}, onStderr: () => {} },
+});
+
+describe('up', () => {
+  it('asks LoadGen for every name once all nodes are ready, and lets the nodes stay', async () => {
+    const { context, hosts } = await sceneOf();
+    await withSut(context, UP, ({ started }) => started.keep());
+    for (const host of [hosts.a, hosts.b]) {
+      expect(host.verbs).toEqual(['facts', 'start']);
+      expect(host.call_('start').words).toEqual(['keep']);
+      expect(host.isClosed).toBe(true);
+    }
+    expect(hosts.lg.call_('exec').request).toMatchObject({
+      argv: expect.arrayContaining(['name', '--sut', 'a:50051,b:50051']),
+    });
+  });
+
+  it('writes no setting, no path of a key and no secret on a command line', async () => {
+    const { context, hosts } = await sceneOf();
+    await withSut(context, UP, ({ started }) => started.keep());
+    const { request } = hosts.a.call_('start');
+    const [node] = request.verb === 'start' ? request.nodes : [];
+    expect(node?.argv.join(' ')).toBe(
+      '/opt/longhaul sut --config /home/fake/longhaul/run/sut-a/config.yaml --json',
+    );
+    expect(node?.files).toMatchObject({ token: 'secret token of sut-a' });
+    expect(JSON.parse(node?.files['config.yaml'] ?? '')).toMatchObject({
+      sut: { node: 'sut-a', listen: '0.0.0.0:50051', benchmark: 'null' },
+    });
+  });
+
+  it('starts nothing where a host cannot be reached, and names each of those', async () => {
+    const gone: Behaviour = { facts: (call) => call.end(255) };
+    const { context, hosts } = await sceneOf({ lg: gone, b: gone });
+    const up = withSut(context, UP, () => Promise.resolve());
+    await expect(up).rejects.toMatchObject({
+      code: 'ERR_HOST',
+      message: 'lg: no way to it\nb: no way to it',
+    });
+    expect(hosts.a.verbs).toEqual(['facts']);
+    expect(Object.values(hosts).every(({ isClosed }) => isClosed)).toBe(true);
+  });
+
+  it('stops the nodes that started where one does not', async () => {
+    const { context, hosts } = await sceneOf({
+      b: {
+        start: (call) => {
+          const failure = { why: 'ended', message: 'cannot listen', log: '' } as const;
+          call.tell({ event: 'failed', node: 'sut-b', ...failure, code: 'ERR_SUT_LISTEN' });
+          call.onWord(() => call.end());
+        },
+      },
+    });
+    const up = withSut(context, UP, () => Promise.resolve());
+    await expect(up).rejects.toMatchObject({
+      code: 'ERR_SUT_LISTEN',
+      message: expect.stringMatching(/^b: sut-b: cannot listen \(log: .*run\/sut-b\/log\)$/),
+    });
+    expect(hosts.a.call_('start').words).toEqual(['stop']);
+  });
+
+  it('stops them where LoadGen does not reach them', async () => {
+    const { context, hosts } = await sceneOf({
+      lg: {
+        exec: (call) => {
+          call.output('{"error":{"code":"ERR_SUT_UNREACHABLE","message":"no SUT node answers"}}\n');
+          call.end(4);
+        },
+      },
+    });
+    const up = withSut(context, UP, () => Promise.resolve());
+    await expect(up).rejects.toMatchObject({
+      code: 'ERR_SUT_UNREACHABLE',
+      message: 'lg: no SUT node answers',
+    });
+    expect(hosts.b.call_('start').words).toEqual(['stop']);
+  });
+
+  it('stops them on a signal while another one gets ready', async () => {
+    const { context, hosts, controller } = await sceneOf({
+      b: { start: (call) => call.onWord(() => call.end()) },
+    });
+    const reason = new Error('Ctrl-C');
+    setTimeout(() => controller.abort(reason), 20);
+    await expect(withSut(context, UP, () => Promise.resolve())).rejects.toBe(reason);
+    expect(hosts.a.call_('start').words).toEqual(['stop']);
+    expect(hosts.b.call_('start').words).toEqual(['stop']);
+  });
+
+  it('says what a host lacks before anything is started', async () => {
+    const facts: Behaviour = {
+      facts: (call) => {
+        const event = { event: 'facts', facts: { ...poor, folderProblem: '/ is not writable' } };
+        call.tell(event as Parameters<typeof call.tell>[0]);
+      },
+    };
+    const poor = { nodeVersion: '22.1.0', hasTar: false, installs: {}, states: [], commandVersion: '' };
+    const { context, hosts } = await sceneOf({ a: facts });
+    await expect(withSut(context, UP, () => Promise.resolve())).rejects.toMatchObject({
+      message:
+        'a: / is not writable: say "folder" in the inventory; there is no program tar: install it; /opt/longhaul --version does not answer: is longhaul installed there?',
+    });
+    expect(hosts.b.verbs).toEqual(['facts']);
+  });
+
+  it('refuses a Node.js that is too old', async () => {
+    const facts: Behaviour = {
+      facts: (call) =>
+        call.tell({ event: 'facts', facts: { nodeVersion: '18.20.0' } } as Parameters<
+          typeof call.tell
+        >[0]),
+    };
+    const { context } = await sceneOf({ a: facts });
+    await expect(withSut(context, UP, () => Promise.resolve())).rejects.toMatchObject({
+      message: expect.stringMatching(/^a: its Node\.js is 18\.20\.0: install 20\.19 or newer/),
+    });
+  });
+});
+
+describe('run', () => {
+  const listed = (path: string, text: string) => {
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return { path, bytes: Buffer.byteLength(text), sha256 };
+  };
+
+  it('fetches what LoadGen wrote, checks it, stops the nodes, and has the exit code of the run', async () => {
+    const source = tempFolder();
+    writeFileSync(join(source, 'log.txt'), 'VALID');
+    const { context, hosts, folder } = await sceneOf({
+      lg: withResults(source, [listed('log.txt', 'VALID')]),
+    });
+    const running = measure(context, optionsOf(folder));
+    (await theRun(hosts.lg)).end(3);
+    expect(await running).toMatchObject({ exitCode: 3, fetched: { files: 1, bytes: 5 } });
+    expect(readFileSync(join(folder, 'out', 'log.txt'), 'utf8')).toBe('VALID');
+    expect(hosts.a.call_('start').words).toEqual(['stop']);
+    expect(hosts.lg.verbs.at(-1)).toBe('remove');
+  });
+
+  it('refuses a result that did not arrive as it is there, and leaves it there', async () => {
+    const source = tempFolder();
+    writeFileSync(join(source, 'log.txt'), 'VALIDX');
+    const { context, hosts, folder } = await sceneOf({
+      lg: withResults(source, [listed('log.txt', 'VALID')]),
+    });
+    const running = measure(context, optionsOf(folder));
+    const ended = expect(running).rejects.toMatchObject({
+      code: 'ERR_HOST',
+      message: expect.stringMatching(/^lg: log\.txt did not arrive as it is there/),
+    });
+    (await theRun(hosts.lg)).end(0);
+    await ended;
+    expect(hosts.lg.verbs).not.toContain('remove');
+    expect(hosts.b.call_('start').words).toEqual(['stop']);
+  });
+
+  it('passes Ctrl-C to LoadGen, and fetches what it wrote', async () => {
+    const { context, hosts, controller, folder } = await sceneOf();
+    const running = measure(context, optionsOf(folder));
+    const run = await theRun(hosts.lg);
+    run.onWord((word) => word === 'interrupt' && run.end(130));
+    controller.abort(new Error('Ctrl-C'));
+    expect(await running).toMatchObject({ exitCode: 130 });
+    expect(hosts.lg.verbs).toContain('list');
+    expect(hosts.a.call_('start').words).toEqual(['stop']);
+  });
+
+  it('waits for LoadGen by a new connection where the first one broke off, and stops the nodes', async () => {
+    const { context, hosts, folder } = await sceneOf();
+    const running = measure(context, optionsOf(folder));
+    const ended = expect(running).rejects.toMatchObject({
+      code: 'ERR_HOST',
+      message: expect.stringMatching(/^lg: .*the run was broken off/),
+    });
+    (await theRun(hosts.lg)).end(255);
+    await ended;
+    expect(hosts.lg.verbs).toContain('stop');
+    expect(hosts.a.call_('start').words).toEqual(['stop']);
+    expect(existsSync(join(folder, 'out.partial'))).toBe(false);
+  });
+
+  it.each([
+    [0, 'keep'],
+    [130, 'stop'],
+  ])('with --keep and exit code %d tells the nodes to %s', async (code, word) => {
+    const { context, hosts, folder } = await sceneOf();
+    const running = measure(context, { ...optionsOf(folder), isKeeping: true });
+    (await theRun(hosts.lg)).end(code);
+    await running;
+    expect(hosts.a.call_('start').words).toEqual([word]);
+    expect(hosts.a.call_('start').request).toMatchObject({ isHeld: false });
+  });
+
+  it('refuses an output folder that holds something before a host is asked', async () => {
+    const { context, hosts, folder } = await sceneOf();
+    mkdirSync(join(folder, 'out', 'before'), { recursive: true });
+    await expect(measure(context, optionsOf(folder))).rejects.toMatchObject({ code: 'ERR_OUTPUT' });
+    expect(hosts.a.verbs).toEqual([]);
+  });
+});
+
+describe('down and status', () => {
+  const state = (name: string): SeenState => ({
+    ...{ name, kind: 'sut', processId: 5, startTime: '1', digest: '', isHeld: false },
+    ...{ since: '2026-01-01T00:00:00Z', address: '', isAlive: true },
+  });
+
+  it('stops what is in the inventory, and names what it leaves', async () => {
+    const { context, hosts, said } = await sceneOf({}, [state('sut-a'), state('other')]);
+    const reports = await takeDown(context, { isPurging: true });
+    expect(hosts.a.call_('stop').request).toMatchObject({ names: ['sut-a'] });
+    expect(said.join('\n')).toMatch(/a: other: left, process 5: not in this inventory/);
+    expect(said.join('\n')).toMatch(/a: nothing is removed: others use/);
+    expect(hosts.b.verbs).toEqual(['facts', 'remove']);
+    expect(reports.find(({ host }) => host === 'a')?.processes).toMatchObject([
+      { name: 'sut-a', state: 'drained' },
+      { name: 'other', state: 'runs', isInInventory: false },
+    ]);
+  });
+
+  it('stops the others where a host cannot be reached, and then says so', async () => {
+    const gone: Behaviour = { facts: (call) => call.end(255) };
+    const { context, hosts } = await sceneOf({ b: gone }, [state('sut-a')]);
+    await expect(takeDown(context, { isPurging: false })).rejects.toMatchObject({
+      message: 'b: no way to it',
+    });
+    expect(hosts.a.verbs).toEqual(['facts', 'stop']);
+  });
+
+  it('tells what runs', async () => {
+    const { context } = await sceneOf({}, [state('sut-a')]);
+    const reports = await status(context);
+    expect(reports.map(({ processes }) => processes.length)).toEqual([0, 1, 0]);
+  });
+});
