@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const TOGETHER = [
   'artifact-cache',
   'bad-files',
+  'between',
   'built-in-benchmarks',
   'cheating-suts',
   'command-line',

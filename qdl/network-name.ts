@@ -143,8 +143,8 @@ function nodeCallOf(
 ): KeptCall['nodes'][number] {
   if (answer.status === 'rejected') {
     const failure = messageOf(answer.reason);
-    return { address, name: null, identity: null, roundTripNs: null, failure };
+    return { address, name: null, identity: null, roundTripNs: null, failure, path: null };
   }
-  const { name, identity, roundTripNs } = answer.value;
-  return { address, name, identity, roundTripNs, failure: null };
+  const { name, identity, roundTripNs, path } = answer.value;
+  return { address, name, identity, roundTripNs, failure: null, path };
 }

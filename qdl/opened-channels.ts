@@ -29,28 +29,42 @@ export function partLimits(
   };
 }
 
+/** The usual causes of an address that leads to several nodes, and what to do. */
+export const BALANCED: string =
+  'a load balancer stands before the nodes (the ClusterIP of a Kubernetes Service, a virtual IP, a proxy or ' +
+  'service mesh). Name each node by an address of its own (in Kubernetes the name of the pod in a headless ' +
+  'Service)';
+
+/** What a node said of its identity, and where. */
+interface NodeIdentities {
+  readonly address: string;
+  /** Identities and who gave them ("Describe", "stream 0"); empty ones are none. */
+  readonly saidIdentities: readonly (readonly [by: string, identity: string])[];
+}
+
 /**
- * Every stream must lead to the node that answered Name at its address: behind an address that several
+ * Describe and every stream must lead to the node that answered Name at its address: behind an address that several
  * machines share, names would say nothing about who works.
  * @throws MlperfError `ERR_SUT_REFUSED` in the Network division.
  */
 export function requireOneNode(
-  channels: readonly SutChannel[],
-  opened: readonly Opened__Output[],
+  nodes: readonly NodeIdentities[],
   division: Division,
   name: NetworkName | undefined,
 ): void {
   if (division === 'open') return;
-  channels.forEach(({ place }, i) => {
-    const named = name?.nodes[place.nodeIndex]?.identity ?? '';
-    const identity = opened[i]?.nodeIdentity ?? '';
-    // A node of other make may have no identity.
-    if (named === '' || identity === '' || named === identity) return;
+  nodes.forEach(({ address, saidIdentities }, i) => {
+    // A node of other make may have no identity; then only its name tells it apart.
+    const all = [['Name', name?.nodes[i]?.identity ?? ''] as const, ...saidIdentities].filter(
+      ([, identity]) => identity !== '',
+    );
+    const [first] = all;
+    const other = all.find(([, identity]) => identity !== first?.[1]);
+    if (first === undefined || other === undefined) return;
     throw new MlperfError(
       'ERR_SUT_REFUSED',
-      `the address ${place.address} leads to several SUT nodes: another one answered Name than opened ` +
-        `stream ${place.streamOfNode}. Name each node by an address of its own (no load balancer, no virtual ` +
-        'IP), or run with --division open',
+      `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
+        `${BALANCED}, or run with --division open`,
     );
   });
 }

@@ -10,6 +10,7 @@ import { askSystems, type NodeSystem } from './node-systems.ts';
 const TCP_CONNECTS = 5;
 const NAME_CALLS = 11;
 const TCP_CONNECT_TIMEOUT_MS = 1_000;
+const NEW_CONNECTIONS = 4;
 
 /**
  * Looks at one node: round trips, what it says of itself and of its machine. No load; a run that goes on there is not
@@ -21,7 +22,7 @@ export async function probeNode(address: string, settings: DispatchSettings): Pr
   const client = new ControlClient(address, settings);
   try {
     // The first one connects, and is none of the round trips.
-    const { name } = await client.name();
+    const { name, identity, path } = await client.name();
     const nameRoundTripNs: number[] = [];
     for (let i = 0; i < NAME_CALLS; i += 1) nameRoundTripNs.push((await client.name()).roundTripNs);
     const tcpConnectNs = await tcpConnects(address);
@@ -38,6 +39,12 @@ export async function probeNode(address: string, settings: DispatchSettings): Pr
       remoteAddress,
       tcpConnectNs,
       nameRoundTripNs,
+      path,
+      identities: distinct([
+        identity,
+        description?.nodeIdentity ?? '',
+        ...(await identitiesBeside(address, settings)),
+      ]),
       description: description === undefined ? null : descriptionIn(description),
       system,
       whyNoSystem: whyMissing,
@@ -45,6 +52,25 @@ export async function probeNode(address: string, settings: DispatchSettings): Pr
   } finally {
     client.close();
   }
+}
+
+/** Who answers on new connections: a load balancer shows itself where each may go to another node. */
+async function identitiesBeside(address: string, settings: DispatchSettings): Promise<string[]> {
+  const clients = Array.from(
+    { length: NEW_CONNECTIONS },
+    () => new ControlClient(address, settings),
+  );
+  try {
+    const names = await Promise.all(clients.map((client) => client.name()));
+    return names.map(({ identity }) => identity);
+  } finally {
+    for (const client of clients) client.close();
+  }
+}
+
+/** Each once; a node of other make may have none. */
+function distinct(identities: readonly string[]): string[] {
+  return [...new Set(identities.filter((identity) => identity !== ''))];
 }
 
 async function tcpConnects(address: string): Promise<number[]> {

@@ -146,10 +146,10 @@ export class QueryDispatchLibrary implements SystemUnderTest {
     );
     this.#channels.forEach((channel, i) => {
       const answer = opened[i] as Opened__Output; // One per channel.
-      this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel.compressionCheck);
+      this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel);
       channel.requireCredit();
     });
-    requireOneNode(this.#channels, opened, this.#settings.division, this.#names.last);
+    requireOneNode(this.nodes, this.#settings.division, this.#names.last);
     dispatcher.begin({
       channels: this.#channels,
       router: createRouter(policy, this.#channels),

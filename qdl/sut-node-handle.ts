@@ -10,11 +10,13 @@ import type {
 } from '../shared/evidence/network-evidence.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../shared/evidence/payload-digest.ts';
 import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
+import type { SutChannel } from './channel/sut-channel.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { toDescription, toStream } from './evidence/from-wire.ts';
 import { ControlClient } from './node/control-client.ts';
 import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
+import { BALANCED } from './opened-channels.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
@@ -37,6 +39,7 @@ export class SutNodeHandle {
   readonly #streams: StreamEvidence[] = [];
   #description: DescribeResponse__Output | undefined;
   #theirs: NodeLedger | undefined;
+  #ledgerIdentity = '';
   #ledgerMissing = 'it was not asked: the node was lost, or the run did not come to its end';
   #differences: readonly string[] = [];
 
@@ -104,8 +107,11 @@ export class SutNodeHandle {
    * Keeps what the node chose for a stream.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when it does not do what it was asked and offered.
    */
-  addOpened(opened: Opened__Output, compressionCheck: StreamEvidence['compressionCheck']): void {
-    this.#streams.push(toStream(opened, compressionCheck));
+  addOpened(
+    opened: Opened__Output,
+    { compressionCheck, own }: Pick<SutChannel, 'compressionCheck' | 'own'>,
+  ): void {
+    this.#streams.push(toStream(opened, compressionCheck, own));
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw new MlperfError(
         'ERR_WIRE_PROTOCOL',
@@ -124,10 +130,18 @@ export class SutNodeHandle {
     return this.#differences;
   }
 
-  /** Identities that were given in Describe and on the streams: one, unless the address is shared. */
+  /** Identities that were given in Describe and on the streams, and by which of them. */
+  get saidIdentities(): readonly (readonly [by: string, identity: string])[] {
+    const ofStreams = this.#streams.map(
+      ({ nodeIdentity }, i) => [`stream ${i}`, nodeIdentity] as const,
+    );
+    const said = [['Describe', this.#description?.nodeIdentity ?? ''] as const, ...ofStreams];
+    return said.filter(([, identity]) => identity !== '');
+  }
+
+  /** The identities without who gave them: one, unless the address is shared. */
   get identities(): ReadonlySet<string> {
-    const all = [this.#description, ...this.#streams].map((answer) => answer?.nodeIdentity ?? '');
-    return new Set(all.filter((identity) => identity !== ''));
+    return new Set(this.saidIdentities.map(([, identity]) => identity));
   }
 
   /** Gives up the comparison of ledgers; the evidence tells why. */
@@ -147,6 +161,7 @@ export class SutNodeHandle {
       ours: this.ledger.toCounts(),
       theirs: this.#theirs ?? null,
       ledgerMissing: this.#theirs === undefined ? this.#ledgerMissing : null,
+      ledgerIdentity: this.#ledgerIdentity,
       differences: this.#differences,
     };
   }
@@ -159,6 +174,13 @@ export class SutNodeHandle {
         return [];
       }
       const ours = this.ledger.toCounts();
+      this.#ledgerIdentity = answer.nodeIdentity;
+      if (this.#isOfAnother(answer.nodeIdentity)) {
+        this.#ledgerMissing = 'another SUT node answered for it';
+        return [
+          `the address ${this.address} led to another SUT node when its ledger was asked for: ${BALANCED}`,
+        ];
+      }
       if (!answer.known) {
         this.#ledgerMissing = 'the node knows nothing of this run';
         return ours.partCount === 0 ? [] : [`SUT node ${this.address} knows nothing of this run`];
@@ -171,6 +193,12 @@ export class SutNodeHandle {
       this.#ledgerMissing = `the node did not tell it: ${messageOf(error)}`;
       return [`SUT node ${this.address} did not tell its ledger: ${messageOf(error)}`];
     }
+  }
+
+  /** True for an identity that the node gave nowhere before; one that gives none is not told apart. */
+  #isOfAnother(identity: string): boolean {
+    const { identities } = this;
+    return identity !== '' && identities.size > 0 && !identities.has(identity);
   }
 
   /** @throws MlperfError `ERR_SUT_REFUSED` */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type {
   HostEvidence,
   NameCall,
@@ -44,6 +45,23 @@ const counts = {
   payloadDigest: z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
 };
 
+const ends = z.object({
+  localAddress: z.string(),
+  localPort: count,
+  remoteAddress: z.string(),
+  remotePort: count,
+});
+
+const headers = z.array(z.object({ name: z.string(), value: z.string() }));
+
+const path: z.ZodType<CallPath> = z.object({
+  loadgen: ends.nullable(),
+  sut: ends.nullable(),
+  requestHeaders: headers.nullable(),
+  requestHeadersLeftOut: count,
+  responseHeaders: headers,
+});
+
 const nameCall: z.ZodType<NameCall> = z.object({
   name: z.string().nullable(),
   failure: z.string().nullable(),
@@ -55,6 +73,7 @@ const nameCall: z.ZodType<NameCall> = z.object({
       identity: z.string().nullable(),
       roundTripNs: count.nullable(),
       failure: z.string().nullable(),
+      path: path.nullable(),
       tcpConnectNs: count.nullable(),
       remoteAddress: z.string().nullable(),
     }),
@@ -88,17 +107,26 @@ const node: z.ZodType<NodeEvidence> = z.object({
       features: z.array(z.string()),
       limits: limits.nullable(),
       compressionCheck: z.enum(['checked', 'unknown']),
+      path,
     }),
   ),
   digestPerMillion: count,
   ours: z.object(counts),
-  theirs: z.object({ ...counts, encodings: z.array(encoding), streamCount: count }).nullable(),
+  theirs: z
+    .object({
+      ...counts,
+      encodings: z.array(encoding),
+      streamCount: count,
+      repeatedStreamCount: count,
+    })
+    .nullable(),
   ledgerMissing: z.string().nullable(),
+  ledgerIdentity: z.string(),
   differences: z.array(z.string()),
 });
 
 /** Rules that every audit judges; equal to what composeAudit makes (a test sees to that). */
-const RULE_COUNT = 21;
+const RULE_COUNT = 22;
 
 /** Form of `network_audit.json`. */
 export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
@@ -143,7 +171,7 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
       .array(
         z.object({
           id: z.string(),
-          kind: z.enum(['rule', 'topology']),
+          kind: z.enum(['rule', 'topology', 'path']),
           rule: z.string(),
           source: z.string(),
           verdict: z.enum(['holds', 'broken', 'not-provable']),

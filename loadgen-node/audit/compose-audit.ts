@@ -5,6 +5,7 @@ import {
   type AuditFinding,
   type NetworkAudit,
 } from './network-audit.ts';
+import { judgePath } from './path-rules.ts';
 import { judgeQueries } from './query-rules.ts';
 import { judgeSystem } from './system-rules.ts';
 
@@ -17,7 +18,7 @@ export function composeAudit(facts: AuditFacts): NetworkAudit {
     loadgenNode,
     nameCalls,
     nodes,
-    rules: [...judgeName(facts), ...judgeQueries(facts), ...judgeSystem(facts)],
+    rules: [...judgeName(facts), ...judgeQueries(facts), ...judgeSystem(facts), judgePath(facts)],
   };
 }
 

@@ -3,12 +3,19 @@ import { brokenFindings } from './compose-audit.ts';
 import type { AuditFinding, AuditVerdict, NetworkAudit } from './network-audit.ts';
 
 const LINE_WIDTH = 100;
-const LABEL_WIDTH = 14;
+const LABEL_WIDTH = 16;
 
 const LABELS: Readonly<Record<AuditVerdict, string>> = {
   holds: 'HOLDS',
   broken: 'BROKEN',
   'not-provable': 'NOT PROVABLE',
+};
+
+/** How a finding is told from one about a rule. */
+const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
+  rule: '',
+  topology: ' *',
+  path: ' +',
 };
 
 const WHAT_IT_SHOWS = [
@@ -17,6 +24,8 @@ const WHAT_IT_SHOWS = [
     'without changing its length is found among the digested samples only (--digest 100: all).',
   'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
     'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
+  'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the ' +
+    'SUT. A proxy that takes over addresses, ports and headers of both ends on purpose is not found.',
   'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
     'that is for the submission and its review.',
 ];
@@ -47,7 +56,7 @@ export function explainAudit(audit: NetworkAudit): string {
 }
 
 function explainFinding({ verdict, kind, rule, source, why, evidence }: AuditFinding): string[] {
-  const label = kind === 'topology' ? `${LABELS[verdict]} *` : LABELS[verdict];
+  const label = `${LABELS[verdict]}${KIND_MARKS[kind]}`;
   return [
     ...wrap(rule, LABEL_WIDTH, label),
     ...wrap(why, LABEL_WIDTH),
@@ -61,7 +70,7 @@ function summaryOf(audit: NetworkAudit): string[] {
   const count = (verdict: AuditVerdict): number =>
     audit.rules.filter((one) => one.verdict === verdict).length;
   const broken = brokenFindings(audit);
-  const names = broken.map(({ id, kind }) => (kind === 'topology' ? `${id} (topology)` : id));
+  const names = broken.map(({ id, kind }) => (kind === 'rule' ? id : `${id} (${kind})`));
   const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
   const text =
     `${audit.rules.length} rules: ${count('holds')} hold, ${count('not-provable')} not provable by this ` +

@@ -159,11 +159,13 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
     const addresses = silent.map(({ address }) => address);
     return notProvable('A node tells no identity; only its name tells it apart.', addresses);
   }
-  return holds('Name, Describe and every stream of an address gave one and the same identity.');
+  return holds(
+    'Name, Describe, every stream and the ledger of an address gave one and the same identity.',
+  );
 }
 
-/** Identities that an address gave in Name, Describe and Opened; empty ones are none. */
-function identitiesOf(
+/** Identities that an address gave in Name, Describe, Opened and Ledger; empty ones are none. */
+export function identitiesOf(
   address: string,
   calls: readonly NameCall[],
   nodes: AuditFacts['nodes'],
@@ -173,6 +175,7 @@ function identitiesOf(
     ...answersOf(address, calls).map(({ identity }) => identity),
     node?.description?.nodeIdentity,
     ...(node?.streams ?? []).map(({ nodeIdentity }) => nodeIdentity),
+    node?.ledgerIdentity,
   ];
   return new Set(all.flatMap((identity) => (identity ? [identity] : [])));
 }

@@ -5,7 +5,7 @@ import type {
 } from '../../shared/evidence/network-evidence.ts';
 
 /** Version of the form of `network_audit.json`; a reader refuses any other. */
-export const AUDIT_SCHEMA_VERSION = 1;
+export const AUDIT_SCHEMA_VERSION = 2;
 
 /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
 export type AuditVerdict = 'holds' | 'broken' | 'not-provable';
@@ -14,8 +14,11 @@ export type AuditVerdict = 'holds' | 'broken' | 'not-provable';
 export interface AuditFinding {
   /** Stable word. */
   readonly id: string;
-  /** `topology`: how the machines stand to one another, not what the software did. */
-  readonly kind: 'rule' | 'topology';
+  /**
+   * `topology`: how the machines stand to one another, not what the software did. `path`: a finding of longhaul about
+   * what stands between them; the rules forbid none of that in so many words.
+   */
+  readonly kind: 'rule' | 'topology' | 'path';
   /** The rule in short, in our words. */
   readonly rule: string;
   /** Where the rule stands. */

@@ -19,6 +19,7 @@ import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
+import { pathNotes, pathProblems } from './path-notes.ts';
 import type { RunPlan } from './run-plan.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
 
@@ -66,11 +67,12 @@ export class RunJudge {
       ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),
+      ...pathNotes(audit),
       ...selfCheckMarks(selfCheck),
       ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];
-    const broken = brokenRules(audit, plan.output);
+    const broken = [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)];
     const details = [
       dataSetDetail(dataSetCheck),
       ...modelDetails(audit.nodes),

@@ -4,6 +4,7 @@ import type { NicFacts, SystemFacts } from '../../shared/host/system-facts.ts';
 import { formatRate } from '../bandwidth/link-rate.ts';
 import type { LinkFacts } from '../submission/system/facts-file.ts';
 import { linkRateMbps } from '../submission/system/link-facts.ts';
+import { betweenFinding } from './between-finding.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
 import { median, minimum } from './numbers.ts';
 import type { TcpInfo } from './tcp-info.ts';
@@ -39,10 +40,16 @@ export function wayFindings(measured: MeasuredLink): DoctorFinding[] {
         'within one machine (loopback, or one boot id): no network is measured',
         'measure from another machine; as a trial of settings it is fine',
       ),
+      betweenFinding(measured.probe),
       roundTrip(measured),
     ];
   }
-  return [...cardFindings(measured), mtu(measured), roundTrip(measured)];
+  return [
+    ...cardFindings(measured),
+    betweenFinding(measured.probe),
+    mtu(measured),
+    roundTrip(measured),
+  ];
 }
 
 /** Smallest round trip of a link in ns: a TCP connect where there was one, else of Name; null unknown. */

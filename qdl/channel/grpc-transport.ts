@@ -1,8 +1,10 @@
-import { type Channel, type StatusObject, status } from '@grpc/grpc-js';
+import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
 import type { WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../shared/wire/sut-contract.ts';
+import { responseHeadersOf } from '../evidence/call-path.ts';
+import { socketEndsOf } from '../node/socket-ends.ts';
 import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
 import type { GrpcConnection } from './grpc-connections.ts';
 import {
@@ -35,6 +37,7 @@ const WRITES_IN_FLIGHT_MAX = 2;
 /** Parts that were handed over and are still in the list, at most. */
 const SENT_PARTS_MAX = 1024;
 
+type Channel = ReturnType<Client['getChannel']>;
 type Call = ReturnType<Channel['createCall']>;
 
 /**
@@ -45,6 +48,7 @@ type Call = ReturnType<Channel['createCall']>;
  * leave together, each as a message of its own ({@link FramedBytes}), so that nothing waits for another.
  */
 export class GrpcTransport implements PartTransport {
+  readonly #channel: Channel;
   readonly #call: Call;
   readonly #payloads: SamplePayloads;
   readonly #events: TransportEvents;
@@ -70,13 +74,18 @@ export class GrpcTransport implements PartTransport {
   ) {
     this.#payloads = payloads;
     this.#events = events;
-    this.#call = client
-      .getChannel()
-      .createCall(INFER_METHOD.path, Number.POSITIVE_INFINITY, null, null, null);
+    this.#channel = client.getChannel();
+    this.#call = this.#channel.createCall(
+      INFER_METHOD.path,
+      Number.POSITIVE_INFINITY,
+      null,
+      null,
+      null,
+    );
     // A copy: grpc-js adds to it.
     this.#call.start(metadata.clone(), {
       // The node has accepted the stream: from here on the call is complete inside grpc-js.
-      onReceiveMetadata: () => this.#onMetadata(),
+      onReceiveMetadata: (answer) => this.#onMetadata(answer),
       onReceiveMessage: (message: Buffer) => this.#onMessage(message),
       onReceiveStatus: (end) => this.#onStatus(end),
     });
@@ -200,16 +209,21 @@ export class GrpcTransport implements PartTransport {
     this.#call.halfClose();
   }
 
-  #onMetadata(): void {
+  #onMetadata(answer: Metadata): void {
     const isCompressed = isCompressedByGrpc(this.#call);
     if (isCompressed === true) {
       const details =
-        'it compresses messages by gRPC itself, which the rules leave to the sample library; switch that off there';
+        'it compresses messages by gRPC itself, which the rules leave to the sample library; switch that off there, ' +
+        'or in the proxy before it';
       this.#call.cancelWithStatus(status.FAILED_PRECONDITION, details);
       return;
     }
     if (isCompressed === false) this.#events.onUncompressed();
     this.#passesFrames = passFramedBytes(this.#call);
+    this.#events.onAccepted({
+      loadgen: socketEndsOf(this.#channel),
+      responseHeaders: responseHeadersOf(answer),
+    });
   }
 
   #onMessage(message: Buffer): void {

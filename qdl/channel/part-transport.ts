@@ -1,3 +1,5 @@
+import type { OwnSide } from '../../shared/evidence/call-path.ts';
+
 /** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
 export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
 
@@ -35,6 +37,8 @@ export interface StreamEnd {
 export interface TransportEvents {
   /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
   onUncompressed(): void;
+  /** The node has accepted the stream: what this end knows of the call. Comes before any message. */
+  onAccepted(own: OwnSide): void;
   /** A message of the node. The bytes are the receiver's. */
   onMessage(bytes: Buffer): void;
   /** The socket has taken so many payload bytes of parts: perhaps there is room again. */

@@ -3,6 +3,7 @@ import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../shared/evidence/network-evidence.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
@@ -60,6 +61,8 @@ export class SutChannel implements TransportEvents {
   readonly place: ChannelPlace;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
+  /** What this end knows of the stream's call. After Opened. */
+  own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
@@ -201,6 +204,10 @@ export class SutChannel implements TransportEvents {
 
   onUncompressed(): void {
     this.compressionCheck = 'checked';
+  }
+
+  onAccepted(own: OwnSide): void {
+    this.own = own;
   }
 
   onWritten(): void {

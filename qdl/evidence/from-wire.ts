@@ -1,11 +1,13 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { NodeLimits__Output } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import type {
   NodeDescription,
   NodeLimitsEvidence,
   StreamEvidence,
 } from '../../shared/evidence/network-evidence.ts';
+import { callPathOf } from './call-path.ts';
 
 /** What a node said of itself, as plain values. */
 export function toDescription(
@@ -44,10 +46,11 @@ export function toDescription(
   };
 }
 
-/** What a node chose for a stream, as plain values. */
+/** What a node chose for a stream, as plain values. @param own What this end knows of the stream's call. */
 export function toStream(
   opened: Opened__Output,
   compressionCheck: StreamEvidence['compressionCheck'],
+  own: OwnSide,
 ): StreamEvidence {
   return {
     protocolVersion: opened.protocolVersion,
@@ -57,6 +60,7 @@ export function toStream(
     features: [...opened.features],
     limits: toLimits(opened.limits),
     compressionCheck,
+    path: callPathOf(own, opened.seen),
   };
 }
 

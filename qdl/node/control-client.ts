@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
@@ -8,11 +8,14 @@ import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/Re
 import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
+import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../shared/security/client-security.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
+import { callPathOf, responseHeadersOf } from '../evidence/call-path.ts';
 import { unreachableMessage } from './connection-errors.ts';
 import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
+import { socketEndsOf } from './socket-ends.ts';
 
 /** A node's answer to Name and how long the round trip took. */
 export interface NodeName {
@@ -21,6 +24,8 @@ export interface NodeName {
   /** Identity of the node's process. */
   readonly identity: string;
   readonly roundTripNs: number;
+  /** The call as both ends saw it. */
+  readonly path: CallPath;
 }
 
 /** Longer names help nobody, and a name is printed and logged in one line. */
@@ -56,9 +61,13 @@ export class ControlClient {
    */
   async name(): Promise<NodeName> {
     const nonce = randomInt(1, 2 ** 47);
+    let headers = new Metadata();
     const begin = performance.now();
     const response = await this.#call<NameResponse__Output>('Name', (deadline, callback) => {
-      this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
+      const call = this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
+      call.on('metadata', (answer: Metadata) => {
+        headers = answer;
+      });
     });
     const roundTripNs = Math.round((performance.now() - begin) * 1e6);
     if (response.nonce !== nonce) {
@@ -84,6 +93,13 @@ export class ControlClient {
       name: response.name,
       identity: response.nodeIdentity,
       roundTripNs,
+      path: callPathOf(
+        {
+          loadgen: socketEndsOf(this.#client.getChannel()),
+          responseHeaders: responseHeadersOf(headers),
+        },
+        response.seen,
+      ),
     };
   }
 

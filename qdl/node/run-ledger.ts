@@ -71,6 +71,7 @@ export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
       compression: compression || 'identity',
     })),
     streamCount: ledger.streamCount,
+    repeatedStreamCount: ledger.repeatedStreamCount,
   };
 }
 
@@ -107,8 +108,12 @@ export function compareLedgers(
   );
   // A node of other make need not tell how many there were: 0 is what it leaves out.
   if (theirs.streamCount !== 0 && theirs.streamCount !== streamCount) {
+    const repeated =
+      theirs.repeatedStreamCount > 0
+        ? ` (${theirs.repeatedStreamCount} with the number of another one: something between repeated an Open)`
+        : '';
     differences.push(
-      `streams: the LoadGen node opened ${streamCount}, SUT node ${node} counted ${theirs.streamCount}`,
+      `streams: the LoadGen node opened ${streamCount}, SUT node ${node} counted ${theirs.streamCount}${repeated}`,
     );
   }
   const others = theirs.encodings.filter(

@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { CallPath } from './call-path.ts';
 
 /**
  * What a QDL knows of a run over a network, as plain values: the ground of `network_audit.json`.
@@ -47,6 +48,8 @@ export interface NodeNameCall {
   /** From the question to the answer, which repeats the question's random number, in ns. */
   readonly roundTripNs: number | null;
   readonly failure: string | null;
+  /** The call as both ends saw it; null when there was no answer. */
+  readonly path: CallPath | null;
   /**
    * Time of a plain TCP connect to the same address, measured beside the question, in ns; null when
    * none came about in time.
@@ -76,6 +79,8 @@ export interface LedgerCounts {
 export interface NodeLedger extends LedgerCounts {
   readonly encodings: readonly PayloadEncoding[];
   readonly streamCount: number;
+  /** Of them those with the number of an earlier one: an Open that was repeated. */
+  readonly repeatedStreamCount: number;
 }
 
 /** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none. */
@@ -98,6 +103,8 @@ export interface StreamEvidence {
   readonly limits: NodeLimitsEvidence | null;
   /** `checked`: the node does not compress its messages by gRPC; `unknown`: this could not be looked at. */
   readonly compressionCheck: 'checked' | 'unknown';
+  /** Its call as both ends saw it. */
+  readonly path: CallPath;
 }
 
 /** What a machine says of itself. */
@@ -147,6 +154,8 @@ export interface NodeEvidence {
   /** Null: not asked, or the node has no Ledger; `ledgerMissing` says which. */
   readonly theirs: NodeLedger | null;
   readonly ledgerMissing: string | null;
+  /** Identity of the node whose ledger was told; empty where nobody told one. */
+  readonly ledgerIdentity: string;
   /** Differences between the two in words; empty when they agree, or were not compared. */
   readonly differences: readonly string[];
 }

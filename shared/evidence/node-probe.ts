@@ -1,6 +1,7 @@
 import type { ComponentVersion } from '../host/component-versions.ts';
 import type { SystemFacts } from '../host/system-facts.ts';
 import type { TuningFacts } from '../host/tuning-facts.ts';
+import type { CallPath } from './call-path.ts';
 
 /** `to-sut`: as queries go. `from-sut`: as responses go. */
 export type LinkDirection = 'to-sut' | 'from-sut';
@@ -44,6 +45,10 @@ export interface NodeProbe {
   /** TCP connects that were answered, and round trips of Name on one connection, in ns. */
   readonly tcpConnectNs: readonly number[];
   readonly nameRoundTripNs: readonly number[];
+  /** A call of Name as both ends saw it. */
+  readonly path: CallPath;
+  /** Identities that answered at the address, on connections of their own and in Describe, each once. */
+  readonly identities: readonly string[];
   /** Null from a node that does not describe itself. */
   readonly description: NodeDescription | null;
   /** Null where the node tells nothing of its machine. */

@@ -7,6 +7,7 @@ import {
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
 import { type CallRule, callRule } from './call-rules.ts';
+import { lookAtCall } from './call-seen.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
@@ -93,6 +94,7 @@ function admit(
   if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
   else rules.guard.touch(peerOf(socket));
   watchMessages(stream, rule, rules);
+  if (rule.isSeen) lookAtCall(stream, headers, peerOf(socket));
   return true;
 }
 
@@ -115,7 +117,8 @@ function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal |
   // well: grpc-js would expand such a message on the thread that serves everybody.
   const details =
     `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
-    'samples are compressed by the sample library, see Encoding.compression';
+    'samples are compressed by the sample library, see Encoding.compression; ' +
+    'where the LoadGen node sent none, a proxy between the two compresses: switch that off there';
   return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
 }
 

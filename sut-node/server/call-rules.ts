@@ -1,4 +1,8 @@
-import { INFER_METHOD, LINK_TEST_METHOD } from '../../shared/wire/sut-contract.ts';
+import {
+  INFER_METHOD,
+  LINK_TEST_METHOD,
+  SUT_SERVICE_NAME,
+} from '../../shared/wire/sut-contract.ts';
 import {
   FIRST_MESSAGE_BYTES_MAX,
   LINK_TEST_BYTES_MAX,
@@ -17,6 +21,8 @@ export interface CallRule {
   readonly bytesMax: number | undefined;
   /** Calls at once, of all connections, that share this rule; undefined: not counted here. */
   readonly callsMax: number | undefined;
+  /** True where the answer tells how the node sees the call (CallSeen). */
+  readonly isSeen: boolean;
   /** Longest life of a call whose first message has come in time, in ms; undefined: as `isLong` says. */
   readonly lifeMsMax: number | undefined;
 }
@@ -26,6 +32,7 @@ const UNARY: CallRule = {
   isLong: false,
   bytesMax: undefined,
   callsMax: undefined,
+  isSeen: false,
   lifeMsMax: undefined,
 };
 
@@ -33,6 +40,10 @@ const UNARY: CallRule = {
 const PROBE: CallRule = { ...UNARY, isOpen: true };
 
 const LONG: CallRule = { ...UNARY, isLong: true };
+
+/** The calls that show LoadGen what stands between: one on the control connection, and every stream. */
+const NAME: CallRule = { ...UNARY, isSeen: true };
+const INFER: CallRule = { ...LONG, isSeen: true };
 
 /** One question, whose answers may come for days. */
 const WATCH: CallRule = { ...LONG, bytesMax: FIRST_MESSAGE_BYTES_MAX };
@@ -53,7 +64,8 @@ const LINK_TEST: CallRule = {
 };
 
 const RULES: ReadonlyMap<string, CallRule> = new Map([
-  [INFER_METHOD.path, LONG],
+  [INFER_METHOD.path, INFER],
+  [`/${SUT_SERVICE_NAME}/Name`, NAME],
   [LINK_TEST_METHOD.path, LINK_TEST],
   ['/grpc.health.v1.Health/Check', PROBE],
   ['/grpc.health.v1.Health/List', PROBE],

@@ -66,6 +66,14 @@ export class DecoupledSocket extends Duplex {
     return this.#socket.remotePort;
   }
 
+  get localAddress(): string | undefined {
+    return this.#socket.localAddress;
+  }
+
+  get localPort(): number | undefined {
+    return this.#socket.localPort;
+  }
+
   override _read(): void {
     this.#socket.resume();
   }
@@ -150,11 +158,16 @@ export class DecoupledSocket extends Duplex {
   }
 }
 
+/** Both ends of a connection, as its socket has them. */
+export interface ConnectionPeer {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+}
+
 /** The peer of a connection as node:http2 shows it, which wraps a stream that is no socket. */
-export function peerOf(socket: object): {
-  remoteAddress?: string | undefined;
-  remotePort?: number | undefined;
-} {
+export function peerOf(socket: object): ConnectionPeer {
   const { stream } = socket as { stream?: unknown };
   return stream instanceof DecoupledSocket ? stream : socket;
 }

@@ -1,6 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { seenOf } from './call-seen.ts';
 import {
   type InferPeer,
   type InferServices,
@@ -107,6 +108,7 @@ function countsOf(ledger: RunLedger): object {
 
 function peerOf(call: InferCall): InferPeer {
   return {
+    seen: seenOf(call.metadata),
     write: (message) => call.write(message),
     end: (end: StreamEnd) => {
       if (end.code === 0) call.end();

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { CallSeen } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
@@ -45,6 +46,8 @@ const DRAIN_LULL_NS = 200_000_000;
 
 /** The other end of the stream, as gRPC shows it. */
 export interface InferPeer {
+  /** The call as the node sees it; null where nobody looked. */
+  readonly seen: CallSeen | null;
   /** Hands a message to gRPC; false when it holds enough, until {@link InferStream.drained}. */
   write(message: Buffer): boolean;
   /** Ends the stream behind what was written. */
@@ -209,7 +212,7 @@ export class InferStream implements SampleOwner {
     if (credit === undefined)
       throw resourceExhausted('the node has as many open streams as it takes');
     const ledger = services.ledgers.open(agreement.runId);
-    ledger.openStream(open.digestPerMillion);
+    ledger.openStream(open.digestPerMillion, open.streamIndex);
     const intake = new SampleIntake(services.limits, agreement, ledger);
     const takesFirstTokens = open.tokenLatencies;
     this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
@@ -227,6 +230,7 @@ export class InferStream implements SampleOwner {
           features: agreedFeatures(open.features),
           limits: services.wireLimits(),
           credit: { samples: credit.grantedSamples, bytes: credit.grantedBytes },
+          seen: this.#peer.seen,
         },
       }),
     );

@@ -27,6 +27,9 @@ const RECENT_RUNS_MAX = 1_024;
 /** Ids and query numbers of which a repeated one is noticed: more than a queue holds. */
 const REMEMBERED_MIN = 262_144;
 
+/** Streams of a run of which a repeated number is noticed: more than a run has. */
+const STREAM_INDICES_MAX = 1_024;
+
 /** What the node counted since its start, over all runs. */
 export interface NodeTotals {
   readonly runCount: number;
@@ -67,6 +70,9 @@ export class RunLedger {
   readonly failedByCode: number[] = [...NO_TOTALS.failedByCode];
   responseBytes = 0;
   streamCount = 0;
+  /** Of them those with the number of an earlier one. */
+  repeatedStreamCount = 0;
+  readonly #streamIndices = new Set<number>();
   /** Samples that got no answer because their stream was gone. Not on the wire. */
   droppedCount = 0;
   #openStreams = 0;
@@ -114,12 +120,17 @@ export class RunLedger {
     return this.#digest?.perMillion;
   }
 
-  /** @param digestPerMillion The same on all streams of the run: see {@link RunLedgers.check}. */
-  openStream(digestPerMillion: number): void {
+  /**
+   * @param digestPerMillion The same on all streams of the run: see {@link RunLedgers.check}.
+   * @param streamIndex Number of the stream; the numbers of the first {@link STREAM_INDICES_MAX} are remembered.
+   */
+  openStream(digestPerMillion: number, streamIndex: number): void {
     this.#digest ??= new PayloadDigestSum(digestPerMillion);
     assert.equal(this.#digest.perMillion, digestPerMillion);
     if (digestPerMillion > 0) this.#digester.prepare();
     this.streamCount += 1;
+    if (this.#streamIndices.has(streamIndex)) this.repeatedStreamCount += 1;
+    else if (this.#streamIndices.size < STREAM_INDICES_MAX) this.#streamIndices.add(streamIndex);
     this.#openStreams += 1;
   }
 
@@ -196,6 +207,7 @@ export class RunLedger {
       digestedSampleCount: this.#digest?.count ?? 0,
       encodings: this.#encodings.filter((encoding) => encoding !== undefined),
       streamCount: this.streamCount,
+      repeatedStreamCount: this.repeatedStreamCount,
     };
   }
 }

@@ -4,6 +4,7 @@ import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyRespo
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { MachineFacts } from '../operations/machine-facts.ts';
+import { seenOf } from './call-seen.ts';
 import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
 import type { InferStreams } from './infer-handler.ts';
 import type { InferServices } from './infer-stream.ts';
@@ -35,7 +36,8 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
   return {
     Name: (call, callback) => {
       const { nonce } = call.request;
-      callback(null, { name: facts.name, nonce, nodeIdentity: facts.identity });
+      const seen = seenOf(call.metadata);
+      callback(null, { name: facts.name, nonce, nodeIdentity: facts.identity, seen });
     },
     Describe: (_call, callback) => {
       callback(null, describeNode(facts, node.model(), node.limits()));
@@ -45,7 +47,7 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
     },
     Ledger: (call, callback) => {
       node.ledgers.toWire(call.request.runId).then(
-        (ledger) => callback(null, ledger),
+        (ledger) => callback(null, { ...ledger, nodeIdentity: facts.identity }),
         (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
       );
     },

@@ -131,7 +131,7 @@ describe('an address behind which another node answers than the one that has the
   it('is refused in the Network division', async () => {
     const list = await nodes.start(behaviour);
     await expect(openQdl(list, payloads)).rejects.toThrow(
-      /the address 127\.0\.0\.1:\d+ leads to several SUT nodes: .*no load balancer.*--division open/,
+      /the address 127\.0\.0\.1:\d+ leads to several SUT nodes: .*ClusterIP of a Kubernetes Service.*--division open/,
     );
   });
 

@@ -69,6 +69,7 @@ describe('a SUT node of other make', () => {
       'compression-by-library',
       'settings-named',
       'fabric',
+      'nothing-between',
     ]);
     // It listens on loopback, and that alone is broken.
     expect(idsOf(audit, 'broken')).toEqual(['separate-machines']);

@@ -88,7 +88,10 @@ it('finds a node that compresses messages by gRPC itself', async () => {
       payloadOf: () => new Uint8Array(0),
     };
     const never = (): void => {};
-    const events = { onUncompressed: never, onMessage: never, onWritten: never, onEnd: resolve };
+    const events = {
+      ...{ onUncompressed: never, onAccepted: never, onMessage: never, onWritten: never },
+      onEnd: resolve,
+    };
     new GrpcTransport({ client: other, metadata: new Metadata() }, payloads, events).sendControl(
       Buffer.from('open'),
     );
@@ -125,6 +128,7 @@ it('use a send buffer again only when the socket has its bytes', async () => {
         if (message[0] === count + 1) resolve();
       },
       onUncompressed: () => {},
+      onAccepted: () => {},
       onWritten: () => {},
       onEnd: ({ details }: StreamEnd) => reject(new Error(details)),
     };

@@ -1,4 +1,5 @@
 import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
+import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type {
   HostEvidence,
   LedgerCounts,
@@ -36,6 +37,34 @@ export function ledgerCounts(fields: Partial<LedgerCounts> = {}): LedgerCounts {
   };
 }
 
+/** A call with nothing between the two ends, as a LoadGen node makes it and longhaul answers it. */
+export function directPath(fields: Partial<CallPath> = {}): CallPath {
+  return {
+    loadgen: {
+      ...{ localAddress: '10.0.0.1', localPort: 41_000 },
+      ...{ remoteAddress: '10.0.1.1', remotePort: 50_051 },
+    },
+    sut: {
+      ...{ localAddress: '10.0.1.1', localPort: 50_051 },
+      ...{ remoteAddress: '10.0.0.1', remotePort: 41_000 },
+    },
+    requestHeaders: [
+      { name: 'grpc-accept-encoding', value: 'identity,deflate,gzip' },
+      { name: 'accept-encoding', value: 'identity' },
+      { name: 'user-agent', value: 'grpc-node-js/1.14.7' },
+      { name: 'content-type', value: 'application/grpc' },
+      { name: 'te', value: 'trailers' },
+      { name: 'authorization', value: '' },
+    ],
+    requestHeadersLeftOut: 0,
+    responseHeaders: [
+      { name: 'content-type', value: 'application/grpc+proto' },
+      { name: 'date', value: '' },
+    ],
+    ...fields,
+  };
+}
+
 /** A node of longhaul on a machine of its own that did everything right. */
 export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): NodeEvidence {
   const identity = `identity of ${name}`;
@@ -64,6 +93,7 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
         features: ['payload-digests'],
         limits: null,
         compressionCheck: 'checked',
+        path: directPath(),
       },
     ],
     digestPerMillion: 1_000_000,
@@ -72,8 +102,10 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
       ...ledgerCounts(),
       encodings: [{ form: 'jpeg', compression: 'identity' }],
       streamCount: 1,
+      repeatedStreamCount: 0,
     },
     ledgerMissing: null,
+    ledgerIdentity: identity,
     differences: [],
     ...fields,
   };
@@ -95,6 +127,7 @@ export function nameCall(
       identity: description?.nodeIdentity ?? '',
       roundTripNs: 2.5e6,
       failure: null,
+      path: directPath(),
       tcpConnectNs: 2e6,
       remoteAddress: `10.0.1.${i + 1}`,
       ...fields,

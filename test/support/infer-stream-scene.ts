@@ -87,6 +87,7 @@ export class InferStreamScene {
       wireLimits: () => SCENE_LIMITS,
     };
     const peer = {
+      seen: null,
       write: (message: Buffer) => {
         this.messages.push(message);
         if (isResponses(message)) this.onWrite();

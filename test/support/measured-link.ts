@@ -4,6 +4,7 @@ import type { LinkTestOutcome, NodeProbe } from '../../shared/evidence/node-prob
 import { gatherSystemFacts } from '../../shared/host/gather-system-facts.ts';
 import { machineAt } from '../../shared/host/machine-source.ts';
 import type { NicFacts, SystemFacts } from '../../shared/host/system-facts.ts';
+import { directPath } from './audit-facts.ts';
 
 const MIB = 1024 ** 2;
 
@@ -69,6 +70,8 @@ export async function madeUpLink(change: LinkChange = {}): Promise<MeasuredLink>
     remoteAddress: '10.0.0.2',
     tcpConnectNs: [ns, 1.1 * ns],
     nameRoundTripNs: [1.2 * ns, 1.3 * ns, 1.4 * ns],
+    path: directPath(),
+    identities: ['far'],
     description: {
       software: 'longhaul',
       softwareVersion: '0.1.0',

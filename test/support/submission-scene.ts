@@ -190,7 +190,12 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
       host: hostFacts('sut-a'),
     },
     ours: counts,
-    theirs: { ...counts, encodings: [{ form: 'jpeg', compression: 'identity' }], streamCount: 1 },
+    theirs: {
+      ...counts,
+      encodings: [{ form: 'jpeg', compression: 'identity' }],
+      streamCount: 1,
+      repeatedStreamCount: 0,
+    },
   });
   const facts = auditFacts([node]);
   const { queryCount } = counts;

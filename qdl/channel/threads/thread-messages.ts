@@ -1,3 +1,4 @@
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { DispatchSettings } from '../../dispatch-settings.ts';
 import type { OutgoingPart, OutgoingSample } from '../part-transport.ts';
 
@@ -26,6 +27,7 @@ export type ToThread =
 /** From a thread. */
 export type FromThread =
   | { readonly kind: 'uncompressed'; readonly stream: number }
+  | { readonly kind: 'accepted'; readonly stream: number; readonly own: OwnSide }
   | { readonly kind: 'message'; readonly stream: number; readonly message: Uint8Array }
   | { readonly kind: 'written'; readonly stream: number; readonly bytes: number }
   | {

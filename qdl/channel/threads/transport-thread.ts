@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { GrpcConnections } from '../grpc-connections.ts';
 import { GrpcTransport } from '../grpc-transport.ts';
 import { SharedReader } from './shared-reader.ts';
@@ -56,6 +57,7 @@ function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' 
       tell({ kind: 'message', stream, message: copy }, [copy.buffer]);
     },
     onUncompressed: () => tell({ kind: 'uncompressed', stream }),
+    onAccepted: (own: OwnSide) => tell({ kind: 'accepted', stream, own }),
     onWritten: (bytes: number) => tell({ kind: 'written', stream, bytes }),
     onEnd: ({ code, details }: { code: number; details: string }) => {
       transports.delete(stream);

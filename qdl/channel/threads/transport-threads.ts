@@ -155,6 +155,8 @@ class RemoteTransport implements PartTransport {
   onThreadMessage(message: FromThread): void {
     if (message.kind === 'uncompressed') {
       this.#events.onUncompressed();
+    } else if (message.kind === 'accepted') {
+      this.#events.onAccepted(message.own);
     } else if (message.kind === 'message') {
       const { buffer, byteOffset, byteLength } = message.message;
       this.#events.onMessage(Buffer.from(buffer, byteOffset, byteLength));

@@ -41,8 +41,8 @@ describe('network_audit.json', () => {
     ['is cut off', (text) => text.slice(0, 500), /is not JSON/],
     [
       'is of another version',
-      (text) => text.replace('"schemaVersion": 1', '"schemaVersion": 2'),
-      /schemaVersion: must be 1: the file is of another version/,
+      (text) => text.replace('"schemaVersion": 2', '"schemaVersion": 1'),
+      /schemaVersion: must be 2: the file is of another version/,
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [
@@ -53,7 +53,7 @@ describe('network_audit.json', () => {
     [
       'lacks a rule',
       (text) => JSON.stringify({ ...JSON.parse(text), rules: JSON.parse(text).rules.slice(1) }),
-      /rules: must be the 21 rules that are judged, each once/,
+      /rules: must be the 22 rules that are judged, each once/,
     ],
     ['lacks a field', (text) => text.replace('"division"', '"divisoin"'), /run\.division/],
     [
@@ -76,7 +76,7 @@ describe('explainAudit', () => {
     for (const { rule } of audit.rules) {
       expect(text.replaceAll(/\s+/g, ' ')).toContain(rule);
     }
-    expect(text).toMatch(/\n21 rules: 19 hold, 2 not provable by this protocol, 0 broken\.\n/);
+    expect(text).toMatch(/\n22 rules: 20 hold, 2 not provable by this protocol, 0 broken\.\n/);
     expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
 

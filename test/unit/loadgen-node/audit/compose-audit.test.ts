@@ -25,7 +25,10 @@ const good = auditFacts([a]);
 
 /** The node's ledger with other counts than ours. */
 function counting(fields: Partial<LedgerCounts>, node: NodeEvidence = a): NodeEvidence {
-  return { ...node, theirs: { ...ledgerCounts(fields), encodings: [], streamCount: 1 } };
+  return {
+    ...node,
+    theirs: { ...ledgerCounts(fields), encodings: [], streamCount: 1, repeatedStreamCount: 0 },
+  };
 }
 
 /** The facts with another node. */
@@ -120,6 +123,12 @@ describe('the rules about Name', () => {
       'one-node-one-identity',
       'broken',
     ],
+    [
+      'a ledger of another node',
+      withNode({ ...a, ledgerIdentity: 'another' }),
+      'one-node-one-identity',
+      'broken',
+    ],
     ['a run in which nobody was asked', { ...good, nameCalls: [] }, 'name-unique', 'not-provable'],
   ])('%s', (_case, facts, id, verdict) => {
     expect(findingOf(facts, id).verdict).toBe(verdict);
@@ -143,7 +152,7 @@ describe('the rules about Name', () => {
   );
 
   it('a node without identity cannot be told from another', () => {
-    const silent = { ...a, description: null, streams: [] };
+    const silent = { ...a, description: null, streams: [], ledgerIdentity: '' };
     expect(findingOf(auditFacts([silent]), 'one-node-one-identity')).toMatchObject({
       verdict: 'not-provable',
       evidence: [a.address],
@@ -257,7 +266,7 @@ describe('the rules about queries', () => {
 });
 
 describe('the rules about encodings and the run', () => {
-  const other = { ...a, theirs: { ...ledgerCounts(), encodings: [{ form: 'raw', compression: 'lz4' }], streamCount: 1 } }; // biome-ignore format: one line
+  const other = { ...a, theirs: { ...ledgerCounts(), encodings: [{ form: 'raw', compression: 'lz4' }], streamCount: 1, repeatedStreamCount: 0 } }; // biome-ignore format: one line
 
   it.each<[string, AuditFacts, string, string]>([
     [

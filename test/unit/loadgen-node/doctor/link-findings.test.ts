@@ -29,6 +29,7 @@ describe('a link', () => {
     expect(findings.map(({ id }) => id)).toEqual([
       'nic-loadgen',
       'nic-sut',
+      'between',
       'mtu',
       'round-trip',
       'http2-window-to-sut',

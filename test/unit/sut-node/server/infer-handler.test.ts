@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { status } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../../shared/process/logger.ts';
 import { InferStreams } from '../../../../sut-node/server/infer-handler.ts';
@@ -10,7 +10,10 @@ type Services = Parameters<InferStreams['handle']>[1];
 
 /** A call as far as a stream that was not opened needs one. */
 function callOf(ends: object[]): InferCall {
-  const call = Object.assign(new EventEmitter(), { getPeer: () => '127.0.0.1:1' });
+  const call = Object.assign(new EventEmitter(), {
+    getPeer: () => '127.0.0.1:1',
+    metadata: new Metadata(),
+  });
   call.on('error', (end) => ends.push(end));
   return call as unknown as InferCall;
 }

@@ -21,7 +21,7 @@ function scene(perMillion = ALL) {
   };
   const ledgers = new RunLedgers(digester);
   const ledger = ledgers.open('run');
-  ledger.openStream(perMillion);
+  ledger.openStream(perMillion, 0);
   return { asked, ledgers, ledger };
 }
 
@@ -98,7 +98,7 @@ describe('RunLedgers', () => {
     const finish = (runId: string): void => {
       ledgers.check(openOf({ runId }));
       const ledger = ledgers.open(runId);
-      ledger.openStream(0);
+      ledger.openStream(0, 0);
       ledger.closeStream();
     };
     const isKnown = async (runId: string) => (await ledgers.toWire(runId)).known;
@@ -116,7 +116,7 @@ describe('RunLedgers', () => {
     let nowMs = 0;
     const ledgers = new RunLedgers(undefined, () => nowMs);
     const ledger = ledgers.open('first');
-    ledger.openStream(0);
+    ledger.openStream(0, 0);
     ledger.countPart(0, 10);
     ledger.sampleCount = 5;
     ledger.completedCount = 2;
@@ -145,15 +145,24 @@ describe('RunLedgers', () => {
     expect(ledgers.open('first').sampleCount).toBe(0);
   });
 
+  it('tell how many streams had the number of another one of their run', async () => {
+    const ledgers = new RunLedgers();
+    for (const index of [0, 1, 0, 0]) ledgers.open('run').openStream(0, index);
+    ledgers.open('other').openStream(0, 0);
+    const told = { streamCount: 4, repeatedStreamCount: 2 };
+    expect(await ledgers.toWire('run')).toMatchObject(told);
+    expect(await ledgers.toWire('other')).toMatchObject({ repeatedStreamCount: 0 });
+  });
+
   it('keep a run that has a stream for as long as that is open', async () => {
     let nowMs = 0;
     const ledgers = new RunLedgers(undefined, () => nowMs);
-    ledgers.open('long').openStream(0);
+    ledgers.open('long').openStream(0, 0);
     for (let i = 0; i < 40; i += 1) {
       nowMs += 60_001;
       ledgers.check(openOf({ runId: `${i}` }));
       const ledger = ledgers.open(`${i}`);
-      ledger.openStream(0);
+      ledger.openStream(0, 0);
       ledger.closeStream();
     }
     expect((await ledgers.toWire('long')).known).toBe(true);

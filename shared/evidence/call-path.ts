@@ -1,0 +1,91 @@
+import { isIPv6 } from 'node:net';
+
+/** Headers that are kept of one call, and of one of them: its name and its value. */
+export const HEADERS_MAX = 32;
+export const HEADER_NAME_LENGTH_MAX = 64;
+export const HEADER_VALUE_LENGTH_MAX = 128;
+
+/** Headers whose values hold no secret, and say what was done to a call. Of all others the name is enough. */
+const VALUES_TOLD: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'content-encoding',
+  'content-type',
+  'forwarded',
+  'grpc-accept-encoding',
+  'grpc-encoding',
+  'grpc-timeout',
+  'server',
+  'te',
+  'user-agent',
+  'via',
+  'x-envoy-attempt-count',
+  'x-envoy-upstream-service-time',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+]);
+
+/** A header of a call. */
+export interface HeaderEvidence {
+  /** In lower case. */
+  readonly name: string;
+  /** Empty where it might hold a secret. */
+  readonly value: string;
+}
+
+/** One end of a TCP connection as its socket has it: IP addresses and ports. */
+export interface SocketEnds {
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+}
+
+/** A call as both of its ends saw it: what shows whether something stands between them. */
+export interface CallPath {
+  /** The LoadGen node's socket; null where it is not known. */
+  readonly loadgen: SocketEnds | null;
+  /** The SUT node's socket, `local` being the node's side; null where the node does not tell. */
+  readonly sut: SocketEnds | null;
+  /** Headers of the request as they came to the SUT node; null where it does not tell. */
+  readonly requestHeaders: readonly HeaderEvidence[] | null;
+  /** How many more there were. */
+  readonly requestHeadersLeftOut: number;
+  /** Headers of the answer as they came to the LoadGen node. */
+  readonly responseHeaders: readonly HeaderEvidence[];
+}
+
+/** What the LoadGen node knows of a call by itself. */
+export type OwnSide = Pick<CallPath, 'loadgen' | 'responseHeaders'>;
+
+/** What is kept of a call's headers. */
+export interface KeptHeaders {
+  readonly headers: HeaderEvidence[];
+  readonly leftOut: number;
+}
+
+/** Keeps headers in bounds and without secrets. Pseudo-headers, which begin with a colon, are left out. */
+export function keptHeaders(
+  headers: Iterable<readonly [name: string, value: unknown]>,
+): KeptHeaders {
+  const kept: HeaderEvidence[] = [];
+  let leftOut = 0;
+  for (const [name, value] of headers) {
+    if (name.startsWith(':')) continue;
+    if (kept.length >= HEADERS_MAX) {
+      leftOut += 1;
+      continue;
+    }
+    const text = VALUES_TOLD.has(name) ? String(value) : '';
+    kept.push({
+      name: name.slice(0, HEADER_NAME_LENGTH_MAX),
+      value: text.slice(0, HEADER_VALUE_LENGTH_MAX),
+    });
+  }
+  return { headers: kept, leftOut };
+}
+
+/** An IP address in the one way in which two ends can compare it: without zone, an IPv4 address as such. */
+export function plainAddress(address: string): string {
+  const text = (address.split('%')[0] as string).replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIPv6(text) ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text;
+}
