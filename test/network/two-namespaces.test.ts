@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAudit } from '../../loadgen-node/audit/audit-file.ts';
 import type { FindingGroup } from '../../loadgen-node/doctor/finding.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
@@ -57,6 +58,8 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
       Number(new RegExp(`"key": "${key}", "value": (\\d+)`).exec(detail)?.[1]);
     expect(value('result_min_latency_ns')).toBeGreaterThanOrEqual(2e6 * ONE_WAY_MS);
     expect(value('get_sut_name_duration_ns')).toBeGreaterThanOrEqual(2e6 * ONE_WAY_MS);
+    const between = readAudit(output).rules.find(({ id }) => id === 'nothing-between');
+    expect(between?.verdict).toBe('holds');
   });
 
   it('is seen by doctor as it is: round trip, and a window that is too small for it', async () => {
