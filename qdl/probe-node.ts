@@ -54,15 +54,18 @@ export async function probeNode(address: string, settings: DispatchSettings): Pr
   }
 }
 
-/** Who answers on new connections: a load balancer shows itself where each may go to another node. */
+/**
+ * Who answers on new connections: a load balancer shows itself where each may go to another node. One that fails is
+ * left out: the node has answered before.
+ */
 async function identitiesBeside(address: string, settings: DispatchSettings): Promise<string[]> {
   const clients = Array.from(
     { length: NEW_CONNECTIONS },
     () => new ControlClient(address, settings),
   );
   try {
-    const names = await Promise.all(clients.map((client) => client.name()));
-    return names.map(({ identity }) => identity);
+    const asked = await Promise.allSettled(clients.map((client) => client.name()));
+    return asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value.identity] : []));
   } finally {
     for (const client of clients) client.close();
   }

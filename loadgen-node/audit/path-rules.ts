@@ -45,10 +45,11 @@ function judge(facts: AuditFacts): Judged {
     return broken(why, [...repeated, ...evidence]);
   }
   if (has('compressed')) return broken('Something between compresses messages.', evidence);
-  if (facts.nodes.every((node) => pathsOf(node, facts).length === 0)) {
-    return notProvable('The run broke off before a SUT node had answered.');
-  }
-  return judgeStanding(has, evidence);
+  const standing = judgeStanding(has, evidence);
+  const unasked = facts.nodes.filter((node) => pathsOf(node, facts).length === 0);
+  if (standing.verdict !== 'holds' || unasked.length === 0) return standing;
+  const addresses = unasked.map(({ address }) => address);
+  return notProvable('The run broke off before every SUT node had answered.', addresses);
 }
 
 /** Nothing wrong was done: whether anything stands there that could. */

@@ -3,6 +3,8 @@ import type { Metadata } from '@grpc/grpc-js';
 import type { CallSeen__Output } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import {
   type CallPath,
+  HEADER_VALUE_LENGTH_MAX,
+  HEADERS_MAX,
   type HeaderEvidence,
   keptHeaders,
   type OwnSide,
@@ -21,16 +23,21 @@ export function callPathOf(own: OwnSide, seen: CallSeen__Output | null): CallPat
   if (seen === null) {
     return { ...own, sut: null, requestHeaders: null, requestHeadersLeftOut: 0 };
   }
-  const told = seen.headers.map(
-    ({ name, value }) => [asOneLine(name.toLowerCase()), asOneLine(value)] as const,
-  );
-  const { headers, leftOut } = keptHeaders(told);
+  const told = seen.headers
+    .slice(0, HEADERS_MAX)
+    .map(({ name, value }) => [lineOf(name.toLowerCase()), lineOf(value)] as const);
+  const { headers } = keptHeaders(told);
   return {
     ...own,
     sut: endsOf(seen),
     requestHeaders: headers,
-    requestHeadersLeftOut: seen.headersLeftOut + leftOut,
+    requestHeadersLeftOut: seen.headersLeftOut + seen.headers.length - told.length,
   };
+}
+
+/** No longer than a header may be, in one line. */
+function lineOf(text: string): string {
+  return asOneLine(text.slice(0, HEADER_VALUE_LENGTH_MAX));
 }
 
 function endsOf({

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 /** Headers that are kept of one call, and the characters of one. */
 export const HEADERS_MAX = 32;
 const HEADER_NAME_LENGTH_MAX = 64;
-const HEADER_VALUE_LENGTH_MAX = 128;
+export const HEADER_VALUE_LENGTH_MAX = 128;
 
 /** Headers whose values hold no secret, and say what was done to a call. Of all others the name is enough. */
 const VALUES_TOLD: ReadonlySet<string> = new Set([

@@ -103,8 +103,9 @@ describe('what may do harm is not provable', () => {
   });
 
   it('a run that broke off before anybody answered', () => {
-    const facts = auditFacts([{ ...node, streams: [] }]);
-    expect(judgePath({ ...facts, nameCalls: [] }).verdict).toBe('not-provable');
+    const other = { ...node, address: 'sut-b.example:50051', streams: [] };
+    const found = judgePath({ ...auditFacts([node, other]), nameCalls: [] });
+    expect(found).toMatchObject({ verdict: 'not-provable', evidence: [other.address] });
   });
 });
 

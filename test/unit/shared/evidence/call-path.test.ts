@@ -60,6 +60,12 @@ describe('what a node tells of a call', () => {
     expect(path.sut).toMatchObject({ localAddress: '10.0.0.2', remotePort: 4 });
   });
 
+  it('is bounded whatever its number', () => {
+    const headers = Array.from({ length: 100 }, () => ({ name: 'via', value: 'x'.repeat(1_000) }));
+    const path = callPathOf(own, { ...ends, headers, headersLeftOut: 2 });
+    expect([path.requestHeaders?.length, path.requestHeadersLeftOut]).toEqual([HEADERS_MAX, 70]);
+  });
+
   it('is no address where it is no IP address, and nothing where it is absent', () => {
     const wrong = { ...ends, peerAddress: 'a\nb', headers: [], headersLeftOut: 0 };
     expect(callPathOf(own, wrong).sut).toBeNull();
