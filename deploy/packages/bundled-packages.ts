@@ -12,7 +12,7 @@ export const PAGE = 'loadgen-node/dashboard/page/index.html';
 export const NOTICES = 'THIRD-PARTY.md';
 
 /** Names of the packages that are inside the page, by the imports of its sources. */
-export function bundledPackages(root: string): string[] {
+function bundledPackages(root: string): string[] {
   const folder = join(root, dirname(PAGE));
   const sources = readdirSync(folder).filter(
     (name) => name.endsWith('.ts') && name !== 'vite.config.ts',

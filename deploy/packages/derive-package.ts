@@ -69,7 +69,7 @@ export function derivePackages(project: BuiltProject, roles: readonly Role[]): D
   });
 }
 
-/** Writes a package's files, all but the manifest of hashes, into an empty folder. @throws MlperfError of {@link bundledPackages} */
+/** Writes a package's files, all but the manifest of hashes, into an empty folder. @throws MlperfError of {@link bundledNotices} */
 export function writePackage(
   { root }: BuiltProject,
   { role, manifest, files }: DerivedPackage,

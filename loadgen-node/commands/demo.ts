@@ -4,6 +4,7 @@ import { addJson, type VerbResult, writeResult } from '../../shared/config/json-
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
+import { requireOnnxRuntime } from '../../shared/process/onnx-runtime-package.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
 import { Interruption } from './interruption.ts';
@@ -90,6 +91,7 @@ async function runDemo(
   { output, cacheDir }: Folders,
   { terminal, live, say }: DemoHost,
 ): Promise<number> {
+  requireOnnxRuntime();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   terminal.status('starting a SUT node');
   const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];

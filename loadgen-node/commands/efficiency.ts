@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -10,6 +11,7 @@ import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
+import { requireOnnxRuntime } from '../../shared/process/onnx-runtime-package.ts';
 import { compiledModule, packageVersion } from '../../shared/process/package-files.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import { compareSides } from '../efficiency/compare-sides.ts';
@@ -194,6 +196,7 @@ function rounded({ search }: EfficiencyJob['task'], load: number): number {
 
 async function measureHere(job: EfficiencyJob): Promise<Sides> {
   const { plan: unnamed, terminal, interruption, sutArgs, task } = job;
+  if (!SYNTHETIC_BENCHMARKS.includes(unnamed.dispatch.benchmark)) requireOnnxRuntime();
   terminal.status('starting a SUT node');
   const starting = SutProcess.start([
     ...['--listen', '127.0.0.1:0', '--node', 'sut-efficiency', '--progress', 'hidden'],

@@ -211,12 +211,17 @@ describe('the packages of a role', () => {
     const text = 'the package longhaul-sut has no verb "run": install longhaul or longhaul-loadgen';
     expect(absent).toMatchObject({ code: 6, stderr: `longhaul: ${text}\n` });
     expect(JSON.parse(absent.stdout)).toMatchObject({ error: { message: text }, exitCode: 6 });
-    const model = ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0'];
-    const folder = ['--cache-dir', testCacheFolder()];
-    const loadgen = mainOf('longhaul-loadgen');
-    const ended = await longhaul([...model, ...folder], { main: loadgen, cwd: elsewhere });
-    expect(ended.code).toBe(6);
-    expect(ended.stderr).toMatch(/longhaul: .*run ".*npm install onnxruntime-node@\d+\.\d+\.\d+"/);
+    const cache = ['--cache-dir', testCacheFolder()];
+    const models = [
+      ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', ...cache],
+      ['demo', '--output', join(elsewhere, 'no-demo'), ...cache],
+    ];
+    const main = mainOf('longhaul-loadgen');
+    const ends = models.map((args) => longhaul(args, { main, cwd: elsewhere }));
+    for (const { code, stderr } of await Promise.all(ends)) {
+      expect(code).toBe(6);
+      expect(stderr).toMatch(/longhaul: .*run ".*npm install onnxruntime-node@\d+\.\d+\.\d+"\n$/);
+    }
   });
 
   it('measure each other', async () => {
