@@ -9,6 +9,7 @@ const TOGETHER = [
   'command-line',
   'compliance',
   'compression',
+  'container-scripts',
   'conformance-verbs',
   'custom-model',
   'digits-model',

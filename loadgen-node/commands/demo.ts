@@ -7,7 +7,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
 import { Interruption } from './interruption.ts';
-import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
+import { LIVE_OPTIONS } from './live-options.ts';
 import { performRun } from './perform-run.ts';
 import { screenReport } from './report-layout.ts';
 import { exitCodeOfRun } from './run.ts';
@@ -15,6 +15,7 @@ import { runDocument } from './run-document.ts';
 import { planRun } from './run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 import { SutProcess } from './sut-process.ts';
+import { withLiveView } from './with-live-view.ts';
 
 const BENCHMARK = 'digits';
 const NODE_NAME = 'sut-demo';

@@ -21,7 +21,7 @@ import type { LiveView } from '../dashboard/live-view.ts';
 import { repeatTest } from '../engine/repeat-test.ts';
 import { openAuditConfig } from './conf-files.ts';
 import { Interruption } from './interruption.ts';
-import { LIVE_OPTIONS, withLiveView } from './live-options.ts';
+import { LIVE_OPTIONS } from './live-options.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { screenReport } from './report-layout.ts';
 import { runDocument } from './run-document.ts';
@@ -29,6 +29,7 @@ import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
 import { meetsThresholds } from './run-thresholds.ts';
+import { withLiveView } from './with-live-view.ts';
 
 const EXAMPLE = `
 Example:

@@ -13,8 +13,8 @@ import { distFolder, packageVersion } from '../../shared/process/package-files.t
 
 /** Name of the list in `dist/`. */
 const MANIFEST = 'manifest.json';
-/** Compiled benchmarks of a clone: never in the package. */
-const NOT_SHIPPED = `test${sep}`;
+/** Compiled benchmarks and the program that makes the packages, of a clone: never in a package. */
+const NOT_SHIPPED: readonly string[] = [`test${sep}`, `deploy${sep}`];
 
 /** Files of `dist/` by path with `/`, and the SHA-256 of each in hex. */
 export type FileHashes = Readonly<Record<string, string>>;
@@ -71,7 +71,8 @@ export function writeManifest(folder: string = distFolder()): SelfCheck {
 
 function hashFiles(folder: string): FileHashes {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.(js|html)$/.test(path) && !path.startsWith(NOT_SHIPPED))
+    .filter((path) => /\.(js|html)$/.test(path))
+    .filter((path) => !NOT_SHIPPED.some((folder) => path.startsWith(folder)))
     .sort();
   return Object.fromEntries(
     paths.map((path) => [path.replaceAll(sep, '/'), sha256(readFileSync(join(folder, path)))]),

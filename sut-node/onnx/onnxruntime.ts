@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { isMainThread } from 'node:worker_threads';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { installableName } from '../../shared/process/package-files.ts';
 
 /** The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here. */
 export type OnnxRuntime = typeof import('onnxruntime-node');
@@ -45,11 +46,21 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
 
 function describeLoadFailure(error: unknown): string {
   if (errorCodeOf(error) === 'ERR_MODULE_NOT_FOUND') {
-    return 'the package onnxruntime-node is not installed: run "npm install onnxruntime-node"';
+    return `the package onnxruntime-node is not installed: run "${installCommand()}"`;
   }
   return (
     `onnxruntime-node does not load on this machine (${process.platform}-${process.arch}): ` +
     `${messageOf(error)}; it needs glibc 2.28 or later and its binary for this platform, ` +
-    'so install it again with "npm install onnxruntime-node"'
+    `so install it again with "${installCommand()}"`
   );
+}
+
+/**
+ * On this one platform the package fetches CUDA libraries when it is installed, and cannot be installed where their
+ * server is out of reach; inference on the processor needs none of them.
+ */
+function installCommand(): string {
+  const isFetching = process.platform === 'linux' && process.arch === 'x64';
+  const skip = isFetching ? 'ONNXRUNTIME_NODE_INSTALL=skip ' : '';
+  return `${skip}npm install ${installableName('onnxruntime-node')}`;
 }
