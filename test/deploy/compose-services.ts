@@ -6,7 +6,11 @@ import { type ComposeFile, type ComposeService, mountOf } from '../support/compo
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
 
 const TOOLS = ['ip', 'unshare', 'nsenter', 'setpriv', 'mount', 'openssl'];
-const SUBNETS: Readonly<Record<string, string>> = { measuring: '10.88.1', monitoring: '10.88.2' };
+/** By network; the first service has 10 at the end, the next one 11. */
+export const SUBNETS: Readonly<Record<string, string>> = {
+  measuring: '10.88.1',
+  monitoring: '10.88.2',
+};
 /** What an image puts in front of a service's command. */
 const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'longhaul-sut': 'longhaul',
@@ -243,7 +247,9 @@ function entryOf({ image }: ComposeService): string[] {
   return [entry];
 }
 
-function networksOf({ networks = [] }: ComposeService): readonly string[] {
+/** A host's own network is the measuring one: that is what the host has it for. */
+function networksOf({ networks = [], network_mode }: ComposeService): readonly string[] {
+  if (network_mode === 'host') return ['measuring'];
   return Array.isArray(networks) ? (networks as string[]) : Object.keys(networks);
 }
 

@@ -268,6 +268,26 @@ describe('who waits for whom, and who reaches whom', () => {
     expect(asked.map(([name]) => name)).toEqual(['loadgen']);
   });
 
+  it('documents every variable, and none that there is not', () => {
+    const used = Object.keys(FILES).flatMap((path) => variablesOf(textOf(path)));
+    const named = textOf('deploy/compose/README.md').matchAll(
+      /\b(?:LONGHAUL|GRAFANA|PROMETHEUS|MONITORING)_[A-Z_]+/g,
+    );
+    const names = (all: Iterable<string>): string[] => [...new Set(all)].sort();
+    expect(names([...named].map(([name]) => name))).toEqual(names(used.map(({ name }) => name)));
+  });
+
+  it('documents flags that LoadGen takes', () => {
+    const lines = [...textOf('deploy/compose/README.md').matchAll(/loadgen run ([^`\n]+)`/g)];
+    expect(lines.length).toBeGreaterThan(0);
+    for (const [, flags = ''] of lines) {
+      const args = flags
+        .split(' ')
+        .map((flag) => (flag === CONFIG ? repositoryFile(CONFIG_FILE) : flag));
+      expect(settingsFrom('run', args)['scenario']).toBe('Offline');
+    }
+  });
+
   it('documents the certificates that these names need', () => {
     const line = /make-certificates\.sh tls .*/.exec(textOf('deploy/compose/README.md'))?.[0];
     for (const name of ['sut-a', 'sut-b'])
