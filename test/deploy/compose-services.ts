@@ -5,7 +5,8 @@ import { distFolder } from '../../shared/process/package-files.ts';
 import { type ComposeFile, type ComposeService, mountOf } from '../support/compose-files.ts';
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
 
-const TOOLS = ['ip', 'unshare', 'nsenter', 'setpriv', 'mount', 'openssl'];
+const ENTER = 'nsenter';
+const TOOLS = ['ip', 'unshare', ENTER, 'setpriv', 'mount', 'openssl'];
 /** By network; the first service has 10 at the end, the next one 11. */
 export const SUBNETS: Readonly<Record<string, string>> = {
   measuring: '10.88.1',
@@ -124,7 +125,7 @@ export class ComposeServices {
       throw new Error(`${name} does not run: ${process?.stderr}`);
     const target = ['--target', String(process?.child.pid), '--mount', '--net', '--root'];
     const args = [...target, ...asUser(service), 'env', '-C', '/', ...command];
-    const { status, stdout, stderr } = spawnSync('nsenter', args, { encoding: 'utf8', env: ENV });
+    const { status, stdout, stderr } = spawnSync(ENTER, args, { encoding: 'utf8', env: ENV });
     return { code: status, said: stdout + stderr };
   }
 
