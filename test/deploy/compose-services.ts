@@ -44,6 +44,8 @@ export class ComposeServices {
   readonly #folder: string;
   readonly #prefix = `compose-${process.pid}`;
   readonly #places = new Map<string, Place>();
+  /** Those that were made, for the end of one that failed halfway as well. */
+  readonly #namespaces: string[] = [];
 
   /** @param folder An empty one, for volumes and roots. @param names Services that may be started. */
   constructor(file: ComposeFile, folder: string, names: readonly string[]) {
@@ -61,7 +63,7 @@ export class ComposeServices {
   /** Makes the networks: a bridge each, in a namespace of their own, which leads nowhere else. */
   connect(): void {
     const hub = `${this.#prefix}-hub`;
-    ip('netns', 'add', hub);
+    this.#addNamespace(hub);
     for (const network of Object.keys(SUBNETS)) {
       ip('-n', hub, 'link', 'add', network, 'type', 'bridge');
       ip('-n', hub, 'link', 'set', network, 'up');
@@ -69,7 +71,7 @@ export class ComposeServices {
     let links = 0;
     for (const place of this.#places.values()) {
       const inside = place.networkNamespace;
-      ip('netns', 'add', inside);
+      this.#addNamespace(inside);
       ip('-n', inside, 'link', 'set', 'lo', 'up');
       for (const network of networksOf(place.service)) {
         const [near, far] = [`eth${links}`, `veth${links}`];
@@ -141,14 +143,18 @@ export class ComposeServices {
     const running = [...this.#places.values()].flatMap((place) => place.process ?? []);
     for (const one of running) one.kill('SIGTERM');
     const ended = await Promise.all(running.map((one) => one.ended));
-    for (const { networkNamespace } of this.#places.values()) ip('netns', 'del', networkNamespace);
-    ip('netns', 'del', `${this.#prefix}-hub`);
+    for (const namespace of this.#namespaces.splice(0)) ip('netns', 'del', namespace);
     return ended;
   }
 
   /** Where a named volume lies here. */
   volume(name: string): string {
     return join(this.#folder, 'volumes', name);
+  }
+
+  #addNamespace(name: string): void {
+    ip('netns', 'add', name);
+    this.#namespaces.push(name);
   }
 
   #place(name: string): Place {

@@ -39,7 +39,7 @@ describe.skipIf(why !== undefined)(
     });
 
     afterAll(async () => {
-      await services.down();
+      await services?.down();
     });
 
     it('has nodes that get healthy by their own health checks', async () => {
