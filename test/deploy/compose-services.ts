@@ -5,8 +5,13 @@ import { distFolder } from '../../shared/process/package-files.ts';
 import { type ComposeFile, type ComposeService, mountOf } from '../support/compose-files.ts';
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
 
-const TOOLS = ['ip', 'unshare', 'nsenter', 'setpriv', 'mount', 'openssl'];
-const SUBNETS: Readonly<Record<string, string>> = { measuring: '10.88.1', monitoring: '10.88.2' };
+const ENTER = 'nsenter';
+const TOOLS = ['ip', 'unshare', ENTER, 'setpriv', 'mount', 'openssl'];
+/** By network; the first service has 10 at the end, the next one 11. */
+export const SUBNETS: Readonly<Record<string, string>> = {
+  measuring: '10.88.1',
+  monitoring: '10.88.2',
+};
 /** What an image puts in front of a service's command. */
 const ENTRY_POINTS: Readonly<Record<string, string>> = {
   'longhaul-sut': 'longhaul',
@@ -39,6 +44,8 @@ export class ComposeServices {
   readonly #folder: string;
   readonly #prefix = `compose-${process.pid}`;
   readonly #places = new Map<string, Place>();
+  /** Those that were made, for the end of one that failed halfway as well. */
+  readonly #namespaces: string[] = [];
 
   /** @param folder An empty one, for volumes and roots. @param names Services that may be started. */
   constructor(file: ComposeFile, folder: string, names: readonly string[]) {
@@ -56,7 +63,7 @@ export class ComposeServices {
   /** Makes the networks: a bridge each, in a namespace of their own, which leads nowhere else. */
   connect(): void {
     const hub = `${this.#prefix}-hub`;
-    ip('netns', 'add', hub);
+    this.#addNamespace(hub);
     for (const network of Object.keys(SUBNETS)) {
       ip('-n', hub, 'link', 'add', network, 'type', 'bridge');
       ip('-n', hub, 'link', 'set', network, 'up');
@@ -64,7 +71,7 @@ export class ComposeServices {
     let links = 0;
     for (const place of this.#places.values()) {
       const inside = place.networkNamespace;
-      ip('netns', 'add', inside);
+      this.#addNamespace(inside);
       ip('-n', inside, 'link', 'set', 'lo', 'up');
       for (const network of networksOf(place.service)) {
         const [near, far] = [`eth${links}`, `veth${links}`];
@@ -120,7 +127,7 @@ export class ComposeServices {
       throw new Error(`${name} does not run: ${process?.stderr}`);
     const target = ['--target', String(process?.child.pid), '--mount', '--net', '--root'];
     const args = [...target, ...asUser(service), 'env', '-C', '/', ...command];
-    const { status, stdout, stderr } = spawnSync('nsenter', args, { encoding: 'utf8', env: ENV });
+    const { status, stdout, stderr } = spawnSync(ENTER, args, { encoding: 'utf8', env: ENV });
     return { code: status, said: stdout + stderr };
   }
 
@@ -136,14 +143,18 @@ export class ComposeServices {
     const running = [...this.#places.values()].flatMap((place) => place.process ?? []);
     for (const one of running) one.kill('SIGTERM');
     const ended = await Promise.all(running.map((one) => one.ended));
-    for (const { networkNamespace } of this.#places.values()) ip('netns', 'del', networkNamespace);
-    ip('netns', 'del', `${this.#prefix}-hub`);
+    for (const namespace of this.#namespaces.splice(0)) ip('netns', 'del', namespace);
     return ended;
   }
 
   /** Where a named volume lies here. */
   volume(name: string): string {
     return join(this.#folder, 'volumes', name);
+  }
+
+  #addNamespace(name: string): void {
+    ip('netns', 'add', name);
+    this.#namespaces.push(name);
   }
 
   #place(name: string): Place {
@@ -191,7 +202,8 @@ export class ComposeServices {
       `mount --rbind /proc ${at('proc')}; mount --rbind /dev ${at('dev')}`,
       `mount --bind ${dirname(distFolder())} ${at('opt/longhaul')}; mount -o remount,bind,ro ${at('opt/longhaul')}`,
       `printf '#!/bin/sh\\nexec ${process.execPath} /opt/longhaul/${program.slice(dirname(distFolder()).length + 1)} "$@"\\n' >${at('opt/bin/longhaul')}`,
-      `chmod 755 ${at('opt/bin/longhaul')}`,
+      `cp ${resolve('deploy/docker/health-check.sh')} ${at('opt/bin/longhaul-health-check')}`,
+      `chmod 755 ${at('opt/bin/longhaul')} ${at('opt/bin/longhaul-health-check')}`,
       `cp ${join(etc, 'hosts')} ${at('etc/hosts')}`,
       ...mounts,
       ...tmpfs,
@@ -242,7 +254,9 @@ function entryOf({ image }: ComposeService): string[] {
   return [entry];
 }
 
-function networksOf({ networks = [] }: ComposeService): readonly string[] {
+/** A host's own network is the measuring one: that is what the host has it for. */
+function networksOf({ networks = [], network_mode }: ComposeService): readonly string[] {
+  if (network_mode === 'host') return ['measuring'];
   return Array.isArray(networks) ? (networks as string[]) : Object.keys(networks);
 }
 

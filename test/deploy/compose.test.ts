@@ -6,7 +6,7 @@ import { readCompose } from '../support/compose-files.ts';
 import { repositoryFile } from '../support/deploy-files.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { canRun } from '../support/test-certificates.ts';
-import { ComposeServices, whyNoServices } from './compose-services.ts';
+import { ComposeServices, SUBNETS, whyNoServices } from './compose-services.ts';
 
 // Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual TLS with a token,
 // Prometheus finds all of them. Method: commands, users, mounts and networks of the file itself, in namespaces in place of
@@ -17,10 +17,8 @@ const hasPrometheus = canRun('prometheus', ['--version']);
 // A node makes the example model first, which takes a minute where other work has the cores.
 const POLL = { timeout: 240_000, interval: 500 };
 // Less load than the file's, and bounds that a busy machine keeps.
-const RUN = [
-  ...['run', '--config', '/etc/longhaul/longhaul.yaml', '--target-qps', '50'],
-  ...['--min-duration', '12s', '--target-latency', '5s'],
-];
+const LOAD = ['--target-qps', '50', '--min-duration', '12s', '--target-latency', '5s'];
+const RUN = ['run', '--config', '/etc/longhaul/longhaul.yaml', ...LOAD];
 
 describe.skipIf(why !== undefined)(
   `deploy/compose.yaml${why === undefined ? '' : ` (${why})`}`,
@@ -41,7 +39,7 @@ describe.skipIf(why !== undefined)(
     });
 
     afterAll(async () => {
-      await services.down();
+      await services?.down();
     });
 
     it('has nodes that get healthy by their own health checks', async () => {
@@ -146,10 +144,43 @@ describe.skipIf(why !== undefined)(
   },
 );
 
-/** By the line of the README, in another folder. */
-function makeCertificates(folder: string): void {
+describe.skipIf(why !== undefined)(
+  `deploy/compose.sut.yaml, deploy/compose.loadgen.yaml${why === undefined ? '' : ` (${why})`}`,
+  () => {
+    const folder = suiteFolder();
+    const address = `${SUBNETS['measuring']}.10`;
+    const tls = join(folder, 'tls');
+    let services: ComposeServices;
+
+    afterAll(async () => {
+      await services?.down();
+    });
+
+    it('measure from one host to another', async () => {
+      process.chdir(repositoryFile('.'));
+      makeCertificates(tls, ['--sut', `sut-a=${address}`, '--owner', '65532:65532']);
+      const env = { LONGHAUL_TLS: tls, LONGHAUL_NODE: 'sut-a', LONGHAUL_ADDRESS: address };
+      const node = readCompose('deploy/compose.sut.yaml', env).services;
+      const sut = `${address}:50051`;
+      const loadgen = readCompose('deploy/compose.loadgen.yaml', { ...env, LONGHAUL_SUT: sut });
+      const both = { services: { ...node, ...loadgen.services } };
+      services = new ComposeServices(both, folder, ['sut', 'loadgen']);
+      services.connect();
+      services.start('sut');
+      await expect.poll(() => services.health('sut'), POLL).toMatchObject({ code: 0 });
+      const command = [...(both.services['loadgen']?.command ?? []), ...LOAD];
+      const { code, stdout } = await services.start('loadgen', command).ended;
+      expect(stdout).toMatch(/^SUT +Network SUT: sut-a /m);
+      expect(stdout).toMatch(/^Result +VALID/m);
+      expect(code).toBe(0);
+    });
+  },
+);
+
+/** By the line of the README, in another folder. @param nodes In place of its nodes. */
+function makeCertificates(folder: string, nodes?: readonly string[]): void {
   const text = readFileSync(repositoryFile('deploy/compose/README.md'), 'utf8');
   const [, line = ''] = /(certificates\/make-certificates\.sh tls .*)/.exec(text) ?? [];
   const [script = '', , ...args] = line.trim().split(/\s+/);
-  execFileSync('sh', [repositoryFile(join('deploy', script)), folder, ...args]);
+  execFileSync('sh', [repositoryFile(join('deploy', script)), folder, ...(nodes ?? args)]);
 }

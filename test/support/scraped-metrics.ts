@@ -23,7 +23,9 @@ export async function scrapedMetrics(): Promise<ScrapedMetrics> {
 /** Of what has no series yet, such as garbage collection, only its name and labels are known. */
 function addDeclared(metrics: Map<string, Set<string>>, registry: Registry): void {
   for (const one of registry.getMetricsAsArray()) {
-    const { labelNames = [] } = one as { labelNames?: readonly string[] };
+    const { labelNames } = one as { labelNames?: readonly string[] };
+    // What the program counts by itself has all its series from the start, and tells no labels here.
+    if (labelNames === undefined) continue;
     for (const name of seriesOf(one.name, one.type)) metrics.set(name, new Set(labelNames));
   }
 }

