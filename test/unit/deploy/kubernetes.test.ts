@@ -3,7 +3,8 @@
  * by `kubectl kustomize`; the objects are held against the API's types by the compiler and against rules of our own; each check is
  * shown a mistake that it must find.
  */
-import { readFileSync } from 'node:fs';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { typeErrors } from '../../support/kubernetes/api-types.ts';
@@ -28,6 +29,7 @@ import {
   whyNoKubectl,
   withComponents,
 } from '../../support/kubernetes/render.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const why = whyNoKubectl();
 const OVERLAYS = ['cpu', 'gpu', 'network-division'] as const;
@@ -75,8 +77,8 @@ describe.skipIf(why)(
         ...OVERLAYS.map((name) => [name, join(MANIFESTS, 'overlays', name)] as const),
         ['fetch', join(MANIFESTS, 'after-run/fetch')] as const,
         ['object-store', join(MANIFESTS, 'after-run/object-store')] as const,
-        ['monitoring', withComponents('cpu', ['monitoring'])] as const,
-        ['host-network', withComponents('cpu', ['host-network'])] as const,
+        ['monitoring', withComponents('cpu', ['monitoring', 'doctor'])] as const,
+        ['host-network', withComponents('cpu', ['host-network', 'find-peak'])] as const,
       ];
       await Promise.all(
         folders.map(async ([name, folder]) => rendered.set(name, await render(folder))),
@@ -251,6 +253,25 @@ describe.skipIf(why)(
       expect(nodeListFindings(changed(objects, 'StatefulSet', 'spec', 'replicas', 7))).toHaveLength(
         2,
       );
+    });
+
+    test('set-nodes.sh writes number and list together, and refuses what is no number', () => {
+      const folder = tempFolder();
+      writeFileSync(join(folder, 'kustomization.yaml'), '');
+      const setNodes = (...args: string[]): SpawnSyncReturns<string> =>
+        spawnSync('sh', [join(MANIFESTS, 'set-nodes.sh'), ...args], { encoding: 'utf8' });
+      for (const [name, count] of [
+        ['gpu', '1'],
+        ['cpu', '2'],
+      ] as const) {
+        expect(setNodes(folder, count)).toMatchObject({ status: 0, stderr: '' });
+        const written = readFileSync(join(folder, 'nodes.yaml'), 'utf8');
+        expect(written).toBe(readFileSync(join(MANIFESTS, 'overlays', name, 'nodes.yaml'), 'utf8'));
+      }
+      expect(setNodes(folder, '0').stderr).toBe(
+        'set-nodes.sh: "0" is no number of SUT nodes: a whole number above 0 is needed\n',
+      );
+      expect(setNodes('nowhere', '2')).toMatchObject({ status: 2 });
     });
 
     test('nothing scales a measured run, and what would is found', () => {
