@@ -21,7 +21,7 @@ export function changed(
   key: string,
   value: unknown,
 ): KubeObject[] {
-  const tree = structuredClone(objects) as unknown as unknown as Tree[];
+  const tree = structuredClone(objects) as unknown as Tree[];
   at(tree, kind, path)[key] = value;
   return tree as unknown as KubeObject[];
 }

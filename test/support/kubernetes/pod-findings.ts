@@ -14,7 +14,7 @@ export const MADE_BY_HAND: readonly string[] = [
 ];
 
 /** Class of a pod as kubelet computes it. */
-export function qosClass({ spec }: Pods): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+function qosClass({ spec }: Pods): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = containersOf(spec).map(({ resources = {} }) => resources);
   if (all.every(({ requests = {}, limits = {} }) => !asks(requests) && !asks(limits))) {
     return 'BestEffort';
@@ -45,7 +45,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
 };
 
 /** A quantity of Kubernetes as a number. */
-export function quantity(text: string | number): number {
+function quantity(text: string | number): number {
   const [, digits = '', suffix = ''] = /^([\d.]+)([A-Za-z]*)$/.exec(String(text)) ?? [];
   return Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);
 }
