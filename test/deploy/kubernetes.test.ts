@@ -13,7 +13,13 @@ import { distFolder } from '../../shared/process/package-files.ts';
 import { type Pods, podsOf } from '../support/kubernetes/objects.ts';
 import { PodNetwork, whyNoPodNetwork } from '../support/kubernetes/pod-network.ts';
 import { PodContainer, type PodScene } from '../support/kubernetes/pod-process.ts';
-import { type KubeObject, MANIFESTS, render, whyNoKubectl } from '../support/kubernetes/render.ts';
+import {
+  type KubeObject,
+  MANIFESTS,
+  render,
+  whyNoKubectl,
+  withComponents,
+} from '../support/kubernetes/render.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 
 const why = whyNoKubectl() ?? whyNoPodNetwork();
@@ -26,6 +32,8 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   let scene: PodScene;
   let node: Pods;
   let job: Pods;
+  let monitored: Pods;
+  let doctor: Pods;
   const running = new Map<string, PodContainer>();
 
   const start = (pod: string, pods: Pods, container: IContainer): PodContainer =>
@@ -44,11 +52,23 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
     }
   };
 
+  /** Metrics of a node, as Prometheus gets them. */
+  const scrape = (pod: string): string => {
+    const url = `http://${network.addressOf(pod)}:9464/metrics`;
+    const script = `fetch('${url}').then(async (answer) => console.log(await answer.text()))`;
+    const [command = '', ...args] = network.inside([process.execPath, '--eval', script]);
+    return execFileSync(command, args, { encoding: 'utf8', stdio: 'pipe' });
+  };
+
   beforeAll(async () => {
     const objects = (await render(join(MANIFESTS, 'overlays/cpu'))).map(shorter);
     const pods = podsOf(objects);
     node = found(pods, 'StatefulSet/longhaul-sut');
     job = found(pods, 'Job/longhaul-loadgen');
+    const add = async (component: string): Promise<Pods[]> =>
+      podsOf(await render(withComponents('cpu', [component])));
+    monitored = found(await add('monitoring'), 'StatefulSet/longhaul-sut');
+    doctor = found(await add('doctor'), 'Job/longhaul-loadgen');
     network = new PodNetwork([...NODES, LOADGEN]);
     const hosts = NODES.map((pod) => `${network.addressOf(pod)} ${pod}.longhaul-sut.longhaul.svc`);
     const secrets = secretsOf(suiteFolder());
@@ -61,11 +81,14 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
   });
 
   test('nodes start, and their startup probe is answered on the health port alone', async () => {
-    for (const pod of NODES) running.set(pod, start(pod, node, container(node.spec.containers)));
+    for (const [i, pod] of NODES.entries()) {
+      const pods = i === 0 ? node : monitored;
+      running.set(pod, start(pod, pods, container(pods.spec.containers)));
+    }
     const port = node.spec.containers[0]?.startupProbe?.grpc?.port ?? 0;
     expect(port).toBe(50052);
     for (const pod of NODES) {
-      expect(probe(pod, port, ['--wait', '120s']), running.get(pod)?.output).toBe(0);
+      expect(probe(pod, port, ['--wait', '240s']), running.get(pod)?.output).toBe(0);
       // The port of queries wants TLS, and then a certificate.
       expect(probe(pod, 50051)).not.toBe(0);
     }
@@ -99,6 +122,20 @@ describe.skipIf(why)(`pods of deploy/kubernetes${why === undefined ? '' : ` (${w
     // One kernel, so one boot id: all else holds.
     const broken = audit.rules.filter(({ verdict }) => verdict === 'broken');
     expect(broken.map(({ id }) => id)).toEqual(['separate-machines']);
+  });
+
+  test('the component for monitoring opens the port of metrics, on its pods alone', () => {
+    const [plain = '', withMetrics = ''] = NODES;
+    expect(scrape(withMetrics)).toContain(`longhaul_sut_info{version="`);
+    expect(scrape(withMetrics)).toContain(`node="${withMetrics}"`);
+    expect(() => scrape(plain)).toThrow('ECONNREFUSED');
+  });
+
+  test('the component for doctor looks at each link by the name of its node', async () => {
+    const ended = await start(LOADGEN, doctor, container(doctor.spec.containers)).ended;
+    // What it finds is this machine's: an error is possible.
+    expect([0, 3], ended.output).toContain(ended.code);
+    for (const pod of NODES) expect(ended.output).toContain(`Link to ${pod} at ${pod}.`);
   });
 
   test('a container has the user, the rights and the root that its manifest says', () => {
@@ -171,7 +208,11 @@ function secretsOf(folder: string): Map<string, Record<string, string>> {
     'kubectl() { case " $* " in *" create "*) command kubectl "$@" --dry-run=client -o yaml; echo ---;; esac; }',
     commands.replaceAll('deploy/', `${join(MANIFESTS, '..')}/`),
   ].join('\n');
-  const printed = execFileSync('bash', ['-c', script], { cwd: folder, encoding: 'utf8' });
+  const printed = execFileSync('bash', ['-c', script], {
+    cwd: folder,
+    env: { ...process.env, HOME: folder },
+    encoding: 'utf8',
+  });
   const yaml = printed.slice(printed.indexOf('apiVersion:'));
   const documents = parseAllDocuments(yaml).map((one) => one.toJS() as Secret | null);
   const secrets = documents.filter((one) => one !== null);

@@ -60,7 +60,7 @@ export class PodNetwork {
   }
 
   #clear(pods: readonly string[]): void {
-    const there = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' });
+    const there = execFileSync('ip', ['netns', 'list'], { encoding: 'utf8', stdio: 'pipe' });
     for (const namespace of [...pods.map(namespaceOf), HUB]) {
       if (there.split(/\s/).includes(namespace)) ip('netns', 'del', namespace);
     }
