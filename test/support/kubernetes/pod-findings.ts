@@ -55,9 +55,12 @@ export function sharedCpuFindings(pods: readonly Pods[]): string[] {
   return pods.flatMap((pod) => {
     const qos = qosClass(pod);
     if (qos !== 'Guaranteed') return [`${pod.owner}: class ${qos}, not Guaranteed`];
-    return containersOf(pod.spec)
-      .filter(({ resources }) => !Number.isInteger(quantity(resources?.limits?.['cpu'] ?? '')))
-      .map(({ name }) => `${pod.owner} ${name}: CPUs are no whole number`);
+    return containersOf(pod.spec).flatMap(({ name, resources }) => {
+      const cpus = quantity(resources?.limits?.['cpu'] ?? '');
+      if (!Number.isInteger(cpus)) return [`${pod.owner} ${name}: CPUs are no whole number`];
+      // Rule: the policy option full-pcpus-only refuses half a core.
+      return cpus % 2 === 0 ? [] : [`${pod.owner} ${name}: ${cpus} CPUs are half a core too many`];
+    });
   });
 }
 
