@@ -159,6 +159,11 @@ describe.skipIf(why)(
       expect(sharedCpuFindings(podsOf(halves))).toEqual([
         'StatefulSet/longhaul-sut sut: CPUs are no whole number',
       ]);
+      const odd = changed(objects, 'StatefulSet', cpu, 'limits', { cpu: 3, memory: '1Gi' });
+      const odds = changed(odd, 'StatefulSet', cpu, 'requests', { cpu: '3', memory: '1Gi' });
+      expect(sharedCpuFindings(podsOf(odds))).toEqual([
+        'StatefulSet/longhaul-sut sut: 3 CPUs are half a core too many',
+      ]);
     });
 
     test("README's example of a folder of one's own renders, in its namespace, with its images and settings", () => {
