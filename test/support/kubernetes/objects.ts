@@ -1,7 +1,6 @@
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import type { IService } from 'kubernetes-models/v1/Service';
 import type { KubeObject } from './render.ts';
 
 /** Labels as a pod has them. */
@@ -92,9 +91,4 @@ export function matches(labels: Labels, selector: Selector): boolean {
 /** A ConfigMap by its name in references, with what the generator puts behind it. */
 export function configMap(objects: readonly KubeObject[], name: string): IConfigMap | undefined {
   return ofKind<IConfigMap>(objects, 'ConfigMap').find(({ metadata }) => metadata.name === name);
-}
-
-/** A Service by its name. */
-export function service(objects: readonly KubeObject[], name: string): IService | undefined {
-  return ofKind<IService>(objects, 'Service').find(({ metadata }) => metadata.name === name);
 }

@@ -14,7 +14,7 @@ export const MADE_BY_HAND: readonly string[] = [
 ];
 
 /** Class of a pod as kubelet computes it. */
-export function qosClass({ spec }: Pods): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+function qosClass({ spec }: Pods): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const all = containersOf(spec).map(({ resources = {} }) => resources);
   if (all.every(({ requests = {}, limits = {} }) => !asks(requests) && !asks(limits))) {
     return 'BestEffort';
@@ -45,7 +45,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
 };
 
 /** A quantity of Kubernetes as a number. */
-export function quantity(text: string | number): number {
+function quantity(text: string | number): number {
   const [, digits = '', suffix = ''] = /^([\d.]+)([A-Za-z]*)$/.exec(String(text)) ?? [];
   return Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);
 }
@@ -55,9 +55,12 @@ export function sharedCpuFindings(pods: readonly Pods[]): string[] {
   return pods.flatMap((pod) => {
     const qos = qosClass(pod);
     if (qos !== 'Guaranteed') return [`${pod.owner}: class ${qos}, not Guaranteed`];
-    return containersOf(pod.spec)
-      .filter(({ resources }) => !Number.isInteger(quantity(resources?.limits?.['cpu'] ?? '')))
-      .map(({ name }) => `${pod.owner} ${name}: CPUs are no whole number`);
+    return containersOf(pod.spec).flatMap(({ name, resources }) => {
+      const cpus = quantity(resources?.limits?.['cpu'] ?? '');
+      if (!Number.isInteger(cpus)) return [`${pod.owner} ${name}: CPUs are no whole number`];
+      // Rule: the policy option full-pcpus-only refuses half a core.
+      return cpus % 2 === 0 ? [] : [`${pod.owner} ${name}: ${cpus} CPUs are half a core too many`];
+    });
   });
 }
 

@@ -33,10 +33,13 @@ export function whyNoKubectl(): string | undefined {
   }
 }
 
-/** What `kubectl kustomize FOLDER` makes, as text. */
-export async function renderText(folder: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder]);
-  return stdout;
+const texts = new Map<string, Promise<{ readonly stdout: string }>>();
+
+/** What `kubectl kustomize FOLDER` makes, as text; a folder is rendered once. */
+async function renderText(folder: string): Promise<string> {
+  const known = texts.get(folder) ?? promisify(execFile)('kubectl', ['kustomize', folder]);
+  texts.set(folder, known);
+  return (await known).stdout;
 }
 
 /** The objects of what `kubectl kustomize FOLDER` makes. */

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { doctorCommand } from '../../../loadgen-node/commands/doctor.ts';
+import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/commands/find-peak-settings.ts';
 import { healthCommand } from '../../../loadgen-node/commands/health.ts';
 import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
@@ -36,6 +38,8 @@ describe.skipIf(why)(
           (name) => [name, join(MANIFESTS, 'overlays', name)] as const,
         ),
         ['monitoring', withComponents('cpu', ['monitoring'])] as const,
+        ['doctor', withComponents('cpu', ['doctor'])] as const,
+        ['find-peak', withComponents('network-division', ['find-peak'])] as const,
       ];
       await Promise.all(
         folders.map(async ([name, folder]) => rendered.set(name, await render(folder))),
@@ -82,6 +86,16 @@ describe.skipIf(why)(
         ...{ division: 'network', benchmark: 'resnet50', scenario: 'Server', mode: 'submission' },
         ...{ minDuration: 600e9, targetQps: 900 },
       });
+    });
+
+    test('doctor and find-peak take theirs, and begin with what is filled in', () => {
+      const args = loadgenOf('doctor').spec.containers[0]?.args ?? [];
+      expect(args.slice(0, 2)).toEqual(['doctor', '--sut=$(SUT_NODES)']);
+      const flags = doctorCommand(() => {}).options.map(({ long }) => long);
+      for (const arg of args.slice(1)) expect(flags).toContain(arg.split('=')[0]);
+      const fill = (text: string): string => text.replace('FILL-IN', '900');
+      const search = settingsOfPod('find-peak', loadgenOf('find-peak'), fill);
+      expect(search).toMatchObject({ mode: 'performance', targetQps: 900, round: 'v4.1' });
     });
 
     test('an argument that is no flag is refused', () => {
@@ -163,15 +177,21 @@ describe.skipIf(why)(
   },
 );
 
-const TABLES: Readonly<Record<string, SettingTable>> = { run: RUN_SETTINGS, sut: SUT_OPTIONS };
+const TABLES: Readonly<Record<string, { readonly section: string; readonly table: SettingTable }>> =
+  {
+    run: { section: 'run', table: RUN_SETTINGS },
+    'find-peak': { section: 'run', table: FIND_PEAK_SETTINGS },
+    sut: { section: 'sut', table: SUT_OPTIONS },
+  };
 
 /** As a verb reads its command line. */
 function settingsBy(verb: string, args: readonly string[]): Record<string, unknown> {
-  const table = TABLES[verb];
-  if (table === undefined) throw new Error(`no verb "${verb}"`);
+  const known = TABLES[verb];
+  if (known === undefined) throw new Error(`no verb "${verb}"`);
+  const { section, table } = known;
   const command = addSettings(createCommand(verb, ''), table);
   command.parse([...args], { from: 'user' });
-  return settingsOf(command, verb, table).values;
+  return settingsOf(command, section, table).values;
 }
 
 function variableOf(container: IContainer | undefined, name: string): string | undefined {

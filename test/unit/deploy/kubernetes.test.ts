@@ -3,10 +3,12 @@
  * by `kubectl kustomize`; the objects are held against the API's types by the compiler and against rules of our own; each check is
  * shown a mistake that it must find.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { typeErrors } from '../../support/kubernetes/api-types.ts';
+import { at, changed, type Tree } from '../../support/kubernetes/changed-objects.ts';
 import {
   autoscalerFindings,
   nodeListFindings,
@@ -14,7 +16,7 @@ import {
   selectorFindings,
 } from '../../support/kubernetes/cluster-findings.ts';
 import { networkFlows } from '../../support/kubernetes/network-flows.ts';
-import { containersOf, podsOf } from '../../support/kubernetes/objects.ts';
+import { configMap, containersOf, podsOf } from '../../support/kubernetes/objects.ts';
 import {
   danglingFindings,
   MADE_BY_HAND,
@@ -28,6 +30,8 @@ import {
   whyNoKubectl,
   withComponents,
 } from '../../support/kubernetes/render.ts';
+import { suiteFolder } from '../../support/suite-folder.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const why = whyNoKubectl();
 const OVERLAYS = ['cpu', 'gpu', 'network-division'] as const;
@@ -35,34 +39,23 @@ const VERSION = (
   JSON.parse(readFileSync(join(MANIFESTS, '../../package.json'), 'utf8')) as { version: string }
 ).version;
 
+const MY_RUN = 'run:\n  benchmark: digits\n  targetQps: 7\n';
+
+/** The folder that README.md shows, elsewhere. */
+function readmeExample(): string {
+  const readme = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
+  const [, yaml] =
+    /```yaml\n# deploy\/kubernetes\/mine\/kustomization.yaml[^\n]*\n(.*?)```/s.exec(readme) ?? [];
+  if (yaml === undefined) throw new Error('README.md has no example of a folder');
+  const folder = suiteFolder();
+  const text = yaml.replaceAll(' ../', ` ${relative(folder, MANIFESTS)}/`);
+  writeFileSync(join(folder, 'kustomization.yaml'), text);
+  writeFileSync(join(folder, 'run.yaml'), MY_RUN);
+  return folder;
+}
+
 /** Where a template has its pod. */
 const POD = 'spec.template.spec';
-
-/** An object that may be changed. */
-type Tree = { kind: string } & Record<string, unknown>;
-
-/** A place in the first object of a kind, by keys and numbers between points. */
-function at(objects: readonly Tree[], kind: string, path: string): Record<string, unknown> {
-  let place: unknown = objects.find((object) => object.kind === kind);
-  for (const key of path.split('.').filter((one) => one !== '')) {
-    place = (place as Record<string, unknown> | undefined)?.[key];
-  }
-  if (typeof place !== 'object' || place === null) throw new Error(`${kind} has no ${path}`);
-  return place as Record<string, unknown>;
-}
-
-/** The objects with another value at one place. */
-function changed(
-  objects: readonly KubeObject[],
-  kind: string,
-  path: string,
-  key: string,
-  value: unknown,
-): KubeObject[] {
-  const tree = structuredClone(objects) as unknown as unknown as Tree[];
-  at(tree, kind, path)[key] = value;
-  return tree as unknown as KubeObject[];
-}
 
 describe.skipIf(why)(
   `what deploy/kubernetes renders${why === undefined ? '' : ` (${why})`}`,
@@ -75,8 +68,9 @@ describe.skipIf(why)(
         ...OVERLAYS.map((name) => [name, join(MANIFESTS, 'overlays', name)] as const),
         ['fetch', join(MANIFESTS, 'after-run/fetch')] as const,
         ['object-store', join(MANIFESTS, 'after-run/object-store')] as const,
-        ['monitoring', withComponents('cpu', ['monitoring'])] as const,
-        ['host-network', withComponents('cpu', ['host-network'])] as const,
+        ['monitoring', withComponents('cpu', ['monitoring', 'doctor'])] as const,
+        ['host-network', withComponents('cpu', ['host-network', 'find-peak'])] as const,
+        ['mine', readmeExample()] as const,
       ];
       await Promise.all(
         folders.map(async ([name, folder]) => rendered.set(name, await render(folder))),
@@ -165,6 +159,36 @@ describe.skipIf(why)(
       expect(sharedCpuFindings(podsOf(halves))).toEqual([
         'StatefulSet/longhaul-sut sut: CPUs are no whole number',
       ]);
+      const odd = changed(objects, 'StatefulSet', cpu, 'limits', { cpu: 3, memory: '1Gi' });
+      const odds = changed(odd, 'StatefulSet', cpu, 'requests', { cpu: '3', memory: '1Gi' });
+      expect(sharedCpuFindings(podsOf(odds))).toEqual([
+        'StatefulSet/longhaul-sut sut: 3 CPUs are half a core too many',
+      ]);
+    });
+
+    test("README's example of a folder of one's own renders, in its namespace, with its images and settings", () => {
+      const objects = objectsOf('mine');
+      expect(selectorFindings(objects)).toEqual([]);
+      expect(danglingFindings(objects, podsOf(objects))).toEqual([]);
+      expect(nodeListFindings(objects)).toEqual([]);
+      const spaces = objects.map(({ kind, metadata }) =>
+        kind === 'Namespace' ? metadata.name : metadata.namespace,
+      );
+      expect(new Set(spaces)).toEqual(new Set(['measuring']));
+      const images = podsOf(objects)
+        .flatMap(({ spec }) => containersOf(spec))
+        .map((one) => one.image);
+      expect(new Set(images)).toEqual(
+        new Set(
+          ['sut', 'loadgen'].map(
+            (name) => `registry.example/measuring/longhaul-${name}:${VERSION}`,
+          ),
+        ),
+      );
+      const [volume] = podsOf(objects)[1]?.spec.volumes ?? [];
+      expect(configMap(objects, volume?.configMap?.name ?? '')?.data?.['longhaul.yaml']).toBe(
+        MY_RUN,
+      );
     });
 
     test('pods meet what their namespace enforces', () => {
@@ -253,6 +277,25 @@ describe.skipIf(why)(
       );
     });
 
+    test('set-nodes.sh writes number and list together, and refuses what is no number', () => {
+      const folder = tempFolder();
+      writeFileSync(join(folder, 'kustomization.yaml'), '');
+      const setNodes = (...args: string[]): SpawnSyncReturns<string> =>
+        spawnSync('sh', [join(MANIFESTS, 'set-nodes.sh'), ...args], { encoding: 'utf8' });
+      for (const [name, count] of [
+        ['gpu', '1'],
+        ['cpu', '2'],
+      ] as const) {
+        expect(setNodes(folder, count)).toMatchObject({ status: 0, stderr: '' });
+        const written = readFileSync(join(folder, 'nodes.yaml'), 'utf8');
+        expect(written).toBe(readFileSync(join(MANIFESTS, 'overlays', name, 'nodes.yaml'), 'utf8'));
+      }
+      expect(setNodes(folder, '0').stderr).toBe(
+        'set-nodes.sh: "0" is no number of SUT nodes: a whole number above 0 is needed\n',
+      );
+      expect(setNodes('nowhere', '2')).toMatchObject({ status: 2 });
+    });
+
     test('nothing scales a measured run, and what would is found', () => {
       for (const [name, objects] of rendered) expect(autoscalerFindings(objects), name).toEqual([]);
       const wrong = [
@@ -326,7 +369,7 @@ describe.skipIf(why)(
       for (const [name, objects] of rendered) {
         for (const { spec } of podsOf(objects)) {
           for (const { image = '' } of containersOf(spec)) {
-            const ours = /^longhaul-(sut|loadgen):(.*)$/.exec(image);
+            const ours = /longhaul-(sut|loadgen):(.*)$/.exec(image);
             const tag = ours?.[2]?.replace(/-cuda$/, '') ?? VERSION;
             expect(`${name} ${tag}`).toBe(`${name} ${VERSION}`);
             expect(image).toMatch(/:[\w.-]+$/);
