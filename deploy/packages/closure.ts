@@ -43,14 +43,22 @@ export interface ClosureRoots {
   readonly verbs: readonly string[] | 'all';
 }
 
+/** What compiled files name, by file: reading them is most of the work. */
+export type ParsedFiles = Map<string, ModuleReferences>;
+
 /**
  * Follows imports, exports, `require` and paths that files are loaded by, from the roots to everything that is reached.
  * @param dist Folder of compiled files.
+ * @param parsed What was read for another closure of the same folder; what is read goes there, too.
  * @throws MlperfError `ERR_NOT_INSTALLED` for a file that is named and not there, `ERR_INTERNAL` for a path that is
  *   computed where nobody has said how, `ERR_CONFIG_INVALID` for a verb that there is not
  */
-export function closureOf(dist: string, roots: ClosureRoots): Closure {
-  const search = new Search(dist, roots);
+export function closureOf(
+  dist: string,
+  roots: ClosureRoots,
+  parsed: ParsedFiles = new Map(),
+): Closure {
+  const search = new Search(dist, roots, parsed);
   for (const file of roots.files) search.reach(file, undefined);
   search.followAll();
   return search.closure();
@@ -59,15 +67,17 @@ export function closureOf(dist: string, roots: ClosureRoots): Closure {
 class Search {
   readonly #dist: string;
   readonly #roots: ClosureRoots;
+  readonly #parsed: ParsedFiles;
   /** File → file by which it was reached first. */
   readonly #reachedBy = new Map<string, string | undefined>();
   readonly #packages = new Map<string, ImportedPackage>();
   readonly #waiting: string[] = [];
   #verbs: readonly string[] = [];
 
-  constructor(dist: string, roots: ClosureRoots) {
+  constructor(dist: string, roots: ClosureRoots, parsed: ParsedFiles) {
     this.#dist = dist;
     this.#roots = roots;
+    this.#parsed = parsed;
   }
 
   reach(file: string, from: string | undefined, line?: number): void {
@@ -100,7 +110,10 @@ class Search {
   }
 
   #follow(file: string): void {
-    const found = moduleReferences(file, readFileSync(join(this.#dist, file), 'utf8'));
+    const found =
+      this.#parsed.get(file) ??
+      moduleReferences(file, readFileSync(join(this.#dist, file), 'utf8'));
+    this.#parsed.set(file, found);
     checkComputed(file, found);
     if (file === VERB_TABLE) this.#verbs = chosenVerbs(found.verbs, this.#roots.verbs);
     for (const { target, kind, line, isLazy, verb } of found.references) {

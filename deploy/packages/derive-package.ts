@@ -1,7 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { type Closure, closureOf } from './closure.ts';
+import { bundledNotices, NOTICES, PAGE } from './bundled-packages.ts';
+import { type Closure, closureOf, type ParsedFiles } from './closure.ts';
 import { type LockEntries, lockedVersion, readLock, type WantedPackages } from './lock-file.ts';
 import type { Role } from './roles.ts';
 
@@ -49,9 +50,11 @@ export interface BuiltProject {
 export function derivePackages(project: BuiltProject, roles: readonly Role[]): DerivedPackage[] {
   const lock = readLock(project.root);
   const closures = new Map<Role, Closure>();
+  const parsed: ParsedFiles = new Map();
   for (const role of roles) {
     const files = role.isLibrary ? [PROGRAM, ...LIBRARY] : [PROGRAM];
-    const closure = closureOf(join(project.root, 'dist'), { files, verbs: role.verbs });
+    const roots = { files, verbs: role.verbs };
+    const closure = closureOf(join(project.root, 'dist'), roots, parsed);
     checkAllowed(role, closure);
     closures.set(role, closure);
   }
@@ -66,7 +69,7 @@ export function derivePackages(project: BuiltProject, roles: readonly Role[]): D
   });
 }
 
-/** Writes a package's files, all but the manifest of hashes, into an empty folder. */
+/** Writes a package's files, all but the manifest of hashes, into an empty folder. @throws MlperfError of {@link bundledPackages} */
 export function writePackage(
   { root }: BuiltProject,
   { role, manifest, files }: DerivedPackage,
@@ -80,6 +83,7 @@ export function writePackage(
   const readme = role.readme === undefined ? 'README.md' : `deploy/packages/${role.readme}`;
   copyFileSync(join(root, readme), join(folder, 'README.md'));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  if (files.includes(`dist/${PAGE}`)) writeFileSync(join(folder, NOTICES), bundledNotices(root));
 }
 
 function checkAllowed(role: Role, closure: Closure): void {
@@ -172,7 +176,5 @@ function otherFiles(
       (file) => readFileSync(join(root, file), 'utf8').match(/docs\/[\w-]+\.md/g) ?? [],
     ),
   );
-  return others.filter(
-    (file) => file === 'LICENSE' || file.startsWith('proto/') || named.has(file),
-  );
+  return others.filter((file) => /^(?:LICENSE$|proto\/|deploy\/)/.test(file) || named.has(file));
 }

@@ -38,15 +38,20 @@ interface Node {
 const COMPILED_PATH = /^(?:loadgen-node|qdl|shared|sut-node)\/[\w./-]+\.(?:js|html)$/;
 
 /**
- * Reads what a compiled file imports, requires or loads by path.
+ * Reads what a compiled file, or a source, imports, requires or loads by path.
  * @param file Its path below the folder of compiled files, with `/`.
  * @throws Error where it cannot be parsed
  */
 export function moduleReferences(file: string, text: string): ModuleReferences {
-  const program = parseAst(text, { lang: file.endsWith('.d.ts') ? 'dts' : 'js' });
+  const program = parseAst(text, { lang: languageOf(file) });
   const found = new Finder(file, text);
   found.visit(program as unknown as Node);
   return found.result();
+}
+
+function languageOf(file: string): 'dts' | 'js' | 'ts' {
+  if (file.endsWith('.d.ts')) return 'dts';
+  return file.endsWith('.ts') ? 'ts' : 'js';
 }
 
 class Finder {

@@ -5,14 +5,19 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { derivePackages, writePackage } from '../../deploy/packages/derive-package.ts';
+import { installedEntries, readLock } from '../../deploy/packages/lock-file.ts';
+import { ROLES } from '../../deploy/packages/roles.ts';
+import { VERBS } from '../../loadgen-node/commands/verbs.ts';
 import { writeManifest } from '../../loadgen-node/self-check/self-check.ts';
-import { longhaul } from '../support/longhaul-process.ts';
+import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -25,21 +30,18 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 let installed = '';
 let elsewhere = '';
 
-/** Names of the packages that an installation without development tools has, by the lock file. */
-function productionPackages(): string[] {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>;
-  };
-  return Object.entries(lock.packages)
-    .filter(([path, { dev }]) => dev !== true && path.lastIndexOf('node_modules/') === 0)
-    .map(([path]) => path.slice('node_modules/'.length))
-    .filter((name) => existsSync(join(root, 'node_modules', name)));
+/** Where an installation without development tools has packages, by the lock file. */
+function productionPaths(): string[] {
+  return Object.entries(readLock(root))
+    .filter(([path, { dev }]) => dev !== true && path !== '')
+    .map(([path]) => path);
 }
 
-/** Makes `node_modules` with the package's own dependencies but those left out. */
-function linkDependencies(modules: string, leftOut: readonly string[]): void {
-  for (const name of productionPackages()) {
-    if (leftOut.includes(name)) continue;
+/** Puts those of this checkout's packages into a `node_modules` that stand directly below its own. */
+function linkPackages(modules: string, paths: readonly string[]): void {
+  for (const path of paths) {
+    if (path.lastIndexOf('node_modules/') !== 0 || !existsSync(join(root, path))) continue;
+    const name = path.slice('node_modules/'.length);
     const link = join(modules, name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), link);
@@ -47,12 +49,12 @@ function linkDependencies(modules: string, leftOut: readonly string[]): void {
 }
 
 /** Unpacks the tarball as an installation and returns the path of its bin. */
-function install(tarball: string, leftOut: readonly string[]): string {
+function install(tarball: string): string {
   const modules = join(suiteFolder(), 'node_modules');
   const target = join(modules, 'longhaul');
   mkdirSync(target, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  linkDependencies(modules, leftOut);
+  linkPackages(modules, productionPaths());
   return join(target, 'dist', 'loadgen-node', 'main.js');
 }
 
@@ -86,7 +88,7 @@ beforeAll(() => {
   execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
   const name = readdirSync(elsewhere).find((file) => file.endsWith('.tgz'));
   tarball = join(elsewhere, name ?? 'npm packed nothing');
-  installed = install(tarball, []);
+  installed = install(tarball);
 });
 
 describe('the packed package', () => {
@@ -123,7 +125,7 @@ describe('the packed package', () => {
   });
 
   it('checks itself, and says which file was changed', async () => {
-    const main = install(tarball, []);
+    const main = install(tarball);
     writeManifest(join(dirname(main), '..'));
     const unchanged = await longhaul(['self-check'], { main, cwd: elsewhere });
     expect(unchanged).toMatchObject({ code: 0, stderr: '' });
@@ -148,16 +150,98 @@ describe('the packed package', () => {
     expect(Number(accuracy)).toBeLessThan(99);
     expect(readRunLogs(output).accuracy).toHaveLength(1200);
   });
+});
 
-  it('starts its LoadGen half where ONNX Runtime is not installed, and says what the SUT half needs', async () => {
-    const main = install(tarball, ['onnxruntime-node']);
-    const { code, stdout } = await longhaul(['run', '--help'], { main, cwd: elsewhere });
-    expect({ code, isHelp: stdout.includes('--target-qps') }).toEqual({ code: 0, isHelp: true });
-    const sut = ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0'];
-    const folder = ['--cache-dir', join(elsewhere, 'cache')];
-    const ended = await longhaul([...sut, ...folder], { main, cwd: elsewhere });
+/** Loads the command of every verb that a package has, in one process. */
+const LOAD_VERBS = `
+const { VERBS, verbCommands, absentVerbCommands } = await import(process.argv[1]);
+const verbs = await verbCommands(Object.keys(VERBS), () => {});
+console.log(JSON.stringify([verbs, absentVerbCommands()].map((all) => all.map((verb) => verb.name()))));`;
+
+function verbsOf(main: string): { readonly has: string[]; readonly lacks: string[] } {
+  const table = pathToFileURL(join(dirname(main), 'commands', 'verbs.js')).href;
+  const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
+  const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
+  const [has = [], lacks = []] = JSON.parse(text) as string[][];
+  return { has, lacks };
+}
+
+describe('the packages of a role', () => {
+  const mains = new Map<string, string>();
+  const mainOf = (name: string): string => mains.get(name) ?? `no package ${name}`;
+
+  beforeAll(() => {
+    const unpacked = dirname(dirname(dirname(installed)));
+    const packed = readdirSync(unpacked, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll(sep, '/'))
+      .filter((path) => statSync(join(unpacked, path)).isFile());
+    const project = { root, packed, revision: 'test' };
+    const lock = readLock(root);
+    for (const derived of derivePackages(project, ROLES)) {
+      const { name } = derived.manifest;
+      if (name === 'longhaul') continue;
+      const modules = join(suiteFolder(), 'a folder', 'node_modules');
+      writePackage(project, derived, join(modules, name));
+      writeManifest(join(modules, name, 'dist'));
+      // What an installation of this one has, and nothing else that this checkout has by chance.
+      linkPackages(modules, Object.keys(installedEntries(lock, derived.manifest)));
+      mains.set(name, join(modules, name, 'dist', 'loadgen-node', 'main.js'));
+    }
+  });
+
+  it('have all verbs without ONNX Runtime, or those of a SUT node without LoadGen', () => {
+    const loadgen = verbsOf(mainOf('longhaul-loadgen'));
+    expect(loadgen).toEqual({ has: Object.keys(VERBS), lacks: [] });
+    const sut = verbsOf(mainOf('longhaul-sut'));
+    expect(sut.has).toEqual(expect.arrayContaining(['sut', 'prepare', 'config', 'self-check']));
+    expect([...sut.has, ...sut.lacks].sort()).toEqual([...loadgen.has].sort());
+    const modules = join(mainOf('longhaul-sut'), '..', '..', '..', '..');
+    const absent = [
+      'apache-arrow',
+      'age-encryption',
+      'tar',
+      'longhaul-sut/dist/loadgen-node/engine',
+    ];
+    expect(absent.filter((name) => existsSync(join(modules, name)))).toEqual([]);
+  });
+
+  it('say which package has a verb, and how ONNX Runtime is installed', async () => {
+    const sut = mainOf('longhaul-sut');
+    const absent = await longhaul(['run', '--sut', 'a:1', '--json'], { main: sut, cwd: elsewhere });
+    const text = 'the package longhaul-sut has no verb "run": install longhaul or longhaul-loadgen';
+    expect(absent).toMatchObject({ code: 6, stderr: `longhaul: ${text}\n` });
+    expect(JSON.parse(absent.stdout)).toMatchObject({ error: { message: text }, exitCode: 6 });
+    const model = ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0'];
+    const folder = ['--cache-dir', testCacheFolder()];
+    const loadgen = mainOf('longhaul-loadgen');
+    const ended = await longhaul([...model, ...folder], { main: loadgen, cwd: elsewhere });
     expect(ended.code).toBe(6);
-    expect(ended.stderr).toMatch(/longhaul: .*onnxruntime-node.*/);
+    expect(ended.stderr).toMatch(/longhaul: .*run ".*npm install onnxruntime-node@\d+\.\d+\.\d+"/);
+  });
+
+  it('measure each other', async () => {
+    const main = mainOf('longhaul-sut');
+    const node = await SutNodeProcess.start('packed', ['--benchmark', 'null'], { main });
+    try {
+      const test = [
+        '--scenario',
+        'SingleStream',
+        '--mode',
+        'performance',
+        '--min-duration',
+        '100ms',
+      ];
+      const run = ['run', '--sut', node.address, '--benchmark', 'null', ...test];
+      const output = join(elsewhere, 'by-role');
+      const { code, stderr } = await longhaul([...run, '--output', output], {
+        main: mainOf('longhaul-loadgen'),
+        cwd: elsewhere,
+      });
+      expect({ isEnded: code === 0 || code === 3, stderr }).toMatchObject({ isEnded: true });
+      expect(readRunLogs(output).summary).toContain('longhaul');
+    } finally {
+      await node.stop();
+    }
   });
 });
 

@@ -102,9 +102,14 @@ export class SutNodeProcess {
     this.address = address;
   }
 
-  static async start(node: string, args: readonly string[]): Promise<SutNodeProcess> {
+  /** @param options `main`: of another installation. */
+  static async start(
+    node: string,
+    args: readonly string[],
+    options: ProcessOptions = {},
+  ): Promise<SutNodeProcess> {
     const verb = ['sut', '--benchmark', 'digits', '--listen', '127.0.0.1:0', '--node', node];
-    const process = spawnLonghaul([...verb, ...args]);
+    const process = spawnLonghaul([...verb, ...args], options);
     const address = await new Promise<string>((resolve, reject) => {
       process.child.on('message', (message: { type: string; address: string }) => {
         if (message.type === 'listening') resolve(message.address);
