@@ -28,6 +28,7 @@ const TOGETHER = [
   'operations',
   'other-make',
   'package',
+  'protocol-builds',
   'qdl-faults',
   'run-and-time',
   'security',
