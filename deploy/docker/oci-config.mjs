@@ -98,7 +98,6 @@ const config = {
     env: image.Env ?? [],
     cwd: image.WorkingDir || '/',
     capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
-    rlimits: [{ type: 'RLIMIT_NOFILE', hard: 65_536, soft: 65_536 }],
     noNewPrivileges: true,
   },
   root: { path: values.rootfs, readonly: true },

@@ -5,7 +5,7 @@ set -euf
 
 usage() {
   cat <<'USAGE'
-Usage: try.sh [--base FOLDER] [--storage FOLDER] [--results FOLDER] [--skip-if-missing]
+Usage: try.sh [--base FOLDER] [--storage FOLDER [--no-build]] [--results FOLDER] [--skip-if-missing]
 
 Builds longhaul-sut and longhaul-loadgen with build.sh, runs each in a network namespace of its own, as 65532 with a
 read-only root file system, without capabilities, with mutual TLS and a token; measures; stops both by SIGTERM.
@@ -13,6 +13,7 @@ Needs root, Linux, buildah, crun, ip, openssl, Node 20 or newer, debootstrap; so
 
   --base FOLDER       base images from there, made where they are missing (build.sh --base)
   --storage FOLDER    images are kept there; else in a folder that goes with the script
+  --no-build          the images longhaul-sut:try and longhaul-loadgen:try that --storage has from before
   --results FOLDER    what LoadGen wrote is copied there, an existing folder
   --skip-if-missing   exit code 0 instead of 6 where something is missing, with a line that says SKIPPED
 
@@ -31,11 +32,13 @@ base=debootstrap
 storage=''
 results=''
 skip=no
+build=yes
 given=("$@")
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
     --skip-if-missing) skip=yes; shift; continue ;;
+    --no-build) build=no; shift; continue ;;
     --base | --storage | --results) [ -n "${2:-}" ] || fail 2 "$1 needs a folder" ;;
     *) fail 2 "\"$1\" is no flag of this script; see --help" ;;
   esac
@@ -46,6 +49,7 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
+[ "$build" = yes ] || [ -n "$storage" ] || fail 2 '--no-build needs --storage'
 [ -z "$results" ] || [ -d "$results" ] || fail 2 "--results $results: there is no such folder"
 
 # missing TEXT
@@ -134,35 +138,35 @@ start() {
 inside() {
   local role=$1
   shift
-  "${runtime[@]}" exec "$id-$role" "$@"
+  "${runtime[@]}" exec --user 65532:65532 --no-new-privs "$id-$role" "$@"
 }
 
-# until_true SECONDS COMMAND...
+# until_true SECONDS COMMAND...: as long as the container started last runs.
 until_true() {
   local end=$((SECONDS + $1))
   shift
   until "$@" >/dev/null 2>&1; do
-    [ $SECONDS -lt "$end" ] || return 1
+    [ $SECONDS -lt "$end" ] && kill -0 "$pid" 2>/dev/null || return 1
     sleep 0.3
   done
 }
 
-# end_of PID: its exit code.
+# end_of PID: sets `code`, its exit code. Only the shell that started it can wait for it.
 end_of() {
-  local code=0
+  code=0
   wait "$1" || code=$?
-  printf '%s' "$code"
 }
 
 check_rights() {
   local role=$1 said
-  said=$(inside "$role" /bin/sh -c 'id -u; id -g; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status | tr -d "\t "')
-  [ "$said" = "$(printf '65532\n65532\nCapEff:0000000000000000\nCapBnd:0000000000000000\nNoNewPrivs:1')" ] ||
+  # Of the init and of the program behind it: "exec" has rights of its own.
+  said=$(inside "$role" /bin/sh -c 'grep -hE "^(Uid|Gid|CapEff|CapBnd|NoNewPrivs)" /proc/1/status /proc/[2-9]/status | tr -s "\t " " " | sort -u' 2>/dev/null)
+  [ "$said" = "$(printf '%s\n' 'CapBnd: 0000000000000000' 'CapEff: 0000000000000000' 'Gid: 65532 65532 65532 65532' 'NoNewPrivs: 1' 'Uid: 65532 65532 65532 65532')" ] ||
     wrong "$role: user 65532 without capabilities; it has: $said"
   if inside "$role" /bin/sh -c 'touch /opt/longhaul/file || touch /etc/file || touch /file' 2>/dev/null; then
     wrong "$role: a read-only root file system"
   fi
-  [ -z "$(inside "$role" find / -xdev -perm /6000 -type f)" ] || wrong "$role: no program that gives rights"
+  [ -z "$(find "${rootfs[$role]}" -xdev -perm /6000 -type f)" ] || wrong "$role: no program that gives rights"
   ok "$role: user 65532:65532, no capability, no new privileges, no setuid program, root file system read-only"
 }
 
@@ -186,7 +190,7 @@ check_writes() {
   ok 'sut: wrote the model into its cache and no other file, so no telemetry either'
 }
 
-"$here/build.sh" --base "$base" --storage "$storage" --tag try
+[ "$build" = no ] || "$here/build.sh" --base "$base" --storage "$storage" --tag try
 [ "$(config sut 'config.Healthcheck.Test[0]')" = CMD ] || wrong 'sut: the image has its health check'
 [ "$(config loadgen 'Object.keys(config.Labels).filter((key) => key.startsWith("org.opencontainers.image.")).length')" = 6 ] ||
   wrong 'loadgen: the image has its labels'
@@ -225,7 +229,7 @@ measure=(--benchmark digits --scenario Server --target-qps 20)
 start loadgen "$work/run.log" run "${target[@]}" "${measure[@]}" --min-duration 5s --output /results/first
 until_true 60 inside loadgen true || wrong 'loadgen: it starts' "$work/run.log"
 check_rights loadgen
-code=$(end_of "$pid")
+end_of "$pid"
 verdict=$(sed -nE 's/^Result +//p' "$work/run.log")
 case $code:$verdict in
   0:VALID*) ;;
@@ -247,19 +251,19 @@ start loadgen "$work/second.log" run "${target[@]}" "${measure[@]}" --min-durati
 until_true 60 test -s "$work/results/second/mlperf_log_detail.txt" || wrong 'loadgen: a second run starts' "$work/second.log"
 sleep 2
 "${runtime[@]}" kill "$id-loadgen" TERM
-code=$(end_of "$pid")
+end_of "$pid"
 [ "$code" = 143 ] || wrong "loadgen: SIGTERM ends a run with exit code 143; it was $code" "$work/second.log"
 ok 'loadgen: SIGTERM reached the run: exit code 143, and its logs are there'
 
 # It says what it lacks, and where to get it.
 start loadgen "$work/lacking.log" sut --benchmark digits --listen 127.0.0.1:50051
-code=$(end_of "$pid")
+end_of "$pid"
 { [ "$code" = 6 ] && grep -q onnxruntime-node "$work/lacking.log"; } ||
   wrong "loadgen: a SUT of a model is refused with exit code 6; it was $code" "$work/lacking.log"
-ok "loadgen: $(head -n 1 "$work/lacking.log")"
+ok "loadgen: a SUT of a model is refused: $(grep -m 1 onnxruntime-node "$work/lacking.log" | cut -c1-100)..."
 
 "${runtime[@]}" kill "$id-sut" TERM
-code=$(end_of "$sut")
+end_of "$sut"
 [ "$code" = 0 ] || wrong "sut: SIGTERM drains it with exit code 0; it was $code" "$work/sut.log"
 ok 'sut: SIGTERM drained the node: exit code 0'
 [ -z "$results" ] || cp -r "$work/results/." "$results/"
