@@ -4,7 +4,7 @@
 Needs Linux, root, iproute2 and a built clone. LoadGen and a SUT node without a model run in two network namespaces with
 a link of a known delay between them (test/network/tap-link.py), or on loopback. Everything ends with the script.
 
-usage: measure.py window|buffers|connections|mtu|semi-space|affinity|quota [--rounds N]
+usage: measure.py window|buffers|connections|mtu|semi-space|affinity|spinning|quota [--rounds N]
 """
 
 import json
@@ -63,12 +63,13 @@ def run(*command):
 
 
 class Node:
-    """A SUT node without a model; as a context."""
+    """A SUT node, without a model unless it is told; as a context."""
 
-    def __init__(self, inside=(), flags=(), before=()):
+    def __init__(self, inside=(), flags=(), before=(), benchmark="null"):
+        self.benchmark = benchmark
         address = FAR_ADDRESS if inside else "127.0.0.1"
         self.address = f"{address}:50991"
-        verb = ["sut", "--benchmark", "null", "--listen", self.address, "--node", "sut-a", *flags]
+        verb = ["sut", "--benchmark", benchmark, "--listen", self.address, "--node", "sut-a", *flags]
         self.command = [*inside, *before, "node", str(MAIN), *verb]
 
     def __enter__(self):
@@ -90,7 +91,7 @@ class Node:
 def loadgen(node, flags, inside=(), before=(), node_flags=()):
     """One run; what its summary says, and the CPU seconds of LoadGen."""
     folder = tempfile.mkdtemp(prefix="longhaul-tuning-")
-    verb = ["run", "--sut", node.address, "--benchmark", "null", "--output", folder + "/run", "--json"]
+    verb = ["run", "--sut", node.address, "--benchmark", node.benchmark, "--output", folder + "/run", "--json"]
     command = [*inside, *before, "node", *node_flags, str(MAIN), *verb, "--records", "none", "--report", "none", *flags]
     began = os.times()
     ended = subprocess.run(command, capture_output=True, text=True)
@@ -205,6 +206,16 @@ def affinity(rounds):
     tell("  p99 of the dispatch lag", lags, "ms", 2)
 
 
+def spinning(rounds):
+    flags = ["--scenario", "Server", "--target-qps", "30", "--min-duration", "5s"]
+    def measure(value):
+        with Node(flags=["--threads-per-worker", "2", "--spinning", value], benchmark="digits") as node:
+            before = node.cpu_seconds()
+            figures = loadgen(node, flags)["figures"]
+            return 1000 * (node.cpu_seconds() - before) / figures["queries"]
+    tell("ONNX Runtime's spinning, 2 threads, 30 queries/s: CPU of the node", in_turn(("off", "on"), rounds, measure), "ms/query", 2)
+
+
 def quota(rounds):
     group = Path("/sys/fs/cgroup/cpu/systemd-tuning")
     group.mkdir(exist_ok=True)
@@ -212,7 +223,7 @@ def quota(rounds):
     stalls = {}
     def measure(value):
         (group / "cpu.cfs_period_us").write_text("100000")
-        (group / "cpu.cfs_quota_us").write_text({"none": "-1", "1 CPU": "100000", "0.5 CPU": "50000"}[value])
+        (group / "cpu.cfs_quota_us").write_text({"none": "-1", "0.5 CPU": "50000", "0.2 CPU": "20000"}[value])
         def throttled():
             return int((group / "cpu.stat").read_text().split("nr_throttled ")[1].split()[0])
         before = throttled()
@@ -222,7 +233,7 @@ def quota(rounds):
         stalls.setdefault(value, []).append(throttled() - before)
         return figures["lag_p99"] / 1e6
     try:
-        figures = in_turn(("none", "1 CPU", "0.5 CPU"), rounds, measure)
+        figures = in_turn(("none", "0.5 CPU", "0.2 CPU"), rounds, measure)
     finally:
         time.sleep(0.2)
         group.rmdir()
@@ -235,7 +246,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     known = {
         **{"window": window, "buffers": buffers, "connections": connections, "mtu": mtu},
-        **{"semi-space": semi_space, "affinity": affinity, "quota": quota},
+        **{"semi-space": semi_space, "affinity": affinity, "spinning": spinning, "quota": quota},
     }
     arguments = sys.argv[1:]
     rounds = int(arguments.pop(arguments.index("--rounds") + 1)) if "--rounds" in arguments else 5

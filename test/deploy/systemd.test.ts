@@ -13,6 +13,8 @@ import { programPath, SYSTEMD_FOLDER, systemdFile } from '../support/systemd-uni
 const repository = join(distFolder(), '..');
 const why = whyNoMachine();
 const INSTALL = join(SYSTEMD_FOLDER, 'install.sh');
+/** What npm has fetched before is not asked for again. */
+const CACHED = { ...process.env, npm_config_prefer_offline: 'true' };
 
 function whyNoMachine(): string | undefined {
   if (process.platform !== 'linux') return 'needs Linux';
@@ -102,7 +104,7 @@ describe.skipIf(why !== undefined)(
     beforeAll(async () => {
       const packed = ['pack', '--ignore-scripts', '--silent', '--pack-destination', work];
       const name = execFileSync('npm', packed, { cwd: repository, encoding: 'utf8' }).trim();
-      execFileSync(INSTALL, [join(work, name), '--root', stage], { stdio: 'pipe' });
+      execFileSync(INSTALL, [join(work, name), '--root', stage], { stdio: 'pipe', env: CACHED });
       const certificates = join(repository, 'deploy/certificates/make-certificates.sh');
       const tls = join(work, 'tls');
       execFileSync(certificates, [tls, '--sut', 'sut-a=127.0.0.1'], { stdio: 'pipe' });
@@ -209,8 +211,12 @@ describe.skipIf(why !== undefined)(
 
     it('names the file that is missing', () => {
       expect(machine.systemctl('start', 'longhaul-sut@none').status).not.toBe(0);
-      const { stdout } = machine.systemctl('status', 'longhaul-sut@none');
-      expect(stdout).toContain('AssertPathExists=/etc/longhaul/sut-none.env');
+      const errors = machine.journal('longhaul-sut@none', '-p', 'err', '_COMM=sh');
+      expect(errors[0]?.MESSAGE).toMatch(/^longhaul: \/etc\/longhaul\/sut-none.env is missing/);
+      machine.systemctl('stop', 'longhaul-sut@none');
+      expect(machine.systemctl('start', 'longhaul-loadgen@none').status).not.toBe(0);
+      const [error] = machine.journal('longhaul-loadgen@none', '-p', 'err', '_COMM=sh');
+      expect(error?.MESSAGE).toMatch(/^longhaul: \/etc\/longhaul\/loadgen-none.env is missing/);
     });
 
     it('drains at "systemctl stop", and what it did before it is not a failure', async () => {
@@ -238,7 +244,10 @@ describe.skipIf(why !== undefined)(
       const [, name] =
         /"version": "(.*)"/.exec(readFileSync(join(repository, 'package.json'), 'utf8')) ?? [];
       const again = join(work, `longhaul-${name}.tgz`);
-      execFileSync(INSTALL, [again, '--root', stage, '--role', 'sut'], { stdio: 'pipe' });
+      execFileSync(INSTALL, [again, '--root', stage, '--role', 'sut'], {
+        stdio: 'pipe',
+        env: CACHED,
+      });
       expect(existsSync(join(stage, 'etc/longhaul/sut-sut-a.env'))).toBe(true);
       execFileSync(INSTALL, ['--uninstall', '--root', stage], { stdio: 'pipe' });
       expect(existsSync(join(stage, 'opt/longhaul'))).toBe(false);
@@ -246,6 +255,7 @@ describe.skipIf(why !== undefined)(
       expect(existsSync(join(stage, 'etc/longhaul/tls/sut-a/tls.key'))).toBe(true);
       execFileSync(INSTALL, ['--uninstall', '--purge', '--root', stage], { stdio: 'pipe' });
       expect(existsSync(join(stage, 'etc/longhaul'))).toBe(false);
-    });
+      // npm installs again, which takes minutes on a machine that is busy.
+    }, 600_000);
   },
 );
