@@ -27,6 +27,7 @@ const TOGETHER = [
   'other-make',
   'package',
   'qdl-faults',
+  'remote',
   'run-and-time',
   'security',
   'settings-commands',
