@@ -1,4 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -54,8 +61,8 @@ describe('longhaul remote', () => {
     const args = ['remote', '--inventory', path, 'run', '--json', '--output', output];
     const { code, stdout, stderr } = await longhaulHere([...args, '--', '--min-query-count', '5']);
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    const said = JSON.parse(stdout) as { exitCode: number; output: string; run: { output: string } };
-    expect(said).toMatchObject({ exitCode: 0, output, run: { sut: 'Network SUT: sut-a' } });
+    const said = JSON.parse(stdout) as object;
+    expect(said).toMatchObject({ exitCode: 0, output, run: { sutName: 'Network SUT: sut-a' } });
     expect(stderr).toMatch(/\[stand-in\] sut-a: drained/);
     const detail = readFileSync(join(output, 'mlperf_log_detail.txt'), 'utf8');
     expect(detail).toContain('"requested_min_query_count", "value": 5');
@@ -81,7 +88,9 @@ describe('longhaul remote', () => {
     const { code, stdout } = await longhaulHere(args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/reach it by ssh refused/);
-    expect(stdout).toMatch(/start sut-a: null, listening on 127\.0\.0\.1:\d+; wait until it is ready/);
+    expect(stdout).toMatch(
+      /start sut-a: null, listening on 127\.0\.0\.1:\d+; wait until it is ready/,
+    );
   });
 
   it.each([
