@@ -11,7 +11,12 @@ import { measure } from '../../../../loadgen-node/remote/measure.ts';
 import { Packages } from '../../../../loadgen-node/remote/packages/plan-packages.ts';
 import { status, takeDown } from '../../../../loadgen-node/remote/take-down.ts';
 import { SUT_OPTIONS } from '../../../../sut-node/settings/sut-options.ts';
-import { type Behaviour, FakeHost, withResults } from '../../../support/fake-hosts.ts';
+import {
+  type Behaviour,
+  type FakeCall,
+  FakeHost,
+  withResults,
+} from '../../../support/fake-hosts.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 // Goal: whatever fails, on whichever host and at whichever moment, everything that was started is told to stop and one line says
@@ -65,7 +70,7 @@ tls: { folder: tls }
 }
 
 /** LoadGen's answer to the question for names; a run goes on until the test ends it. */
-const answerName: Behaviour['exec'] = (call) => {
+const answerName = (call: FakeCall): void => {
   if (call.request.verb !== 'exec' || !call.request.argv.includes('name')) return;
   call.output('{"durationNs": 1000000}');
   call.end();
