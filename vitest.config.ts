@@ -31,6 +31,7 @@ const TOGETHER = [
   'package',
   'protocol-builds',
   'qdl-faults',
+  'remote',
   'run-and-time',
   'security',
   'settings-commands',

@@ -60,7 +60,8 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
   },
   remote: {
-    about: 'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
+    about:
+      'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
     load: async (code) => (await import('./remote.ts')).remoteCommand(code, loadSutOptions),
   },
   report: {

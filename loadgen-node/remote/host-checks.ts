@@ -8,7 +8,7 @@ const FREE_BYTES_MIN = 1 << 30;
 const GIB = 1 << 30;
 
 /** What a host needs for its task and lacks, one sentence each. */
-export function lacksOf(spec: HostSpec, facts: HostFacts, planned?: PlannedPackage): string[] {
+function lacksOf(spec: HostSpec, facts: HostFacts, planned?: PlannedPackage): string[] {
   const lacks: string[] = [];
   if (facts.folderProblem !== '')
     lacks.push(`${facts.folderProblem}: say "folder" in the inventory`);

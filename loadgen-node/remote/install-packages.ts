@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { checkHost } from './host-checks.ts';
 import { allOrErrors, ask, type HostSession, hostError } from './host-session.ts';
@@ -67,7 +68,8 @@ async function installOn(
   }
   const { folder } = facts;
   const { path, bytes, sha256 } = await file();
-  const name = `${key}.tgz`;
+  // Of its own: the same machine may be two hosts of an inventory.
+  const name = `${key}-${randomBytes(4).toString('hex')}.tgz`;
   const beganMs = performance.now();
   await ask(
     session,

@@ -12,10 +12,7 @@ export interface Installed {
 }
 
 /** Words of longhaul on a host, up to its verb. */
-export function commandOf(
-  { pin, nodeFlags, source }: HostSpec,
-  { facts, main }: Installed,
-): string[] {
+function commandOf({ pin, nodeFlags, source }: HostSpec, { facts, main }: Installed): string[] {
   const pinned = pin === undefined ? [] : ['taskset', '-c', pin];
   if (source.kind === 'command') return [...pinned, source.command];
   return [...pinned, facts.nodePath, ...nodeFlags, main ?? ''];

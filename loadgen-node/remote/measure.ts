@@ -66,9 +66,9 @@ async function runAndFetch(
     mkdirSync(dirname(partial), { recursive: true });
     if (isConnectionLost(end)) {
       const why = session.link.explain(end);
-      await afterLoss(context, session, name);
+      const left = await afterLoss(context, session, name, remote);
       await fetchResults(context, session, remote, partial).catch(() => undefined);
-      throw hostError(session.label, `${why}: the run was broken off, LoadGen there has ended`);
+      throw hostError(session.label, `${why}: the run was broken off; ${left}`);
     }
     const fetched = await fetchResults(context, session, remote, partial);
     await endNodes(sut, end, options);
@@ -112,19 +112,24 @@ async function runLoadGen(
   }
 }
 
-/** The connection is gone: by a new one, if there is a way, LoadGen is waited for; without one it ends by itself. */
+/**
+ * The connection is gone: by a new one, if there is a way, LoadGen is waited for; without one it ends by itself.
+ * @returns what became of LoadGen
+ */
 async function afterLoss(
   { inventory, say }: RemoteContext,
   session: HostSession,
   name: string,
-): Promise<void> {
+  remote: string,
+): Promise<string> {
   const { folder } = session.facts;
   const timeoutMs = inventory.stopTimeoutMs;
   try {
     await ask(session, { verb: 'stop', folder, names: [name], timeoutMs });
+    return 'LoadGen there has ended';
   } catch (error) {
     say(session.label, `no new connection either: ${messageOf(error)}`);
-    say(session.label, `LoadGen there ends by itself; its logs stay in ${folder}/results/${name}`);
+    return `LoadGen there ends by itself, its logs stay there in ${remote}`;
   }
 }
 

@@ -52,8 +52,9 @@ export class StartedNodes {
     );
     this.#calls.push(call);
     void call.ended.then((end) => {
-      const error = hostError(session.label, session.link.explain(end));
-      if (waiting.size === 0 && !this.#isEnding) this.#context.say(session.label, error.message);
+      const why = session.link.explain(end);
+      const error = hostError(session.label, why);
+      if (waiting.size === 0 && !this.#isEnding) this.#context.say(session.label, why);
       for (const { reject } of waiting.values()) reject(error);
     });
     await allOrErrors(ready, OTHERS_MS);

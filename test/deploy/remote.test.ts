@@ -160,8 +160,9 @@ run: ${run ?? '{ scenario: SingleStream, targetQps: 200, minDuration: 1s, genera
   it('says which node was lost, and fetches what there is', async () => {
     const { run, output } = await startLongRun('lost');
     for (const id of hosts.find('a', 'sut --config')) process.kill(id, 'SIGKILL');
-    const { code, stderr } = await run.ended;
-    expect({ code, stderr }).toMatchObject({ code: 4 });
+    const { code, stdout, stderr } = await run.ended;
+    expect({ code, stderr }).toMatchObject({ code: 3 });
+    expect(stdout).toMatch(/Result +INVALID/);
     expect(stderr).toContain('[a] sut-a: ended (SIGKILL)');
     expect(detailOf(output)).toContain('result_validity');
     expect(await hosts.untilEmpty(0)).toEqual([]);
@@ -171,20 +172,32 @@ run: ${run ?? '{ scenario: SingleStream, targetQps: 200, minDuration: 1s, genera
     const { run } = await startLongRun('cut');
     hosts.killDaemons('lg');
     const { code, stderr } = await run.ended;
-    expect({ code, stderr }).toMatchObject({ code: 6 });
-    expect(stderr).toMatch(/longhaul: lg: the connection broke off.*LoadGen there has ended/);
-    expect(await hosts.untilEmpty(40_000)).toEqual([]);
     await hosts.startDaemon('lg');
+    expect({ code, stderr }).toMatchObject({ code: 6 });
+    expect(stderr).toMatch(/longhaul: lg: the connection broke off.*LoadGen there ends by itself/);
+    expect(await hosts.untilEmpty(40_000)).toEqual([]);
+  });
+
+  it('fetches what LoadGen wrote where its host can be reached again', async () => {
+    const { run, output } = await startLongRun('back');
+    hosts.killDaemons('lg');
+    await hosts.startDaemon('lg');
+    const { code, stderr } = await run.ended;
+    expect({ code, stderr }).toMatchObject({ code: 6 });
+    expect(stderr).toContain('LoadGen there has ended');
+    expect(readFileSync(join(output, 'mlperf_log_summary.txt'), 'utf8')).toMatch(/INVALID/);
+    expect(await hosts.untilEmpty(40_000)).toEqual([]);
   });
 
   it('ends everything where the connection to a SUT host dies', async () => {
     const { run } = await startLongRun('cut-sut');
     hosts.killDaemons('b');
-    const { code, stderr } = await run.ended;
-    expect({ code, stderr }).toMatchObject({ code: 4 });
-    expect(stderr).toContain('[b] b: the connection broke off');
-    expect(await hosts.untilEmpty(40_000)).toEqual([]);
+    const { code, stdout, stderr } = await run.ended;
     await hosts.startDaemon('b');
+    expect({ code, stderr }).toMatchObject({ code: 3 });
+    expect(stdout).toMatch(/Result +INVALID/);
+    expect(stderr).toContain('[b] the connection broke off');
+    expect(await hosts.untilEmpty(40_000)).toEqual([]);
   });
 
   it.each([
@@ -206,7 +219,7 @@ run: ${run ?? '{ scenario: SingleStream, targetQps: 200, minDuration: 1s, genera
 
   it('says which port is in use, and stops the node that had started', async () => {
     const one = inventory('port');
-    expect((await remote(one, 'up')).code).toBe(0);
+    expect(await remote(one, 'up')).toMatchObject({ code: 0 });
     const b = '{ ssh: b, node: sut-c, address: "10.99.78.4:50051" }';
     const other = inventory('port-two', { b });
     const { code, stderr } = await remote(other, 'up');

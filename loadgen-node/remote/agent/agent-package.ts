@@ -63,8 +63,7 @@ export async function install(request: InstallRequest): Promise<void> {
         );
       }
       writeFileSync(join(part, 'main-file'), main);
-      rmSync(done, { recursive: true, force: true });
-      renameSync(part, done);
+      putInPlace(part, done);
     } finally {
       rmSync(part, { recursive: true, force: true });
     }
@@ -72,6 +71,15 @@ export async function install(request: InstallRequest): Promise<void> {
   rmSync(join(folder, 'packages', request.file), { force: true });
   tell({ event: 'installed', main });
   tell({ event: 'done' });
+}
+
+/** Somebody else may have installed the same meanwhile, and use it by now: that one stays. */
+function putInPlace(part: string, done: string): void {
+  try {
+    renameSync(part, done);
+  } catch (error) {
+    if (!existsSync(join(done, 'main-file'))) throw error;
+  }
 }
 
 /** Scripts of packages are not run: none of longhaul's needs its own. */

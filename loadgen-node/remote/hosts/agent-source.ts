@@ -12,7 +12,7 @@ let source: Buffer | undefined;
  * The agent as one module without relative imports: each module that it imports stands in it as a data URL. A host needs nothing
  * but Node.js for it, and keeps nothing of it.
  */
-export function agentSource(): Buffer {
+function agentSource(): Buffer {
   source ??= Buffer.from(
     withInlinedImports(fileURLToPath(compiledModule('loadgen-node/remote/agent/agent.js'))),
   );

@@ -1,6 +1,7 @@
 import type { AgentRequest } from '../agent/agent-words.ts';
 import { AgentProcess } from './agent-process.ts';
 import { loaderCommand } from './agent-source.ts';
+import { atExit } from './at-exit.ts';
 import type { AgentCall, CallEnd, CallOptions, HostLink } from './host-link.ts';
 import { explainSsh } from './ssh-errors.ts';
 
@@ -10,13 +11,13 @@ export class LocalLink implements HostLink {
   readonly #command: string;
   readonly #calls = new Set<AgentProcess>();
   #isClosed = false;
-  readonly #onExit = (): void => {
-    for (const call of this.#calls) call.kill();
-  };
+  readonly #forgetExit: () => void;
 
   constructor(nodePath: string) {
     this.#command = loaderCommand(nodePath);
-    process.once('exit', this.#onExit);
+    this.#forgetExit = atExit(() => {
+      for (const call of this.#calls) call.kill();
+    });
   }
 
   call(request: AgentRequest, options?: CallOptions): AgentCall {
@@ -36,6 +37,6 @@ export class LocalLink implements HostLink {
     this.#isClosed = true;
     for (const call of this.#calls) call.kill();
     await Promise.all([...this.#calls].map(({ ended }) => ended));
-    process.off('exit', this.#onExit);
+    this.#forgetExit();
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AgentRequest } from '../agent/agent-words.ts';
 import { AgentProcess } from './agent-process.ts';
 import { loaderCommand } from './agent-source.ts';
+import { atExit } from './at-exit.ts';
 import type { AgentCall, CallEnd, CallOptions, HostLink } from './host-link.ts';
 import { explainSsh } from './ssh-errors.ts';
 
@@ -31,10 +32,7 @@ export class SshLink implements HostLink {
   readonly #calls = new Set<AgentProcess>();
   #hasBegun = false;
   #isClosed = false;
-  readonly #onExit = (): void => {
-    for (const call of this.#calls) call.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
-  };
+  readonly #forgetExit: () => void;
 
   constructor(ssh: string, sshConfig: string | undefined, nodePath: string) {
     this.label = ssh;
@@ -42,7 +40,10 @@ export class SshLink implements HostLink {
     this.#command = loaderCommand(nodePath);
     this.#folder = socketFolder();
     // A second Ctrl-C ends this process at once: what it started must not stay.
-    process.once('exit', this.#onExit);
+    this.#forgetExit = atExit(() => {
+      for (const call of this.#calls) call.kill();
+      rmSync(this.#folder, { recursive: true, force: true });
+    });
   }
 
   call(request: AgentRequest, options?: CallOptions): AgentCall {
@@ -71,7 +72,7 @@ export class SshLink implements HostLink {
     for (const call of [...this.#calls].reverse()) call.kill();
     await Promise.all([...this.#calls].map(({ ended }) => ended));
     rmSync(this.#folder, { recursive: true, force: true });
-    process.off('exit', this.#onExit);
+    this.#forgetExit();
   }
 }
 

@@ -35,7 +35,7 @@ export function readYamlMap(path: string): YamlMap {
 }
 
 /** See {@link readYamlMap}. @param path Stands in messages only. */
-export function parseYamlMap(path: string, text: string): YamlMap {
+function parseYamlMap(path: string, text: string): YamlMap {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const placeOf = (offset: number): string => {

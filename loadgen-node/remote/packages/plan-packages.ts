@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { hostLabel, type Inventory, type PackageSource } from '../inventory/inventory.ts';
+import type { Inventory, PackageSource } from '../inventory/inventory.ts';
 import { BUNDLED_PACKAGE, planBundle } from './copy-bundle.ts';
 import { type LocalFile, mainOf, readTarball, type Tarball } from './tarball.ts';
 
@@ -94,10 +94,4 @@ function copiedPackage(tarball: Tarball | undefined, folders: string[]): Planned
       return made;
     },
   };
-}
-
-/** Hosts of an inventory with what each is for, in its order: for people. */
-export function placesOf({ loadgen, nodes }: Inventory): [string, string][] {
-  const entries: [string, string][] = [[hostLabel(loadgen), 'LoadGen']];
-  return [...entries, ...nodes.map(({ name, host }): [string, string] => [hostLabel(host), name])];
 }

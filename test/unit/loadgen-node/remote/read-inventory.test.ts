@@ -44,7 +44,10 @@ describe('a good inventory', () => {
   it('gives each host what all have and what it says itself', () => {
     const { loadgen, nodes, tls, readyTimeoutMs, run } = read(GOOD, { targetQps: '200' });
     expect(loadgen).toMatchObject({ ssh: 'lg.lab', folder: '~/lab', pin: '0-1' });
-    expect(loadgen.source).toMatchObject({ kind: 'copy', tarball: expect.stringMatching(/lg\.tgz$/) });
+    expect(loadgen.source).toMatchObject({
+      kind: 'copy',
+      tarball: expect.stringMatching(/lg\.tgz$/),
+    });
     expect(nodes.map(({ host }) => host.pin)).toEqual(['2', '2', '2']);
     expect(nodes.map(({ host }) => host.source.kind)).toEqual(['npm', 'command', 'npm']);
     expect(nodes[0]?.settings).toEqual({ benchmark: 'digits', workers: 2 });

@@ -3,15 +3,20 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../../loadgen-node/commands/run-settings.ts';
+import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
 import { withSut } from '../../../../loadgen-node/remote/bring-up.ts';
 import type { RemoteContext } from '../../../../loadgen-node/remote/hosts-of-inventory.ts';
 import { readInventory } from '../../../../loadgen-node/remote/inventory/read-inventory.ts';
 import { measure } from '../../../../loadgen-node/remote/measure.ts';
 import { Packages } from '../../../../loadgen-node/remote/packages/plan-packages.ts';
 import { status, takeDown } from '../../../../loadgen-node/remote/take-down.ts';
-import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
 import { SUT_OPTIONS } from '../../../../sut-node/settings/sut-options.ts';
-import { type Behaviour, FakeHost, withResults } from '../../../support/fake-hosts.ts';
+import {
+  type Behaviour,
+  type FakeCall,
+  FakeHost,
+  withResults,
+} from '../../../support/fake-hosts.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 // Goal: whatever fails, on whichever host and at whichever moment, everything that was started is told to stop and one line says
@@ -65,7 +70,7 @@ tls: { folder: tls }
 }
 
 /** LoadGen's answer to the question for names; a run goes on until the test ends it. */
-const answerName: Behaviour['exec'] = (call) => {
+const answerName = (call: FakeCall): void => {
   if (call.request.verb !== 'exec' || !call.request.argv.includes('name')) return;
   call.output('{"durationNs": 1000000}');
   call.end();
@@ -182,7 +187,13 @@ describe('up', () => {
         call.tell(event as Parameters<typeof call.tell>[0]);
       },
     };
-    const poor = { nodeVersion: '22.1.0', hasTar: false, installs: {}, states: [], commandVersion: '' };
+    const poor = {
+      nodeVersion: '22.1.0',
+      hasTar: false,
+      installs: {},
+      states: [],
+      commandVersion: '',
+    };
     const { context, hosts } = await sceneOf({ a: facts });
     await expect(withSut(context, UP, () => Promise.resolve())).rejects.toMatchObject({
       message:
