@@ -27,6 +27,7 @@ const TOGETHER = [
   'operations',
   'other-make',
   'package',
+  'protocol-builds',
   'qdl-faults',
   'run-and-time',
   'security',

@@ -9,7 +9,15 @@ import type {
   StreamEvidence,
 } from '../shared/evidence/network-evidence.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../shared/evidence/payload-digest.ts';
-import { PROTOCOL_VERSION } from '../shared/wire/limits.ts';
+import { PROTOCOL_VERSION_MIN } from '../shared/wire/limits.ts';
+import {
+  agreedVersion,
+  OWN_VERSIONS,
+  ownSoftware,
+  toldSoftware,
+  toldVersions,
+  versionsInWords,
+} from '../shared/wire/protocol-versions.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { toDescription, toStream } from './evidence/from-wire.ts';
 import { ControlClient } from './node/control-client.ts';
@@ -18,9 +26,6 @@ import { requireBenchmark } from './node/served-benchmark.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
-
-/** Oldest version of the protocol that the QDL speaks. */
-const PROTOCOL_VERSION_MIN = 1;
 
 /** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
 const READY_CALL_MS_MIN = 500;
@@ -59,9 +64,10 @@ export class SutNodeHandle {
 
   /** Newest version of the protocol that both ends speak. After {@link prepare}. */
   get protocolVersion(): number {
-    // A node that tells no range speaks the only version that there was when it was written.
-    const max = this.#description?.protocolVersionMax || PROTOCOL_VERSION_MIN;
-    return Math.min(PROTOCOL_VERSION, max);
+    const description = this.#description;
+    // A node without Describe is asked for the oldest one.
+    if (description === undefined) return PROTOCOL_VERSION_MIN;
+    return agreedVersion(toldVersions(description)) ?? PROTOCOL_VERSION_MIN;
   }
 
   /** Share of the samples that both ends digest, in millionths: none where the node offers no digests. */
@@ -82,6 +88,7 @@ export class SutNodeHandle {
   async prepare(onWait: WaitProgress): Promise<void> {
     const { benchmark, readyTimeoutMs } = this.#settings;
     const deadline = performance.now() + readyTimeoutMs;
+    let hasVersions = false;
     for (;;) {
       const leftMs = Math.max(deadline - performance.now(), READY_CALL_MS_MIN);
       const answer = await this.control.ready(benchmark, leftMs);
@@ -91,8 +98,10 @@ export class SutNodeHandle {
         const why = answer.detail === '' ? answer.state : answer.detail;
         throw new MlperfError('ERR_SUT_NOT_READY', `SUT node ${this.address} is not ready: ${why}`);
       }
-      // Up, but not for this run: it would be waited for in vain where Describe tells why.
+      // It would be waited for in vain where Describe tells why: up, but not for this run, or of another protocol.
       if (answer.state === 'NODE_STATE_READY') await this.#describe();
+      else if (!hasVersions) this.#checkVersions(await this.control.describe());
+      hasVersions = true;
       onWait(this.address, answer.detail);
       await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
     }
@@ -181,13 +190,7 @@ export class SutNodeHandle {
 
   #check(description: DescribeResponse__Output): void {
     const { benchmark, encoding } = this.#settings;
-    const { protocolVersionMin: min, protocolVersionMax: max } = description;
-    if (max > 0 && (max < PROTOCOL_VERSION_MIN || min > PROTOCOL_VERSION)) {
-      throw this.#refusal(
-        `speaks protocol versions ${min} to ${max}, this LoadGen node speaks ${spokenVersions()}; ` +
-          'install the same longhaul on both',
-      );
-    }
+    this.#checkVersions(description);
     // What a node does not tell, Open shows.
     requireBenchmark(this.address, benchmark, description);
     const { encodings } = this.model ?? { encodings: [] };
@@ -203,13 +206,20 @@ export class SutNodeHandle {
     }
   }
 
+  /** @throws MlperfError `ERR_SUT_REFUSED` where no version of the protocol is common */
+  #checkVersions(description: DescribeResponse__Output | undefined): void {
+    if (description === undefined) return;
+    const theirs = toldVersions(description);
+    if (agreedVersion(theirs) !== undefined) return;
+    const older = theirs.min > OWN_VERSIONS.max ? 'this LoadGen node' : 'the SUT node';
+    throw this.#refusal(
+      `(${toldSoftware(description)}) speaks ${versionsInWords(theirs)} of the protocol, this LoadGen node ` +
+        `(${ownSoftware()}) ${versionsInWords(OWN_VERSIONS)}: upgrade ${older}, which is the older one, ` +
+        'or use one release of longhaul on both ends',
+    );
+  }
+
   #refusal(what: string): MlperfError {
     return new MlperfError('ERR_SUT_REFUSED', `SUT node ${this.address} ${what}`);
   }
-}
-
-/** "1", or a range once there are several. */
-function spokenVersions(): string {
-  const [min, max]: number[] = [PROTOCOL_VERSION_MIN, PROTOCOL_VERSION];
-  return min === max ? `${max}` : `${min} to ${max}`;
 }

@@ -21,6 +21,7 @@ import { gatherFacts, type Phases } from './gather-facts.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
 import type { RunPlan } from './run-plan.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
+import { softwareMarks } from './software-notes.ts';
 
 /** What a judge needs to know of a run. */
 export interface JudgeParts {
@@ -63,6 +64,7 @@ export class RunJudge {
     this.notes = [
       ...marksOf(plan),
       ...ofModels,
+      ...softwareMarks(audit.nodes),
       ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),

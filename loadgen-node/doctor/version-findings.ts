@@ -1,6 +1,11 @@
 import type { NodeDescription } from '../../shared/evidence/node-probe.ts';
 import type { ComponentVersion } from '../../shared/host/component-versions.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import {
+  agreedVersion,
+  OWN_VERSIONS,
+  toldVersions,
+  versionsInWords,
+} from '../../shared/wire/protocol-versions.ts';
 import { type DoctorFinding, subject } from './finding.ts';
 
 /** The software of the LoadGen node. */
@@ -28,18 +33,16 @@ export function versionFindings(own: OwnSoftware, node: NodeDescription | null):
   ];
 }
 
-function protocol({
-  protocolVersionMin: min,
-  protocolVersionMax: max,
-}: NodeDescription): DoctorFinding {
+function protocol(node: NodeDescription): DoctorFinding {
   const about = subject('protocol', 'Protocol');
-  const theirs = min === max ? String(min) : `${min} to ${max}`;
-  return PROTOCOL_VERSION >= min && PROTOCOL_VERSION <= max
-    ? about.ok(`version ${PROTOCOL_VERSION} on both ends`)
-    : about.error(
-        `here version ${PROTOCOL_VERSION}, there ${theirs}`,
-        'install the same longhaul on both machines',
-      );
+  const theirs = toldVersions(node);
+  const agreed = agreedVersion(theirs);
+  return agreed === undefined
+    ? about.error(
+        `here ${versionsInWords(OWN_VERSIONS)}, there ${versionsInWords(theirs)}`,
+        'install the same longhaul on both machines (docs/upgrade.md)',
+      )
+    : about.ok(`version ${agreed} on both ends`);
 }
 
 function versions({ components }: OwnSoftware, node: NodeDescription): DoctorFinding {

@@ -6,7 +6,6 @@ import { grpcToMlperfError, messageOf } from '../../shared/errors/to-mlperf-erro
 import type { StreamEvidence } from '../../shared/evidence/network-evidence.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
 import { lossReason } from '../../shared/wire/connection-errors.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import {
   decodeResponses,
   isResponses,
@@ -63,6 +62,8 @@ export class SutChannel implements TransportEvents {
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
+  /** What Open asks for. */
+  readonly #protocolVersion: number | undefined;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
   #creditBytes = 0;
@@ -80,6 +81,7 @@ export class SutChannel implements TransportEvents {
   ) {
     this.place = place;
     this.#events = events;
+    this.#protocolVersion = open.protocolVersion;
     this.#outstanding = new OutstandingTable({
       slotCount: OUTSTANDING_MAX,
       streamIndex: place.streamIndex,
@@ -262,10 +264,10 @@ export class SutChannel implements TransportEvents {
   }
 
   #requireVersion(version: number): void {
-    if (version === PROTOCOL_VERSION) return;
+    if (version === this.#protocolVersion) return;
     throw new MlperfError(
       'ERR_WIRE_PROTOCOL',
-      `Opened is of protocol version ${version}, Open was of version ${PROTOCOL_VERSION}`,
+      `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
     );
   }
 

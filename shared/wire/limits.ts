@@ -1,5 +1,8 @@
-/** Version of the native protocol that this code speaks (Open.protocol_version). */
-export const PROTOCOL_VERSION = 1;
+/** Newest version of the native protocol that this code speaks (Open.protocol_version). What raises it: docs/upgrade.md. */
+export const PROTOCOL_VERSION: number = 1;
+
+/** Oldest version that this code still speaks. */
+export const PROTOCOL_VERSION_MIN: number = 1;
 
 const MIB = 1024 * 1024;
 

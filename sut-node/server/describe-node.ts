@@ -5,7 +5,7 @@ import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import { batchingInWords } from '../batcher/batching-in-words.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import { configurationName } from '../operations/configuration-name.ts';
@@ -53,8 +53,8 @@ export function describeNode(
     software: 'longhaul',
     softwareVersion: packageVersion(),
     components: componentVersions(),
-    protocolVersionMin: PROTOCOL_VERSION,
-    protocolVersionMax: PROTOCOL_VERSION,
+    protocolVersionMin: OWN_VERSIONS.min,
+    protocolVersionMax: OWN_VERSIONS.max,
     features: [...NODE_FEATURES],
     models: model === undefined ? [] : [describeModel(facts, model)],
     settings: {

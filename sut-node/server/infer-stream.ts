@@ -5,7 +5,6 @@ import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
 import { isPart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../shared/wire/sut-contract.ts';
@@ -218,7 +217,7 @@ export class InferStream implements SampleOwner {
     this.#write(
       encodeSutMessage({
         opened: {
-          protocolVersion: PROTOCOL_VERSION,
+          protocolVersion: open.protocolVersion,
           nodeName: services.name,
           nodeIdentity: services.identity,
           model: services.offer.model,

@@ -1,7 +1,12 @@
 import type { Encoding__Output } from '../../proto/gen/mlperf/network/v1/Encoding.ts';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { PROTOCOL_VERSION } from '../../shared/wire/limits.ts';
+import {
+  agreedVersion,
+  OWN_VERSIONS,
+  ownSoftware,
+  versionsInWords,
+} from '../../shared/wire/protocol-versions.ts';
 import { failedPrecondition, invalidArgument } from './stream-end.ts';
 
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
@@ -73,12 +78,7 @@ export function negotiateOpen(
 }
 
 function checkRun(open: Open__Output, offer: NodeOffer): void {
-  if (open.protocolVersion !== PROTOCOL_VERSION) {
-    throw failedPrecondition(
-      `this node speaks version ${PROTOCOL_VERSION} of the protocol, the run asks for version ` +
-        `${open.protocolVersion}: use the same release of longhaul on both ends`,
-    );
-  }
+  checkVersion(open.protocolVersion);
   if (open.runId === '' || open.runId.length > RUN_ID_LENGTH_MAX) {
     throw invalidArgument(`Open.run_id must have 1 to ${RUN_ID_LENGTH_MAX} characters`);
   }
@@ -95,6 +95,16 @@ function checkRun(open: Open__Output, offer: NodeOffer): void {
       `this node serves model "${offer.model}", the run asks for "${open.model}"`,
     );
   }
+}
+
+/** Open asks for one version: who sends it has looked at Describe. */
+function checkVersion(version: number): void {
+  if (agreedVersion({ min: version, max: version }) !== undefined) return;
+  const older = version > OWN_VERSIONS.max ? 'this node' : 'the LoadGen node';
+  throw failedPrecondition(
+    `this node (${ownSoftware()}) speaks ${versionsInWords(OWN_VERSIONS)} of the protocol, the run asks for ` +
+      `version ${version}: upgrade ${older}, which is the older one, or use one release of longhaul on both ends`,
+  );
 }
 
 function isSame(ours: PayloadEncoding, theirs: Encoding__Output): boolean {

@@ -114,7 +114,9 @@ describe('a SUT node of other make', () => {
       ...['--target-qps', '100', '--output', suiteFolder()],
     ]);
     expect(code).toBe(4);
-    expect(stderr).toMatch(/speaks protocol versions 2 to 3, this LoadGen node speaks 1/);
+    expect(stderr).toMatch(
+      /speaks versions 2 to 3 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1/,
+    );
   });
 });
 

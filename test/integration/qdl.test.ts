@@ -96,7 +96,7 @@ describe('connecting', () => {
     [
       'speaks another version',
       { protocolVersion: 7 },
-      /protocol versions 7 to 7, this LoadGen node speaks 1/,
+      /speaks version 7 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1: upgrade this/,
     ],
   ])('refuses a node that %s', async (_case, behaviour, message) => {
     const list = await start(behaviour);

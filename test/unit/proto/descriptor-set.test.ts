@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { descriptorSetFile, protoFolder } from '../../../shared/process/package-files.ts';
+import { fieldLine, linesIn, methodLine, withoutDot } from '../../support/proto-lines.ts';
 
 // Goal: the descriptors that are committed (there is no protoc where the tests run) say what the .proto files
 // say. Method: both as sorted lines of text, one per field, enum value and method; the files are read by
@@ -71,13 +72,6 @@ function committedFiles(): readonly FileDescriptor[] {
   return set['file'] as FileDescriptor[];
 }
 
-const withoutDot = (name: string): string => name.replace(/^\./, '');
-
-function methodLine(name: string, from: string, to: string, streams: readonly boolean[]): string {
-  const [client, server] = streams.map((isStream) => (isStream ? 'stream ' : ''));
-  return `rpc ${name}(${client}${withoutDot(from)}) returns (${server}${withoutDot(to)})`;
-}
-
 function committedLines(file: FileDescriptor): string[] {
   const { messageType = [], enumType = [], service = [] } = file;
   const methods = service.flatMap(({ name, method }) =>
@@ -130,66 +124,10 @@ function typeOf({ type, typeName }: FieldDescriptor): string {
   return typeName === undefined ? type.slice('TYPE_'.length).toLowerCase() : withoutDot(typeName);
 }
 
-function fieldLine(
-  path: string,
-  { name, number }: { readonly name: string; readonly number: number },
-  rest: {
-    readonly type: string;
-    readonly isRepeated: boolean;
-    readonly isOptional: boolean;
-    readonly oneof: string | undefined;
-  },
-): string {
-  const label = rest.isRepeated ? 'repeated ' : rest.isOptional ? 'optional ' : '';
-  const oneof = rest.oneof === undefined ? '' : ` in ${rest.oneof}`;
-  return `field ${path}.${name} = ${number}: ${label}${rest.type}${oneof}`;
-}
-
 function sourceLines(name: string, folder: string): string[] {
   const root = new protobuf.Root();
   root.loadSync(join(folder, name), { keepCase: true });
-  root.resolveAll();
-  return allIn(root).flatMap(linesOf).sort();
-}
-
-function allIn(object: protobuf.ReflectionObject): protobuf.ReflectionObject[] {
-  const nested = object instanceof protobuf.Namespace ? object.nestedArray : [];
-  return [object, ...nested.flatMap(allIn)];
-}
-
-function linesOf(object: protobuf.ReflectionObject): string[] {
-  const path = withoutDot(object.fullName);
-  if (object instanceof protobuf.Enum) {
-    return Object.entries(object.values).map(([key, number]) => `enum ${path}: ${key} = ${number}`);
-  }
-  if (object instanceof protobuf.Service) return object.methodsArray.map(sourceMethod);
-  if (!(object instanceof protobuf.Type)) return [];
-  return [`message ${path}`, ...object.fieldsArray.map((field) => sourceField(path, field))];
-}
-
-const nameOf = (type: protobuf.ReflectionObject | null, plain: string): string =>
-  type === null ? plain : type.fullName;
-
-function sourceMethod(method: protobuf.Method): string {
-  const from = nameOf(method.resolvedRequestType, method.requestType);
-  const to = nameOf(method.resolvedResponseType, method.responseType);
-  const streams = [method.requestStream === true, method.responseStream === true];
-  return methodLine(withoutDot(method.fullName), from, to, streams);
-}
-
-function sourceField(path: string, field: protobuf.Field): string {
-  const type = withoutDot(nameOf(field.resolvedType, field.type));
-  const isOptional = field.options?.['proto3_optional'] === true;
-  return fieldLine(
-    path,
-    { name: field.name, number: field.id },
-    {
-      type: field instanceof protobuf.MapField ? `map<${field.keyType}, ${type}>` : type,
-      isRepeated: field.repeated,
-      isOptional,
-      oneof: isOptional ? undefined : field.partOf?.name,
-    },
-  );
+  return linesIn(root);
 }
 
 describe('the committed descriptor set', () => {

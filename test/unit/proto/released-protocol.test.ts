@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  brokenPromises,
+  LOCK_FILE,
+  PROTO_FILE,
+  protocolLines,
+} from '../../support/protocol-lock.ts';
+
+// Goal: what was released of the protocol stays as it is, since peers of that release are out there; what is new may come. Method: the
+// .proto file against a committed list of what was released (docs/upgrade.md tells when it grows).
+
+const text = readFileSync(PROTO_FILE, 'utf8');
+const now = protocolLines(text);
+const released = readFileSync(LOCK_FILE, 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
+/** `npx vitest run -u`: a release takes in what has come. */
+function isToGrow(): boolean {
+  const { snapshotState } = expect.getState();
+  return (snapshotState as unknown as { _updateSnapshot: string })._updateSnapshot === 'all';
+}
+
+describe('what was released of the protocol', () => {
+  it('is what it was', () => {
+    expect(released.length).toBeGreaterThan(200);
+    expect(brokenPromises(released, now)).toEqual([]);
+    if (isToGrow()) writeFileSync(LOCK_FILE, `${HEAD}${now.join('\n')}\n`);
+  });
+
+  it('may get fields, values, messages and calls beside it', () => {
+    const more = changed(
+      changed(text, 'message Close {}', 'message Close { string why = 1; }'),
+      'enum NodeState {\n  NODE_STATE_UNSPECIFIED = 0;',
+      'enum NodeState {\n  NODE_STATE_UNSPECIFIED = 0;\n  NODE_STATE_RESTING = 9;',
+    );
+    const all = changed(
+      more,
+      'service SystemUnderTest {',
+      'service SystemUnderTest {\n  rpc Rest(Close) returns (Close);',
+    );
+    expect(
+      brokenPromises(now, protocolLines(`${all}\nmessage News { string text = 1; }\n`)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a field removed',
+      '  string run_id = 2;\n',
+      '',
+      'removed: field mlperf.network.v1.Open.run_id = 2: string',
+    ],
+    [
+      'a field renamed',
+      '  string run_id = 2;',
+      '  string run = 2;',
+      'changed: field mlperf.network.v1.Open.run_id = 2: string, now field mlperf.network.v1.Open.run = 2: string',
+    ],
+    [
+      'a field renumbered',
+      '  string run_id = 2;',
+      '  string run_id = 92;',
+      'Open.run_id = 92: string',
+    ],
+    [
+      'a number used again',
+      '  string run_id = 2;',
+      '  bytes token = 2;',
+      'now field mlperf.network.v1.Open.token = 2: bytes',
+    ],
+    ['another type', '  string run_id = 2;', '  bytes run_id = 2;', 'Open.run_id = 2: bytes'],
+    [
+      'another label',
+      '  repeated Sample samples = 3;',
+      '  Sample samples = 3;',
+      'changed: field mlperf.network.v1.Part.samples',
+    ],
+    [
+      'an enum value renumbered',
+      'DIVISION_OPEN = 2;',
+      'DIVISION_OPEN = 3;',
+      'changed: enum mlperf.network.v1.Division: DIVISION_OPEN = 2',
+    ],
+    [
+      'a call removed',
+      '  rpc Ready(ReadyRequest) returns (ReadyResponse);\n',
+      '',
+      'removed: rpc mlperf.network.v1.SystemUnderTest.Ready',
+    ],
+    [
+      'a call that streams now',
+      'rpc Name(NameRequest) returns',
+      'rpc Name(stream NameRequest) returns',
+      'changed: rpc mlperf.network.v1.SystemUnderTest.Name',
+    ],
+  ])('is broken by %s, which is named', (_case, from, to, what) => {
+    const broken = brokenPromises(now, protocolLines(changed(text, from, to)));
+    expect(broken.join('\n')).toContain(what);
+    expect(broken).toHaveLength(1);
+  });
+});
+
+/** A change that finds nothing would test nothing. */
+function changed(source: string, from: string, to: string): string {
+  expect(source).toContain(from);
+  return source.replace(from, to);
+}
+
+const HEAD = `# What was released of sut.proto. No line of it is ever changed or removed; a release adds what has come:
+# npx vitest run -u --project unit released-protocol
+`;
