@@ -20,7 +20,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MAIN = REPOSITORY / "dist/loadgen-node/main.js"
-NEAR, FAR = "systemd-tune-lg", "systemd-tune-sut"
+NEAR, FAR = "longhaul-tune-lg", "longhaul-tune-sut"
 FAR_ADDRESS = "10.78.0.2"
 # Of the image that ResNet-50 takes: 224 x 224 x 3 floats.
 SAMPLE_BYTES = 602112
@@ -216,22 +216,40 @@ def spinning(rounds):
     tell("ONNX Runtime's spinning, 2 threads, 30 queries/s: CPU of the node", in_turn(("off", "on"), rounds, measure), "ms/query", 2)
 
 
-def quota(rounds):
-    group = Path("/sys/fs/cgroup/cpu/systemd-tuning")
+def quota_group():
+    """A control group for a quota, and a function that sets its microseconds in each 100 ms; None: no quota."""
+    old = Path("/sys/fs/cgroup/cpu/cpu.shares").exists()
+    if not old:
+        Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+cpu")
+    group = Path("/sys/fs/cgroup/cpu/longhaul-tuning" if old else "/sys/fs/cgroup/longhaul-tuning")
     group.mkdir(exist_ok=True)
+
+    def limit(micros):
+        if old:
+            (group / "cpu.cfs_quota_us").write_text(str(-1 if micros is None else micros))
+        else:
+            (group / "cpu.max").write_text(f"{'max' if micros is None else micros} 100000")
+
+    return group, limit
+
+
+def quota(rounds):
+    group, limit = quota_group()
     flags = ["--scenario", "Server", "--target-qps", "300", "--sample-bytes", "1024", "--min-duration", "6s"]
     stalls = {}
+
+    def throttled():
+        return int((group / "cpu.stat").read_text().split("nr_throttled ")[1].split()[0])
+
     def measure(value):
-        (group / "cpu.cfs_period_us").write_text("100000")
-        (group / "cpu.cfs_quota_us").write_text({"none": "-1", "0.5 CPU": "50000", "0.2 CPU": "20000"}[value])
-        def throttled():
-            return int((group / "cpu.stat").read_text().split("nr_throttled ")[1].split()[0])
+        limit({"none": None, "0.5 CPU": 50000, "0.2 CPU": 20000}[value])
         before = throttled()
         enter = ("sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh")
         with Node() as node:
             figures = loadgen(node, flags, before=enter)["figures"]
         stalls.setdefault(value, []).append(throttled() - before)
         return figures["lag_p99"] / 1e6
+
     try:
         figures = in_turn(("none", "0.5 CPU", "0.2 CPU"), rounds, measure)
     finally:
