@@ -9,6 +9,10 @@ import type { CallEnd } from './hosts/host-link.ts';
 import type { RemoteContext } from './hosts-of-inventory.ts';
 import { runCommand } from './launch-plans.ts';
 
+/** How often a host is tried again whose connection broke off. */
+const RECONNECTIONS = 5;
+const RECONNECTION_PAUSE_MS = 2_000;
+
 /** How a run on hosts is made. */
 export interface MeasureOptions {
   /** Folder here; must be empty or absent. */
@@ -124,13 +128,19 @@ async function afterLoss(
 ): Promise<string> {
   const { folder } = session.facts;
   const timeoutMs = inventory.stopTimeoutMs;
-  try {
-    await ask(session, { verb: 'stop', folder, names: [name], timeoutMs });
-    return 'LoadGen there has ended';
-  } catch (error) {
-    say(session.label, `no new connection either: ${messageOf(error)}`);
-    return `LoadGen there ends by itself, its logs stay there in ${remote}`;
+  let why = '';
+  // An sshd that is started anew, a link that flaps.
+  for (let attempt = 0; attempt < RECONNECTIONS; attempt += 1) {
+    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, RECONNECTION_PAUSE_MS));
+    try {
+      await ask(session, { verb: 'stop', folder, names: [name], timeoutMs });
+      return 'LoadGen there has ended';
+    } catch (error) {
+      why = messageOf(error);
+    }
   }
+  say(session.label, `no new connection either: ${why}`);
+  return `LoadGen there ends by itself, its logs stay there in ${remote}`;
 }
 
 /** A run that never began, for a wrong setting, leaves no folder. */

@@ -33,6 +33,9 @@ const MEANINGS: readonly (readonly [RegExp, (host: string) => string])[] = [
   [/spawn ssh ENOENT/, () => 'there is no program ssh on this machine: install OpenSSH'],
 ];
 
+/** Words of ssh about a connection that was there. */
+const OF_CONNECTION = /broken pipe|connection|disconnect|time.?out|not responding|^mux_client/i;
+
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
@@ -44,7 +47,8 @@ export function explainSsh(
   const said = lastLineOf(stderr);
   const cited = said === '' ? '' : ` (${said})`;
   if (isGreeted && !isNodeNew(nodeVersion)) return oldNode(nodeVersion);
-  if (isGreeted) return `the connection broke off${cited}`;
+  // What a program on the host said last is no reason of the connection's.
+  if (isGreeted) return `the connection broke off${OF_CONNECTION.test(said) ? cited : ''}`;
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
     return `there is no Node.js where its shell looks for programs: install Node.js 20.19 or newer, or say "nodePath" in the inventory${cited}`;
   }

@@ -49,6 +49,7 @@ describe('what ssh says', () => {
     [end(null, 'spawn ssh ENOENT'), /no program ssh on this machine/],
     [end(1, 'SyntaxError', '18.1.0'), /its Node\.js is 18\.1\.0/],
     [end(255, 'Broken pipe', '20.20.0'), /the connection broke off \(Broken pipe\)/],
+    [end(255, 'p99 5 ms', '20.20.0'), /^the connection broke off$/],
     [end(9, ''), /no connection \(exit code 9\)/],
   ])('is told in words: %j', (how, said) => {
     expect(explainSsh('h', how)).toMatch(said);
