@@ -243,7 +243,7 @@ for file in mlperf_log_summary.txt mlperf_log_detail.txt network_audit.json long
 done
 ok 'loadgen: results on the mounted folder, owned by 65532:65532'
 grep -q "$sut_address" "$work/results/first/network_audit.json" || wrong 'loadgen: the audit has the address of the SUT'
-ok "loadgen: the audit has the SUT's own address, $sut_address: nothing stands between"
+ok "loadgen: the audit has the SUT's own address, $sut_address"
 check_reaping
 check_writes
 
