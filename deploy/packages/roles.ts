@@ -54,7 +54,7 @@ export const ROLES: readonly Role[] = [
     name: 'longhaul-sut',
     about:
       'A SUT node of longhaul (MLPerf Inference Network division): serves ONNX models over gRPC',
-    verbs: ['sut', 'prepare', 'config', 'self-check'],
+    verbs: ['sut', 'prepare', 'config', 'health', 'self-check'],
     isLibrary: false,
     readme: 'longhaul-sut.md',
     pages: 'named',
