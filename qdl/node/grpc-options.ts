@@ -18,7 +18,8 @@ export function connectionOptions(settings: DispatchSettings): ClientOptions {
     'grpc.default_compression_algorithm': 0,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_receive_message_length': settings.messageBytesMax,
-    'grpc.max_send_message_length': settings.messageBytesMax,
+    // Parts that wait leave in one write, which gRPC takes for one message; what bounds it is the size of a part.
+    'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': settings.keepaliveTimeMs,
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
     'grpc-node.flow_control_window': settings.receiveWindowBytes,

@@ -162,6 +162,16 @@ describe('queries', () => {
     await qdl.stop();
   });
 
+  it('that wait leave together, however small the largest message taken from a node is', async () => {
+    const [node] = (await start({ credit: { samples: 1000, bytes: 1e6 } })) as [FakeSutNode];
+    const { qdl, sink } = await open([node], { messageBytesMax: 4096 });
+    for (let id = 0; id < 500; id += 1) qdl.issueQuery(queryOf(id, id, [9]));
+    await sink.answered(500);
+    await qdl.stop();
+    expect(node.parts).toHaveLength(500);
+    expect(qdl.ledgerReport.differences).toEqual([]);
+  });
+
   it('never send more bytes than were granted', async () => {
     const [node] = (await start({ credit: { samples: 100, bytes: 25 } })) as [FakeSutNode];
     const { qdl, sink } = await open([node]);
