@@ -85,10 +85,21 @@ find_packages() {
     loadgen_package="${loadgen_package:-${packed[0]}}"
     sut_package="${sut_package:-${packed[0]}}"
   fi
+  say_revision
   for package in "$loadgen_package" "$sut_package"; do
     [ -f "$package" ] || fail "$package: there is no such file; \"npm run release\" makes the packages" 2
   done
   loadgen_package="$(realpath "$loadgen_package")" sut_package="$(realpath "$sut_package")"
+}
+
+# Packages of a release that is older than the tree measure other code than what lies here.
+say_revision() {
+  case $loadgen_package$sut_package in *"$root/release/"*) ;; *) return 0 ;; esac
+  local released here_now
+  released="$(node -p "require('$root/release/release.json').revision" 2>/dev/null || true)"
+  here_now="$(git -C "$root" rev-parse HEAD 2>/dev/null || true)"
+  [ "$released" = "$here_now" ] || [ -z "$here_now" ] ||
+    printf 'NOTE: release/ is of revision %s, this tree is at %s; "npm run release" makes it anew\n' "$released" "$here_now"
 }
 
 # install FOLDER PACKAGE: as a user does, in an empty folder.
