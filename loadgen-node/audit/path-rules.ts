@@ -67,7 +67,8 @@ function judgeStanding(has: (kind: PathSignKind) => boolean, evidence: readonly 
   }
   if (has('silent')) {
     const why =
-      'Of a connection only one end is known: a SUT node that is older, or of other make.';
+      'Of a connection only one end is known: the SUT node does not tell its own (it is older, or of other make), ' +
+      'or the socket of this end could not be told from another one.';
     return notProvable(why, evidence);
   }
   return holds(

@@ -94,7 +94,7 @@ run: ${run ?? '{ scenario: SingleStream, targetQps: 200, minDuration: 1s, genera
     const audit = readFileSync(join(output, 'network_audit.json'), 'utf8');
     for (const { address } of hosts.hosts) expect(audit).toContain(address);
     expect(await hosts.untilEmpty(0)).toEqual([]);
-    // Nobody else reads keys, and none is left when the nodes are gone.
+    // No key is left when the nodes are gone.
     const keys = spawnSync('find', [folder, '-path', '*run/*', '-name', 'tls.key']);
     expect(keys.stdout.toString()).toBe('');
   });
