@@ -81,8 +81,7 @@ const linksOf = (page: string): Link[] =>
     }));
 
 /** A page without its blocks of code, in which a `#` begins a comment. */
-const proseOf = (page: string): string =>
-  textOf(page).replace(/^ *(```+)[\s\S]*?^ *\1 *$/gm, '');
+const proseOf = (page: string): string => textOf(page).replace(/^ *(```+)[\s\S]*?^ *\1 *$/gm, '');
 
 /** Names that GitHub gives to the headings of a page; the second of the same name ends in -1, and so on. */
 function anchorsOf(page: string): Set<string> {
