@@ -11,7 +11,7 @@ Installs PACKAGE.tgz (of "npm run release" or "npm pack") below the prefix with 
 needs, and the units below /etc/systemd/system; makes the user "longhaul" and its folders. Settings and keys are yours
 to put there; what is there already is kept. Needs root, systemd 247 or later, Node.js 20.19 or later, npm.
 
-  --role ROLE      which units: sut, loadgen or both (default: as the package is called, else both)
+  --role ROLE      which units: sut, loadgen or both (default: those that the package is for)
   --prefix FOLDER  where the package goes (default: /opt/longhaul)
   --root FOLDER    stage the installation below FOLDER, as for a package or an image: no user is made, nothing is started
   --node PROGRAM   the Node.js that the units use (default: the one in PATH)
@@ -95,13 +95,7 @@ check_arguments() {
   if ! [ -f "$package" ]; then fail 2 "$package: no such file; \"npm run release\" makes packages"; fi
   gzip -t "$package" 2>/dev/null || fail 2 "$package: not a package of npm (.tgz)"
   case $role in
-    '')
-      case ${package##*/} in
-        longhaul-sut-*) role=sut ;;
-        longhaul-loadgen-*) role=loadgen ;;
-        *) role=both ;;
-      esac ;;
-    sut | loadgen | both) ;;
+    '' | sut | loadgen | both) ;;
     *) fail 2 "--role $role: sut, loadgen or both" ;;
   esac
 }
@@ -137,18 +131,76 @@ check_node() {
   command -v npm >/dev/null || fail 6 'npm is not in PATH'
 }
 
+# What the package calls itself, whatever its file is called, and the units that it is for.
+read_package() {
+  name=$(tar -xzOf "$package" package/package.json 2>/dev/null |
+    "$node" --print 'JSON.parse(require("fs").readFileSync(0, "utf8")).name' 2>/dev/null) || name=''
+  case $name in
+    longhaul) units=both ;;
+    longhaul-sut) units=sut ;;
+    longhaul-loadgen) units=loadgen ;;
+    *) fail 2 "$package: not a package of longhaul (it calls itself \"$name\")" ;;
+  esac
+  [ -n "$role" ] || role=$units
+  [ "$units" = both ] || [ "$role" = "$units" ] || fail 2 "--role $role: $name is for the role $units; the package \"longhaul\" is for both"
+}
+
+# Another package of longhaul has the same program: it makes way, unless a unit needs what the new one has not.
+replace_package() {
+  mark=$root$prefix/lib/longhaul/package
+  if ! [ -f "$mark" ]; then
+    taken=$root$prefix/bin/longhaul
+    if [ -e "$taken" ] || [ -L "$taken" ]; then
+      fail 2 "$taken is there, and install.sh did not put it there: remove it (npm uninstall --global), or give another --prefix"
+    fi
+    return 0
+  fi
+  old=$(cat "$mark")
+  [ "$old" != "$name" ] || return 0
+  for one in sut loadgen; do
+    unit=$root/etc/systemd/system/longhaul-$one@.service
+    if [ "$units" = both ] || [ "$units" = "$one" ] || ! [ -f "$unit" ]; then continue; fi
+    if grep -q -F "$prefix/lib/longhaul/node" "$unit"; then
+      fail 2 "longhaul-$one@.service is installed here and needs what $name has not: install the package \"longhaul\", which is for both, or --uninstall first"
+    fi
+  done
+  npm_remove "$old"
+}
+
+npm_remove() {
+  npm uninstall --global --no-audit --no-fund --loglevel=error --prefix "$root$prefix" "$1" || fail 1 "npm could not remove $1"
+}
+
+# Folders of the prefix that others may use as well, the inner ones first.
+shared_folders='share/doc share lib/node_modules lib bin .'
+
+# Notes those that are not there yet, for --uninstall: it takes no empty folder that was there before.
+note_folders() {
+  [ -f "$root$prefix/lib/longhaul/folders" ] && return 0
+  made=''
+  for folder in $shared_folders; do
+    [ -d "$root$prefix/$folder" ] || made="$made$folder "
+  done
+  mkdir -p "$root$prefix/lib/longhaul"
+  printf '%s\n' "$made" >"$root$prefix/lib/longhaul/folders"
+}
+
 install_package() {
-  mkdir -p "$root$prefix/bin" "$root$prefix/share/doc/longhaul"
+  note_folders
+  mkdir -p "$root$prefix/bin" "$root$prefix/lib/longhaul" "$root$prefix/share/doc/longhaul"
   say "package   $root$prefix (npm fetches what it needs)"
+  # What --uninstall takes away, also where npm was ended half way.
+  printf '%s\n' "$name" >"$root$prefix/lib/longhaul/package"
   # ONNX Runtime's install script fetches libraries of GPUs (hundreds of MB); its CPU libraries lie in its package.
   ONNXRUNTIME_NODE_INSTALL=${ONNXRUNTIME_NODE_INSTALL:-skip}
   export ONNXRUNTIME_NODE_INSTALL
   # What is installed belongs to root, and is for all to read.
   (umask 022 && npm install --global --no-audit --no-fund --omit=dev --loglevel=error --prefix "$root$prefix" "$package") ||
     fail 1 "npm could not install $package"
-  ln -sf "$real" "$root$prefix/bin/node"
+  # What the units start: at a place of our own, since <prefix>/bin may be where Node.js itself is.
+  ln -sf "$real" "$root$prefix/lib/longhaul/node"
   [ -e "$root$prefix/bin/longhaul" ] || fail 1 "$package has no program \"longhaul\""
-  said=$("$root$prefix/bin/node" "$root$prefix/bin/longhaul" --version 2>&1) || fail 1 "the installed longhaul does not run: $said"
+  said=$("$root$prefix/lib/longhaul/node" "$root$prefix/bin/longhaul" --version 2>&1) || fail 1 "the installed longhaul does not run: $said"
   say "longhaul  $said on Node.js $version"
 }
 
@@ -198,6 +250,20 @@ next_steps() {
   case $role in loadgen | both) say "next      cp $doc/loadgen.env /etc/longhaul/loadgen-NAME.env, certificates to /etc/longhaul/tls/loadgen, systemctl start longhaul-loadgen@NAME" ;; esac
 }
 
+# Only what install.sh put there: a prefix such as /usr/local holds more.
+remove_package() {
+  if ! [ -f "$root$prefix/lib/longhaul/package" ]; then
+    say "note      below $root$prefix install.sh has no package; --prefix says where, if it is elsewhere"
+    return 0
+  fi
+  npm_remove "$(cat "$root$prefix/lib/longhaul/package")"
+  made=$(cat "$root$prefix/lib/longhaul/folders")
+  rm -rf "$root$prefix/lib/longhaul" "$root$prefix/share/doc/longhaul"
+  for folder in $made; do
+    rmdir "$root$prefix/${folder#.}" 2>/dev/null || true
+  done
+}
+
 remove_everything() {
   if [ -z "$root" ] && [ -d /run/systemd/system ]; then
     # A node drains first.
@@ -210,18 +276,7 @@ remove_everything() {
   fi
   rm -f "$root/etc/systemd/system/longhaul-sut@.service" "$root/etc/systemd/system/longhaul-loadgen@.service" \
     "$root/etc/sysusers.d/longhaul.conf" "$root/etc/tmpfiles.d/longhaul.conf"
-  # Only what install.sh put there: a prefix such as /usr/local holds more.
-  if [ -e "$root$prefix/bin/longhaul" ]; then
-    names=$(npm ls --global --depth=0 --parseable --prefix "$root$prefix" 2>/dev/null | sed -n 's#.*/node_modules/\(longhaul[a-z-]*\)$#\1#p')
-    for name in $names; do
-      npm uninstall --global --no-audit --no-fund --loglevel=error --prefix "$root$prefix" "$name" || fail 1 "npm could not remove $name"
-    done
-  fi
-  if [ -L "$root$prefix/bin/node" ]; then rm -f "$root$prefix/bin/node"; fi
-  rm -rf "$root$prefix/share/doc/longhaul"
-  for folder in share/doc share lib/node_modules lib bin ''; do
-    rmdir "$root$prefix/$folder" 2>/dev/null || true
-  done
+  remove_package
   if [ -z "$root" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload || fail 1 'systemctl daemon-reload failed'; fi
   if [ "$purge" = yes ]; then
     rm -rf "$root/etc/longhaul" "$root/var/lib/longhaul" "$root/var/cache/longhaul" "$root/var/log/longhaul"
@@ -238,6 +293,8 @@ if [ "$uninstall" = yes ]; then
   remove_everything
 else
   check_node
+  read_package
+  replace_package
   install_package
   install_units
   activate

@@ -2,7 +2,7 @@
 """Measures what a setting does to longhaul, as deploy/tuning.md tells it: two values in turn, medians, ratios.
 
 Needs Linux, root, iproute2 and a built clone. LoadGen and a SUT node without a model run in two network namespaces with
-a link of a known delay between them (test/network/tap-link.py), or on loopback. Everything ends with the script.
+a link of a known delay between them (deploy/two-hosts/tap-link.py), or on loopback. Everything ends with the script.
 
 usage: measure.py window|buffers|connections|mtu|semi-space|affinity|spinning|quota [--rounds N]
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MAIN = REPOSITORY / "dist/loadgen-node/main.js"
+TAP_LINK = REPOSITORY / "deploy/two-hosts/tap-link.py"
 NEAR, FAR = "longhaul-tune-lg", "longhaul-tune-sut"
 FAR_ADDRESS = "10.78.0.2"
 # Of the image that ResNet-50 takes: 224 x 224 x 3 floats.
@@ -32,34 +33,52 @@ class Link:
     def __init__(self, one_way_ms, rate_mbit=1000, kind="tap"):
         self.arguments = [NEAR, "10.78.0.1", FAR, FAR_ADDRESS, str(one_way_ms), str(rate_mbit)]
         self.kind = kind
+        self.process = None
+        self.made = []
 
     def __enter__(self):
+        try:
+            self.begin()
+        except BaseException:
+            # A context that was not entered is not left either: what was begun ends here.
+            self.__exit__()
+            raise
+        return self
+
+    def begin(self):
         for name in (NEAR, FAR):
             run("ip", "netns", "add", name)
+            self.made.append(name)
         if self.kind == "veth":
-            run("ip", "link", "add", "lan0", "netns", NEAR, "type", "veth", "peer", "name", "lan0", "netns", FAR)
-            for name, address in ((NEAR, "10.78.0.1"), (FAR, FAR_ADDRESS)):
-                run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "lan0")
-                # As a card without segmentation: every packet goes through the kernel by itself.
-                run("ip", "-n", name, "link", "set", "lan0", "gso_max_segs", "1", "up")
-                run("ip", "-n", name, "link", "set", "lo", "up")
-            self.process = None
-            return self
-        script = str(REPOSITORY / "test/network/tap-link.py")
-        self.process = subprocess.Popen(["/usr/bin/python3", script, *self.arguments], stdout=subprocess.PIPE)
-        self.process.stdout.readline()
-        return self
+            self.join_by_veth()
+            return
+        command = ["/usr/bin/python3", str(TAP_LINK), *self.arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self.process.stdout.readline().strip() != "ready":
+            said = self.process.communicate()[1].strip()
+            raise SystemExit(f"the link did not become ready: {' '.join(command)}\n{said}")
+
+    def join_by_veth(self):
+        run("ip", "link", "add", "lan0", "netns", NEAR, "type", "veth", "peer", "name", "lan0", "netns", FAR)
+        for name, address in ((NEAR, "10.78.0.1"), (FAR, FAR_ADDRESS)):
+            run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "lan0")
+            # As a card without segmentation: every packet goes through the kernel by itself.
+            run("ip", "-n", name, "link", "set", "lan0", "gso_max_segs", "1", "up")
+            run("ip", "-n", name, "link", "set", "lo", "up")
 
     def __exit__(self, *_):
         if self.process:
             self.process.terminate()
             self.process.wait()
-        for name in (NEAR, FAR):
+        for name in self.made:
             subprocess.call(["ip", "netns", "del", name])
 
 
 def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}: {ended.stderr.strip()}")
+    return ended.stdout
 
 
 class Node:
@@ -273,8 +292,12 @@ def main():
         sys.exit(f"measure.py: {', '.join(known)} can be measured\n{__doc__}")
     if os.geteuid() != 0:
         sys.exit("measure.py: root is needed, for namespaces and control groups")
+    for file in (MAIN, TAP_LINK):
+        if not file.is_file():
+            sys.exit(f"measure.py: {file} is missing: a built clone is needed (npm ci && npm run build)")
     for name in names:
         known[name](rounds)
 
 
-main()
+if __name__ == "__main__":
+    main()

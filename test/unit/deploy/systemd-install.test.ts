@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { smallPackage } from '../../support/small-package.ts';
 import { SYSTEMD_FOLDER } from '../../support/systemd-unit.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -46,6 +47,24 @@ describe('install.sh', () => {
     expect(stderr).toMatch(text);
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(status).toBe(2);
+  });
+
+  it.each([
+    [
+      'is of somebody else',
+      'left-pad',
+      [],
+      /not a package of longhaul \(it calls itself "left-pad"\)/,
+    ],
+    ['has one role of two', 'longhaul-sut', ['--role', 'both'], /longhaul-sut is for the role sut/],
+    ['has the other role', 'longhaul-loadgen', ['--role', 'sut'], /is for the role loadgen/],
+  ])('refuses a package that %s, whatever its file is called', (_case, name, args, text) => {
+    const folder = tempFolder();
+    const root = join(folder, 'root');
+    const { status, stderr } = install(smallPackage(folder, name), '--root', root, ...args);
+    expect(stderr).toMatch(text);
+    expect(status).toBe(2);
+    expect(existsSync(root)).toBe(false);
   });
 
   it.each([

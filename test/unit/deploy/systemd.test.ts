@@ -28,7 +28,9 @@ const EXPOSURE_MAX = 20;
 function verify(name: string, unit: string, dropIns: readonly string[] = []) {
   const folder = tempFolder();
   const here = (text: string): string =>
-    text.replaceAll('/opt/longhaul/bin/node', process.execPath).replace(/^Documentation=.*$/m, '');
+    text
+      .replaceAll('/opt/longhaul/lib/longhaul/node', process.execPath)
+      .replace(/^Documentation=.*$/m, '');
   const path = join(folder, name.replace('@', '@x'));
   writeFileSync(path, here(unit));
   mkdirSync(`${path}.d`);
@@ -71,7 +73,7 @@ describe.skipIf(why !== undefined)(`units${why === undefined ? '' : ` (${why})`}
     const found = run('security', '--offline=true', '--no-pager', limit, path);
     expect(found.stderr).toBe('');
     expect(found.status, found.stdout).toBe(0);
-    const bare = verify(name, '[Service]\nExecStart=/opt/longhaul/bin/node\n');
+    const bare = verify(name, '[Service]\nExecStart=/opt/longhaul/lib/longhaul/node\n');
     expect(bare.run('security', '--offline=true', '--no-pager', limit, bare.path).status).not.toBe(
       0,
     );
@@ -112,7 +114,10 @@ describe('the units', () => {
       const folder = '/run/credentials/x';
       const all = { ...unitEnvironment(unit, systemdFile(file)), CREDENTIALS_DIRECTORY: folder };
       const [node, program, verb, ...flags] = commandOf(line, 'sut-a', all);
-      expect([node, program]).toEqual(['/opt/longhaul/bin/node', '/opt/longhaul/bin/longhaul']);
+      expect([node, program]).toEqual([
+        '/opt/longhaul/lib/longhaul/node',
+        '/opt/longhaul/bin/longhaul',
+      ]);
       const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
       expect(values['tokenFile']).toBe(dropIn === null ? `${folder}/token` : undefined);
       if (verb === 'sut') expect(values['node']).toBe('sut-a');

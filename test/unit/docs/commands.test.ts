@@ -65,10 +65,47 @@ async function unknownFlags(words: readonly string[]): Promise<string[]> {
   return flags.filter((flag) => flag !== '--help' && !options.some(({ long }) => long === flag));
 }
 
-const linksOf = (page: string): string[] =>
-  [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
-    .map(([, target = '']) => target.replace(/#.*$/, ''))
-    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+interface Link {
+  readonly file: string;
+  readonly anchor: string;
+}
+
+/** Links into this tree; the file of one to the same page is empty, and so is the anchor where there is none. */
+const linksOf = (page: string): Link[] =>
+  [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => ({
+      file: target.replace(/#.*$/, ''),
+      anchor: target.replace(/^[^#]*#?/, ''),
+    }));
+
+/** A page without its blocks of code, in which a `#` begins a comment. */
+const proseOf = (page: string): string => textOf(page).replace(/^ *(```+)[\s\S]*?^ *\1 *$/gm, '');
+
+/** Names that GitHub gives to the headings of a page; the second of the same name ends in -1, and so on. */
+function anchorsOf(page: string): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = [...proseOf(page).matchAll(/^#{1,6} +(.*?) *#*$/gm)].map(([, heading = '']) => {
+    const name = heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    const before = seen.get(name) ?? 0;
+    seen.set(name, before + 1);
+    return before === 0 ? name : `${name}-${before}`;
+  });
+  return new Set(anchors);
+}
+
+/** What is wrong with a link: its file, or the heading it leads to. */
+function deadEnd(page: string, { file, anchor }: Link): string | undefined {
+  const target = file === '' ? page : join(folderOf(page), file);
+  if (!existsSync(join(root, target))) return file;
+  if (anchor === '' || !target.endsWith('.md')) return;
+  return anchorsOf(target).has(anchor) ? undefined : `${file}#${anchor}`;
+}
 
 /** Folder that a page's links are relative to; those of a package are at its root, as this tree's own are. */
 const folderOf = (page: string): string =>
@@ -80,9 +117,16 @@ describe.each(PAGES)('%s', (page) => {
       const unknown = await unknownFlags(words);
       expect({ command: words.join(' '), unknown }).toMatchObject({ unknown: [] });
     }
-    const missing = linksOf(page).filter((link) => !existsSync(join(root, folderOf(page), link)));
-    expect(missing).toEqual([]);
+    const dead = linksOf(page).map((link) => deadEnd(page, link));
+    expect(dead.filter((link) => link !== undefined)).toEqual([]);
   });
+});
+
+it('names headings as GitHub does', () => {
+  const page = 'deploy/tuning.md';
+  expect(deadEnd(page, { file: '', anchor: 'windows-buffers-connections' })).toBeUndefined();
+  expect(deadEnd(page, { file: '', anchor: 'windows' })).toBe('#windows');
+  expect(PAGES.flatMap(linksOf).filter(({ anchor }) => anchor !== '').length).toBeGreaterThan(10);
 });
 
 it('finds commands to hold against the verbs', () => {
