@@ -7,7 +7,8 @@ usage() {
   cat <<'USAGE'
 Usage: rolling-restart.sh --restart COMMAND [--wait DURATION] [--longhaul COMMAND] NODE=HOST:PORT ... [-- FLAG ...]
 
-  --restart COMMAND   what restarts a node, run by sh; {node} and {host} in it are replaced. It ends when the old process has ended
+  --restart COMMAND   what restarts a node, run by sh; {node} and {host} in it are replaced (an IPv6 address without its brackets).
+                      It ends when the old process has ended
   --wait DURATION     longest wait for a node to serve again (default: 10m)
   --longhaul COMMAND  the program (default: longhaul)
   FLAG ...            how nodes are reached: --tls-ca FILE, --tls-cert FILE, --tls-key FILE, --token-file FILE, ...
@@ -16,8 +17,9 @@ Example:
   rolling-restart.sh --restart 'ssh {host} sudo systemctl restart longhaul-sut@{node}' \
     sut-a=10.0.0.2:50051 sut-b=10.0.0.3:50051 -- --tls-ca ca.crt --tls-cert tls.crt --tls-key tls.key --token-file token
 
-Exit codes: 0 all nodes were restarted; 2 a wrong flag; 4 a node does not answer, was not restarted, or the SUT has another name;
-3 a node answers and does not serve; else what the restart command ended with. The nodes behind the one that failed are left as they are.
+Exit codes: 0 all nodes were restarted; 2 a wrong flag; 4 a node does not answer, does not tell which process it is, was not restarted,
+or the SUT has another name; 3 a node answers and does not serve; else what the restart command ended with. The nodes behind the one
+that failed are left as they are.
 USAGE
 }
 
@@ -87,14 +89,20 @@ before=$(name_of_sut "$@")
 printf '%s\n' "$before"
 for node in $nodes; do
   address=${node#*=}
+  host=${address%:*}
+  # [::1] is how addresses with a port are written; ssh and others take ::1.
+  case $host in '['*']') host=${host#?} host=${host%?} ;; esac
   old=$(identity "$address" "$@")
-  command=$(replace "$(replace "$restart" '{node}' "${node%%=*}")" '{host}' "${address%:*}")
+  # Without it nobody could say afterwards whether another process answers.
+  [ -n "$old" ] || stop 4 "$address gives no identity in its Name; ${node%%=*} was not restarted, nor were the nodes behind it"
+  command=$(replace "$(replace "$restart" '{node}' "${node%%=*}")" '{host}' "$host")
   sh -c "$command" || stop $? "${node%%=*}: \"$command\" failed; the nodes behind it are as they were"
   # shellcheck disable=SC2086
   $longhaul health "$address" --wait "$wait_for" "$@" ||
     stop $? "${node%%=*} does not serve; the nodes behind it are as they were"
   new=$(identity "$address" "$@")
-  [ -z "$new" ] || [ "$new" != "$old" ] ||
+  [ -n "$new" ] || stop 4 "$address gives no identity in its Name now: whether ${node%%=*} was restarted is not known"
+  [ "$new" != "$old" ] ||
     stop 4 "${node%%=*} was not restarted: the process at $address is the one of before"
 done
 after=$(name_of_sut "$@")

