@@ -14,6 +14,7 @@ import { inventoryJsonSchema } from '../remote/inventory/inventory-schema.ts';
 import { OWN_RUN_KEYS, without } from '../remote/inventory/inventory-tables.ts';
 import { readInventory } from '../remote/inventory/read-inventory.ts';
 import { measure } from '../remote/measure.ts';
+import { folderName } from '../remote/output-folder.ts';
 import { Packages } from '../remote/packages/plan-packages.ts';
 import { status, takeDown } from '../remote/take-down.ts';
 import { Interruption } from './interruption.ts';
@@ -110,7 +111,7 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
     const opened = await open(command, loadSutOptions, flags);
     const { context, interruption } = opened;
     const { output: named, keep } = command.opts<RemoteFlags>();
-    const output = named ?? outputFolder();
+    const output = folderName(named ?? outputFolder());
     if (opened.isDry) return writePlan(command, context, { isRun: true, output });
     const isJson = wantsJson(command);
     const parts: Buffer[] = [];

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { type UpSut, withSut } from './bring-up.ts';
@@ -8,6 +7,7 @@ import { ask, type HostSession, hostError, isConnectionLost } from './host-sessi
 import type { CallEnd } from './hosts/host-link.ts';
 import type { RemoteContext } from './hosts-of-inventory.ts';
 import { runCommand } from './launch-plans.ts';
+import { OutputFolder } from './output-folder.ts';
 
 /** How often a host is tried again whose connection broke off. */
 const RECONNECTIONS = 5;
@@ -41,21 +41,19 @@ export interface Measured {
  * @throws MlperfError; everything that was started is stopped then
  */
 export async function measure(context: RemoteContext, options: MeasureOptions): Promise<Measured> {
-  checkOutput(options.output);
+  const output = OutputFolder.claim(options.output);
   const up = { isHeld: !options.isKeeping, isRestarting: false };
-  return await withSut(context, up, (sut) => runAndFetch(context, sut, options));
-}
-
-/** @throws MlperfError `ERR_OUTPUT` before anything is touched */
-function checkOutput(output: string): void {
-  const isTaken = existsSync(output) && readdirSync(output).length > 0;
-  if (!isTaken) return;
-  throw new MlperfError('ERR_OUTPUT', `${output} is not empty: --output names a folder of its own`);
+  try {
+    return await withSut(context, up, (sut) => runAndFetch(context, sut, output, options));
+  } finally {
+    output.release();
+  }
 }
 
 async function runAndFetch(
   context: RemoteContext,
   sut: UpSut,
+  output: OutputFolder,
   options: MeasureOptions,
 ): Promise<Measured> {
   const { inventory, say } = context;
@@ -64,30 +62,58 @@ async function runAndFetch(
   const name = `run-${Date.now()}-${process.pid}`;
   const remote = join(session.facts.folder, 'results', name);
   const end = await runLoadGen(context, sut, session, name, remote, options);
-  const partial = `${options.output}.partial`;
+  let fetched: Fetched;
   try {
-    rmSync(partial, { recursive: true, force: true });
-    mkdirSync(dirname(partial), { recursive: true });
     if (isConnectionLost(end)) {
       const why = session.link.explain(end);
       const left = await afterLoss(context, session, name, remote);
-      await fetchResults(context, session, remote, partial).catch(() => undefined);
+      await fetchResults(context, session, remote, output.partial).catch(() => undefined);
       throw hostError(session.label, `${why}: the run was broken off; ${left}`);
     }
-    const fetched = await fetchResults(context, session, remote, partial);
+    fetched = await fetchResults(context, session, remote, output.partial);
     await endNodes(sut, end, options);
-    await fetchLogs(context, sut, partial);
-    if (fetched.files > 0) {
-      const { folder } = session.facts;
-      await ask(session, { verb: 'remove', folder, names: [`results/${name}`] });
+    await fetchLogs(context, sut, output.partial);
+  } catch (error) {
+    // Whatever came is shown under the name that was asked for. What went wrong first is told as the error.
+    try {
+      output.place();
+    } catch (second) {
+      say('', messageOf(second));
     }
-    return { exitCode: end.code ?? 1, fetched, remoteOutput: remote, warnings: sut.warnings };
-  } finally {
-    // Whatever came is shown under the name that was asked for.
-    if (existsSync(partial)) {
-      rmSync(options.output, { recursive: true, force: true });
-      renameSync(partial, options.output);
-    }
+    throw error;
+  }
+  place(output, session, fetched, remote);
+  if (fetched.files > 0) await removeResults(context, session, name, remote);
+  return { exitCode: end.code ?? 1, fetched, remoteOutput: remote, warnings: sut.warnings };
+}
+
+/** @throws MlperfError `ERR_OUTPUT` that says where the results are, here and on the host */
+function place(
+  output: OutputFolder,
+  session: HostSession,
+  { files }: Fetched,
+  remote: string,
+): void {
+  try {
+    output.place();
+  } catch (error) {
+    const there = files > 0 ? `, and on ${session.label} in ${remote}` : '';
+    throw new MlperfError('ERR_OUTPUT', `${messageOf(error)}${there}`, { cause: error });
+  }
+}
+
+/** The host's copy is not needed any more. A result that is here is not spoiled where it cannot be removed. */
+async function removeResults(
+  { say }: RemoteContext,
+  session: HostSession,
+  name: string,
+  remote: string,
+): Promise<void> {
+  const { folder } = session.facts;
+  try {
+    await ask(session, { verb: 'remove', folder, names: [`results/${name}`] });
+  } catch (error) {
+    say(session.label, `a copy of the results stays in ${remote}: ${messageOf(error)}`);
   }
 }
 
@@ -154,7 +180,7 @@ async function fetchResults(
   try {
     files = await listFolder(session, remote);
   } catch (error) {
-    if (!/no such file or folder/.test(messageOf(error))) throw error;
+    if (!/no such file or folder/.test(messageOf(error))) throw notFetched(error, session, remote);
     say(session.label, 'LoadGen left no logs');
     return { files: 0, bytes: 0 };
   }
@@ -163,9 +189,14 @@ async function fetchResults(
     say(session.label, `fetched ${fetched.files} files, ${fetched.bytes} bytes, SHA-256 checked`);
     return fetched;
   } catch (error) {
-    say(session.label, `the results stay in ${remote}`);
-    throw error;
+    throw notFetched(error, session, remote);
   }
+}
+
+function notFetched(error: unknown, { label }: HostSession, remote: string): unknown {
+  if (!(error instanceof MlperfError)) return error;
+  const text = `${error.message}; the results stay on ${label} in ${remote}`;
+  return new MlperfError(error.code, text, { cause: error });
 }
 
 /** Nodes stay only after a run that came to its end. */

@@ -2,97 +2,22 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RUN_SETTINGS } from '../../../../loadgen-node/commands/run-settings.ts';
 import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
 import { withSut } from '../../../../loadgen-node/remote/bring-up.ts';
-import type { RemoteContext } from '../../../../loadgen-node/remote/hosts-of-inventory.ts';
-import { readInventory } from '../../../../loadgen-node/remote/inventory/read-inventory.ts';
 import { measure } from '../../../../loadgen-node/remote/measure.ts';
-import { Packages } from '../../../../loadgen-node/remote/packages/plan-packages.ts';
 import { status, takeDown } from '../../../../loadgen-node/remote/take-down.ts';
-import { SUT_OPTIONS } from '../../../../sut-node/settings/sut-options.ts';
+import { type Behaviour, withResults } from '../../../support/fake-hosts.ts';
 import {
-  type Behaviour,
-  type FakeCall,
-  FakeHost,
-  withResults,
-} from '../../../support/fake-hosts.ts';
+  measureOptions as optionsOf,
+  remoteScene as sceneOf,
+  theRun,
+} from '../../../support/remote-scene.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 // Goal: whatever fails, on whichever host and at whichever moment, everything that was started is told to stop and one line says
 // why. Method: hosts that are objects; test/deploy/remote.test.ts has real ones.
 
-interface Scene {
-  readonly context: RemoteContext;
-  readonly hosts: Record<'lg' | 'a' | 'b', FakeHost>;
-  readonly said: string[];
-  readonly controller: AbortController;
-  readonly folder: string;
-}
-
-type Behaviours = { readonly [K in 'lg' | 'a' | 'b']?: Behaviour };
-
-async function sceneOf(behaviours: Behaviours = {}, states: SeenState[] = []): Promise<Scene> {
-  const folder = tempFolder();
-  const path = join(folder, 'hosts.yaml');
-  const text = `
-command: /opt/longhaul
-loadgen: { ssh: lg }
-sut:
-  - { ssh: a, node: sut-a, address: a:50051 }
-  - { ssh: b, node: sut-b, address: b:50051 }
-sutSettings: { benchmark: "null" }
-tls: { folder: tls }
-`;
-  writeFileSync(path, text);
-  for (const holder of ['loadgen', 'sut-a', 'sut-b']) {
-    mkdirSync(join(folder, 'tls', holder), { recursive: true });
-    for (const file of ['tls.crt', 'tls.key', 'ca.crt', 'token']) {
-      writeFileSync(join(folder, 'tls', holder, file), `secret ${file} of ${holder}`);
-    }
-  }
-  const inventory = readInventory(path, { run: RUN_SETTINGS, sut: SUT_OPTIONS, runFlags: {} });
-  const hosts = {
-    lg: new FakeHost('lg', { exec: answerName, ...behaviours.lg }),
-    a: new FakeHost('a', behaviours.a, { states }),
-    b: new FakeHost('b', behaviours.b),
-  };
-  const controller = new AbortController();
-  const said: string[] = [];
-  const context: RemoteContext = {
-    inventory,
-    packages: await Packages.plan(inventory),
-    openLink: ({ ssh }) => hosts[ssh as 'lg' | 'a' | 'b'],
-    signal: controller.signal,
-    say: (host, line) => said.push(`${host}: ${line}`),
-  };
-  return { context, hosts, said, controller, folder };
-}
-
-/** LoadGen's answer to the question for names; a run goes on until the test ends it. */
-const answerName = (call: FakeCall): void => {
-  if (call.request.verb !== 'exec' || !call.request.argv.includes('name')) return;
-  call.output('{"durationNs": 1000000}');
-  call.end();
-};
-
 const UP = { isHeld: false, isRestarting: true };
-
-/** The run among what a LoadGen host was asked for, once it is. */
-async function theRun(host: FakeHost) {
-  for (;;) {
-    const run = host.calls.find(
-      ({ request }) => request.verb === 'exec' && request.argv.includes('run'),
-    );
-    if (run !== undefined) return run;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-const optionsOf = (folder: string) => ({
-  ...{ output: join(folder, 'out'), isJson: false, isKeeping: false },
-  ...{ onOutput: () => {}, onStderr: () => {} },
-});
 
 describe('up', () => {
   it('asks LoadGen for every name once all nodes are ready, and lets the nodes stay', async () => {
@@ -245,7 +170,9 @@ describe('run', () => {
     const running = measure(context, optionsOf(folder));
     const ended = expect(running).rejects.toMatchObject({
       code: 'ERR_HOST',
-      message: expect.stringMatching(/^lg: log\.txt did not arrive as it is there/),
+      message: expect.stringMatching(
+        /^lg: log\.txt did not arrive as it is there.*; the results stay on lg in .*results\/run-/,
+      ),
     });
     (await theRun(hosts.lg)).end(0);
     await ended;
