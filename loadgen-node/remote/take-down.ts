@@ -42,7 +42,7 @@ export async function status(context: RemoteContext): Promise<HostReport[]> {
 }
 
 /**
- * Stops the nodes of the inventory and every run of LoadGen on its hosts.
+ * Stops the nodes of the inventory and every run of LoadGen on its hosts, and removes what those left that are gone already.
  * @param isPurging Removes packages, installations, logs and results as well.
  * @throws MlperfError `ERR_HOST` after everything that can be reached was stopped
  */
@@ -54,7 +54,9 @@ export async function takeDown(
     const { folder, states } = session.facts;
     const alive = states.filter(({ isAlive }) => isAlive);
     const isOurs = (state: SeenState): boolean => isInInventory(context, state);
-    const names = alive.filter(isOurs).map(({ name }) => name);
+    // Those that ended by themselves as well: their keys are there until somebody removes them.
+    const ours = states.filter(isOurs);
+    const names = ours.map(({ name }) => name);
     const how = new Map<string, string>();
     const timeoutMs = context.inventory.stopTimeoutMs;
     if (names.length === 0) context.say(session.label, 'nothing of this inventory runs');
@@ -66,7 +68,8 @@ export async function takeDown(
           onEvent: (event) => {
             if (event.event !== 'stopped') return;
             how.set(event.node, event.how);
-            context.say(session.label, `${event.node}: ${event.how}`);
+            const rest = event.how === 'was gone' ? ', what it left is removed' : '';
+            context.say(session.label, `${event.node}: ${event.how}${rest}`);
           },
         },
       );
@@ -76,7 +79,7 @@ export async function takeDown(
       context.say(session.label, `${name}: left, process ${processId}: not in this inventory`);
     }
     if (isPurging) await purge(context, session, others);
-    const processes = alive.map((state) =>
+    const processes = [...ours, ...others].map((state) =>
       processReport(context, state, how.get(state.name) ?? 'runs'),
     );
     return hostReport(context, session, specs, processes);

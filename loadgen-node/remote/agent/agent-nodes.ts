@@ -3,13 +3,25 @@ import { closeSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentError, Controller, expand, tailOf, tell, writeFiles } from './agent-basics.ts';
 import { expandCommand, pathWithNode } from './agent-facts.ts';
-import { folderOf, forget, pause, stateOf, stopProcess, writeState } from './agent-states.ts';
-import type { NodeFailure, NodeStart, StartRequest, StopRequest } from './agent-words.ts';
+import { withLock } from './agent-lock.ts';
+import {
+  folderOf,
+  forget,
+  forgetEnded,
+  killGroup,
+  pause,
+  stateOf,
+  stopProcess,
+  writeState,
+} from './agent-states.ts';
+import type { NodeFailure, NodeStart, RunState, StartRequest, StopRequest } from './agent-words.ts';
 
 /** A node that this agent started. */
 interface StartedNode {
   readonly name: string;
   readonly child: ChildProcess;
+  /** Undefined: it ended before it could be written down. */
+  readonly state: RunState | undefined;
 }
 
 /** See {@link StartRequest}. */
@@ -42,11 +54,11 @@ export async function startNodes(request: StartRequest): Promise<void> {
   }
   await Promise.all(starting);
   await Promise.all(
-    started.map(async ({ name }) => {
-      const state = stateOf(folder, name);
+    started.map(async ({ name, state }) => {
+      // Its own, not what is written down by now: that may be somebody else's.
       const how =
         state === undefined ? 'was gone' : await stopProcess(state, request.stopTimeoutMs);
-      forget(folder, name);
+      forgetEnded(folder, name);
       tell({ event: 'stopped', node: name, how });
     }),
   );
@@ -77,41 +89,65 @@ async function startNode(
   isGivenUp: () => boolean,
 ): Promise<ChildProcess | undefined> {
   const { name } = node;
-  const before = stateOf(folder, name);
-  if (before?.isAlive === true) {
-    if (before.isHeld) {
-      const message = `process ${before.processId} runs since ${before.since} for another run`;
-      throw new NodeStartError({ why: 'held', message });
-    }
-    if (before.digest !== node.digest) {
-      const message = `process ${before.processId} runs with other settings or another package`;
-      throw new NodeStartError({ why: 'different', message });
-    }
-    tell({ event: 'running', node: name, processId: before.processId });
-    return undefined;
-  }
-  forget(folder, name);
   const own = folderOf(folder, name);
-  writeFiles(own, node.files);
-  const child = spawnNode(own, node, isHeld);
+  const child = withLock(own, name, () => {
+    if (isRunning(folder, node)) return undefined;
+    forget(folder, name);
+    try {
+      writeFiles(own, node.files);
+      return launch(folder, node, isHeld, onStarted);
+    } catch (error) {
+      forget(folder, name);
+      throw error;
+    }
+  });
+  if (child === undefined) return undefined;
   const processId = child.pid;
   if (processId === undefined) {
     const error = await new Promise<Error>((resolve) => child.once('error', resolve));
-    throw new NodeStartError({
-      why: 'other',
-      message: `cannot start ${node.argv[0]}: ${error.message}`,
-    });
+    forgetEnded(folder, name);
+    const message = `cannot start ${node.argv[0]}: ${error.message}`;
+    throw new NodeStartError({ why: 'other', message });
   }
-  const { address, digest } = node;
-  try {
-    writeState(folder, { name, kind: 'sut', processId, digest, isHeld, address });
-  } catch (error) {
-    child.kill('SIGKILL');
-    throw error;
-  }
-  onStarted({ name, child });
   tell({ event: 'started', node: name, processId });
   await untilReady(own, name, child, readyTimeoutMs, isGivenUp);
+  return child;
+}
+
+/** Whether a node runs as it should; says so then. @throws NodeStartError where it runs otherwise */
+function isRunning(folder: string, { name, digest }: NodeStart): boolean {
+  const before = stateOf(folder, name);
+  if (before?.isAlive !== true) return false;
+  if (before.isHeld) {
+    const message = `process ${before.processId} runs since ${before.since} for another run`;
+    throw new NodeStartError({ why: 'held', message });
+  }
+  if (before.digest !== digest) {
+    const message = `process ${before.processId} runs with other settings or another package`;
+    throw new NodeStartError({ why: 'different', message });
+  }
+  tell({ event: 'running', node: name, processId: before.processId });
+  return true;
+}
+
+/** Starts a node and writes it down, or neither. */
+function launch(
+  folder: string,
+  node: NodeStart,
+  isHeld: boolean,
+  onStarted: (node: StartedNode) => void,
+): ChildProcess {
+  const { name, address, digest } = node;
+  const child = spawnNode(folderOf(folder, name), node, isHeld);
+  const processId = child.pid;
+  if (processId === undefined) return child;
+  try {
+    const state = writeState(folder, { name, kind: 'sut', processId, digest, isHeld, address });
+    onStarted({ name, child, state });
+  } catch (error) {
+    killGroup(processId);
+    throw error;
+  }
   return child;
 }
 
@@ -226,8 +262,9 @@ export async function stopNodes({ folder: path, names, timeoutMs }: StopRequest)
     await Promise.all(
       names.map(async (name) => {
         const state = stateOf(folder, name);
-        const how = state === undefined ? 'was gone' : await stopProcess(state, timeoutMs);
-        forget(folder, name);
+        const isAlive = state?.isAlive === true;
+        const how = isAlive ? await stopProcess(state, timeoutMs) : 'was gone';
+        forgetEnded(folder, name);
         tell({ event: 'stopped', node: name, how });
       }),
     );

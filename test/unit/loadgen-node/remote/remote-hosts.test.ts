@@ -244,6 +244,15 @@ describe('down and status', () => {
     ]);
   });
 
+  it('removes what processes left that crashed', async () => {
+    const crashed = { ...state('sut-a'), isAlive: false };
+    const run = { ...crashed, name: 'run-1-2', kind: 'loadgen' as const };
+    const others = { ...crashed, name: 'other' };
+    const { context, hosts } = await sceneOf({}, [crashed, run, others]);
+    await takeDown(context, { isPurging: false });
+    expect(hosts.a.call_('stop').request).toMatchObject({ names: ['sut-a', 'run-1-2'] });
+  });
+
   it('stops the others where a host cannot be reached, and then says so', async () => {
     const gone: Behaviour = { facts: (call) => call.end(255) };
     const { context, hosts } = await sceneOf({ b: gone }, [state('sut-a')]);
