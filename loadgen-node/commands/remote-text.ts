@@ -49,15 +49,19 @@ export function runText(
   measured: Measured & { readonly output: string },
   isJson: boolean,
 ): VerbResult {
-  const { output, exitCode, fetched, warnings } = measured;
-  const json = { exitCode, output, fetched, warnings, run: isJson ? documentOf(said) : null };
-  return { text: said, json };
+  const { output, remoteOutput, exitCode, fetched, warnings } = measured;
+  // A function: "$&" in the name of a folder is no pattern.
+  const asHere = (text: string): string => text.replaceAll(remoteOutput, () => output);
+  const run = isJson ? documentOf(said, asHere) : null;
+  return { text: asHere(said), json: { exitCode, output, fetched, warnings, run } };
 }
 
 /** LoadGen's document, or that of its error; null where it said none. */
-function documentOf(said: string): unknown {
+function documentOf(said: string, asHere: (text: string) => string): unknown {
   try {
-    return JSON.parse(said) as unknown;
+    return JSON.parse(said, (_, value: unknown) =>
+      typeof value === 'string' ? asHere(value) : value,
+    ) as unknown;
   } catch {
     return null;
   }

@@ -122,7 +122,7 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
       onStderr: (data) => process.stderr.write(data),
     });
     const exitCode = interruption.exitCode ?? measured.exitCode;
-    const said = Buffer.concat(parts).toString().replaceAll(measured.remoteOutput, output);
+    const said = Buffer.concat(parts).toString();
     writeResult(command, runText(said, { ...measured, output, exitCode }, isJson));
     setExitCode(exitCode);
   });
