@@ -30,9 +30,8 @@ export function planText(plan: readonly PlannedHost[]): string {
 export function hostsText(hosts: readonly HostReport[]): string {
   return hosts
     .map(({ host, hostname, nodeVersion, freeBytes, isInstalled, processes }) => {
-      const package_ = isInstalled ? 'package installed' : 'package not installed';
       const free = `${(freeBytes / GIB).toFixed(1)} GiB free`;
-      const head = `${host}: ${hostname}, Node.js ${nodeVersion}, ${free}, ${package_}\n`;
+      const head = `${host}: ${hostname}, Node.js ${nodeVersion}, ${free}, ${packageText(isInstalled)}\n`;
       const lines = processes.map(({ name, kind, processId, since, state, isInInventory }) => {
         const what = kind === 'sut' ? `SUT node ${name}` : `LoadGen ${name}`;
         const other = isInInventory ? '' : ', not in this inventory';
@@ -41,6 +40,11 @@ export function hostsText(hosts: readonly HostReport[]): string {
       return head + (lines.length === 0 ? '  nothing runs\n' : lines.join(''));
     })
     .join('');
+}
+
+function packageText(isInstalled: boolean | null): string {
+  if (isInstalled === null) return 'package installed or not: not known';
+  return isInstalled ? 'package installed' : 'package not installed';
 }
 
 /** The end of `run`: what LoadGen said, with the folder as it is called here. */

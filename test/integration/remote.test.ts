@@ -82,6 +82,30 @@ describe('longhaul remote', () => {
     expect(stderr).toMatch(/longhaul: refused: nothing listens on its ssh port/);
   });
 
+  it('looks at hosts and stops nodes without the package that it once installed', async () => {
+    const path = join(folder, 'gone.yaml');
+    const sut = '[{ ssh: stand-in, node: sut-a, address: "127.0.0.1:50051" }]';
+    const text = `package: gone.tgz
+folder: ${folder}/empty
+loadgen: { ssh: stand-in }
+sut: ${sut}
+sutSettings: { benchmark: "null" }
+`;
+    writeFileSync(path, text);
+    const status = await longhaulHere(['remote', '--inventory', path, 'status']);
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/nothing runs/) });
+    expect(status.stdout).toMatch(/stand-in: .*, package installed or not: not known/);
+    expect(status.stderr).toMatch(/the package is not known: package .*gone\.tgz cannot be read/);
+    const down = await longhaulHere(['remote', '--inventory', path, 'down', '--json']);
+    expect(down).toMatchObject({ code: 0 });
+    expect(JSON.parse(down.stdout)).toMatchObject({ hosts: [{ isInstalled: null }] });
+    const up = await longhaulHere(['remote', '--inventory', path, 'up']);
+    expect(up).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/gone\.tgz cannot be read/),
+    });
+  });
+
   it('says what it would do, and does not do it', async () => {
     const path = await inventory('refused');
     const args = ['remote', '--inventory', path, 'run', '--dry-run'];
