@@ -56,9 +56,9 @@ run: { scenario: SingleStream, minDuration: 1s, records: none, report: none, gen
 
 describe('longhaul remote', () => {
   it('starts a node, runs LoadGen, fetches the result and stops both', async () => {
-    const output = join(folder, 'out put');
+    const output = join(folder, 'out "put" $&');
     const path = await inventory('stand-in');
-    const args = ['remote', '--inventory', path, 'run', '--json', '--output', output];
+    const args = ['remote', '--inventory', path, 'run', '--json', '--output', `${output}/`];
     const { code, stdout, stderr } = await longhaulHere([...args, '--', '--min-query-count', '5']);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const said = JSON.parse(stdout) as object;
@@ -67,6 +67,7 @@ describe('longhaul remote', () => {
     const detail = readFileSync(join(output, 'mlperf_log_detail.txt'), 'utf8');
     expect(detail).toContain('"requested_min_query_count", "value": 5');
     expect(existsSync(join(output, 'nodes', 'sut-a', 'log'))).toBe(true);
+    expect(readdirSync(output).filter((name) => name.startsWith('.'))).toEqual([]);
     // What the host keeps is the log of its node; nothing of LoadGen, no configuration, no state.
     const host = join(folder, "a host's $folder");
     expect(readdirSync(join(host, 'results'))).toEqual([]);
