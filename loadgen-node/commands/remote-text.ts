@@ -30,9 +30,8 @@ export function planText(plan: readonly PlannedHost[]): string {
 export function hostsText(hosts: readonly HostReport[]): string {
   return hosts
     .map(({ host, hostname, nodeVersion, freeBytes, isInstalled, processes }) => {
-      const package_ = isInstalled ? 'package installed' : 'package not installed';
       const free = `${(freeBytes / GIB).toFixed(1)} GiB free`;
-      const head = `${host}: ${hostname}, Node.js ${nodeVersion}, ${free}, ${package_}\n`;
+      const head = `${host}: ${hostname}, Node.js ${nodeVersion}, ${free}, ${packageText(isInstalled)}\n`;
       const lines = processes.map(({ name, kind, processId, since, state, isInInventory }) => {
         const what = kind === 'sut' ? `SUT node ${name}` : `LoadGen ${name}`;
         const other = isInInventory ? '' : ', not in this inventory';
@@ -43,21 +42,30 @@ export function hostsText(hosts: readonly HostReport[]): string {
     .join('');
 }
 
+function packageText(isInstalled: boolean | null): string {
+  if (isInstalled === null) return 'package installed or not: not known';
+  return isInstalled ? 'package installed' : 'package not installed';
+}
+
 /** The end of `run`: what LoadGen said, with the folder as it is called here. */
 export function runText(
   said: string,
   measured: Measured & { readonly output: string },
   isJson: boolean,
 ): VerbResult {
-  const { output, exitCode, fetched, warnings } = measured;
-  const json = { exitCode, output, fetched, warnings, run: isJson ? documentOf(said) : null };
-  return { text: said, json };
+  const { output, remoteOutput, exitCode, fetched, warnings } = measured;
+  // A function: "$&" in the name of a folder is no pattern.
+  const asHere = (text: string): string => text.replaceAll(remoteOutput, () => output);
+  const run = isJson ? documentOf(said, asHere) : null;
+  return { text: asHere(said), json: { exitCode, output, fetched, warnings, run } };
 }
 
 /** LoadGen's document, or that of its error; null where it said none. */
-function documentOf(said: string): unknown {
+function documentOf(said: string, asHere: (text: string) => string): unknown {
   try {
-    return JSON.parse(said) as unknown;
+    return JSON.parse(said, (_, value: unknown) =>
+      typeof value === 'string' ? asHere(value) : value,
+    ) as unknown;
   } catch {
     return null;
   }

@@ -9,7 +9,7 @@ import { describePlan } from '../remote/describe-plan.ts';
 import type { OpenLink } from '../remote/hosts/host-link.ts';
 import { LocalLink } from '../remote/hosts/local-link.ts';
 import { SshLink } from '../remote/hosts/ssh-link.ts';
-import type { RemoteContext } from '../remote/hosts-of-inventory.ts';
+import type { InstallContext, RemoteContext } from '../remote/hosts-of-inventory.ts';
 import { inventoryJsonSchema } from '../remote/inventory/inventory-schema.ts';
 import { OWN_RUN_KEYS, without } from '../remote/inventory/inventory-tables.ts';
 import { readInventory } from '../remote/inventory/read-inventory.ts';
@@ -86,7 +86,7 @@ function upCommand(loadSutOptions: LoadTable): Command {
   const command = subCommand('up', about).option('--dry-run', DRY_RUN);
   return command.action(async () => {
     const opened = await open(command, loadSutOptions, []);
-    const { context } = opened;
+    const context = await planned(opened.context);
     if (opened.isDry) return writePlan(command, context, { isRun: false, output: '' });
     const how = { isHeld: false, isRestarting: true };
     const nodes = context.inventory.nodes.map(({ name, address }) => ({ name, address }));
@@ -109,7 +109,8 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
     );
   return command.action(async (flags: string[]) => {
     const opened = await open(command, loadSutOptions, flags);
-    const { context, interruption } = opened;
+    const { interruption } = opened;
+    const context = await planned(opened.context);
     const { output: named, keep } = command.opts<RemoteFlags>();
     const output = folderName(named ?? outputFolder());
     if (opened.isDry) return writePlan(command, context, { isRun: true, output });
@@ -122,7 +123,7 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
       onStderr: (data) => process.stderr.write(data),
     });
     const exitCode = interruption.exitCode ?? measured.exitCode;
-    const said = Buffer.concat(parts).toString().replaceAll(measured.remoteOutput, output);
+    const said = Buffer.concat(parts).toString();
     writeResult(command, runText(said, { ...measured, output, exitCode }, isJson));
     setExitCode(exitCode);
   });
@@ -132,7 +133,8 @@ function statusCommand(loadSutOptions: LoadTable): Command {
   const command = subCommand('status', 'say what runs on the hosts');
   return command.action(async () => {
     const { context } = await open(command, loadSutOptions, []);
-    const hosts = await status(context);
+    const packages = await plannedOrUnknown(context);
+    const hosts = await status({ ...context, packages });
     writeResult(command, { text: hostsText(hosts), json: { hosts } });
   });
 }
@@ -160,7 +162,23 @@ interface Opened {
 const openLink: OpenLink = ({ ssh, sshConfig, nodePath }) =>
   ssh === undefined ? new LocalLink(nodePath) : new SshLink(ssh, sshConfig, nodePath);
 
-/** Reads and checks everything before any host is touched. @throws MlperfError */
+/** The packages that hosts are to have. @throws MlperfError where one cannot be read or made here */
+async function planned(context: RemoteContext): Promise<InstallContext> {
+  return { ...context, packages: await Packages.plan(context.inventory) };
+}
+
+/** For a look at hosts: a package that is gone from this machine keeps nobody from it. */
+async function plannedOrUnknown({ inventory, say }: RemoteContext): Promise<Packages | undefined> {
+  try {
+    return await Packages.plan(inventory);
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    say('', `whether hosts have the package is not known: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Reads and checks everything but packages before any host is touched. @throws MlperfError */
 async function open(
   command: Command,
   loadSutOptions: LoadTable,
@@ -173,7 +191,6 @@ async function open(
   }
   const tables = { run: RUN_SETTINGS, sut: await loadSutOptions() };
   const inventory = readInventory(path, { ...tables, runFlags: await parseRunFlags(flags) });
-  const packages = await Packages.plan(inventory);
   const terminal = new Terminal();
   const say = (host: string, text: string): void =>
     terminal.line(host === '' ? text : `[${host}] ${text}`);
@@ -181,7 +198,7 @@ async function open(
     terminal.line('interrupted: ending what was started; once more to end at once'),
   );
   const { signal } = interruption;
-  const context = { inventory, packages, openLink, signal, say };
+  const context = { inventory, packages: undefined, openLink, signal, say };
   return { context, interruption, isDry: dryRun === true };
 }
 
@@ -196,7 +213,7 @@ async function parseRunFlags(
 
 function writePlan(
   command: Command,
-  { inventory, packages }: RemoteContext,
+  { inventory, packages }: InstallContext,
   options: { readonly isRun: boolean; readonly output: string },
 ): void {
   const plan = describePlan(inventory, packages, options);

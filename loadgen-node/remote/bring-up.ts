@@ -3,7 +3,13 @@ import type { NodeStart } from './agent/agent-words.ts';
 import { type Certificates, provideCertificates } from './certificates.ts';
 import { topologyWarnings } from './host-checks.ts';
 import { allOrErrors, ask, execute, type HostSession, hostError } from './host-session.ts';
-import { groupBy, Hosts, orAbort, type RemoteContext } from './hosts-of-inventory.ts';
+import {
+  groupBy,
+  Hosts,
+  type InstallContext,
+  orAbort,
+  type RemoteContext,
+} from './hosts-of-inventory.ts';
 import { installPackages } from './install-packages.ts';
 import type { HostSpec } from './inventory/inventory.ts';
 import { type Installed, nameCommand, nodeStart } from './launch-plans.ts';
@@ -33,7 +39,7 @@ export interface UpOptions {
  * @throws MlperfError
  */
 export async function withSut<T>(
-  context: RemoteContext,
+  context: InstallContext,
   options: UpOptions,
   use: (sut: UpSut) => Promise<T>,
 ): Promise<T> {
@@ -52,7 +58,7 @@ export async function withSut<T>(
 }
 
 async function bringUp(
-  context: RemoteContext,
+  context: InstallContext,
   { isRestarting }: UpOptions,
   hosts: Hosts,
   started: StartedNodes,

@@ -6,12 +6,18 @@ import type { Packages } from './packages/plan-packages.ts';
 /** What the steps of every verb share. */
 export interface RemoteContext {
   readonly inventory: Inventory;
-  readonly packages: Packages;
+  /** Undefined where nothing is installed, or nobody can say what would be. */
+  readonly packages: Packages | undefined;
   readonly openLink: OpenLink;
   /** Aborted by the first Ctrl-C; its reason is thrown. */
   readonly signal: AbortSignal;
   /** Tells what was done. @param host Empty for this machine as the controller. */
   say(host: string, text: string): void;
+}
+
+/** Of the verbs that install. */
+export interface InstallContext extends RemoteContext {
+  readonly packages: Packages;
 }
 
 /** The hosts of an inventory, each with one connection, however many entries name it. */

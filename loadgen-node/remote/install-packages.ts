@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { checkHost } from './host-checks.ts';
 import { allOrErrors, ask, type HostSession, hostError } from './host-session.ts';
-import { groupBy, type Hosts, type RemoteContext } from './hosts-of-inventory.ts';
+import {
+  groupBy,
+  type Hosts,
+  type InstallContext,
+  type RemoteContext,
+} from './hosts-of-inventory.ts';
 import { type HostSpec, hostKey } from './inventory/inventory.ts';
 import type { Installed } from './launch-plans.ts';
 import type { PlannedPackage } from './packages/plan-packages.ts';
@@ -15,7 +20,7 @@ const MIB = 1 << 20;
  * @throws MlperfError `ERR_HOST` with a line per host
  */
 export async function installPackages(
-  context: RemoteContext,
+  context: InstallContext,
   hosts: Hosts,
 ): Promise<(spec: HostSpec) => Installed> {
   const tasks = groupBy(hosts.specs, hostKey);

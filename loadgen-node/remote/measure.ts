@@ -5,7 +5,7 @@ import { type UpSut, withSut } from './bring-up.ts';
 import { type Fetched, fetchFiles, listFolder } from './fetch-files.ts';
 import { ask, type HostSession, hostError, isConnectionLost } from './host-session.ts';
 import type { CallEnd } from './hosts/host-link.ts';
-import type { RemoteContext } from './hosts-of-inventory.ts';
+import type { InstallContext, RemoteContext } from './hosts-of-inventory.ts';
 import { runCommand } from './launch-plans.ts';
 import { OutputFolder } from './output-folder.ts';
 
@@ -40,7 +40,7 @@ export interface Measured {
  * Measures the nodes of an inventory from its LoadGen host and brings results and logs here.
  * @throws MlperfError; everything that was started is stopped then
  */
-export async function measure(context: RemoteContext, options: MeasureOptions): Promise<Measured> {
+export async function measure(context: InstallContext, options: MeasureOptions): Promise<Measured> {
   const output = OutputFolder.claim(options.output);
   const up = { isHeld: !options.isKeeping, isRestarting: false };
   try {
@@ -51,7 +51,7 @@ export async function measure(context: RemoteContext, options: MeasureOptions): 
 }
 
 async function runAndFetch(
-  context: RemoteContext,
+  context: InstallContext,
   sut: UpSut,
   output: OutputFolder,
   options: MeasureOptions,

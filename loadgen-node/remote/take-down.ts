@@ -10,7 +10,8 @@ export interface HostReport {
   readonly hostname: string;
   readonly nodeVersion: string;
   readonly freeBytes: number;
-  readonly isInstalled: boolean;
+  /** Null where this is not known: nobody asked, or the package cannot be read here. */
+  readonly isInstalled: boolean | null;
   readonly processes: readonly ProcessReport[];
 }
 
@@ -125,7 +126,7 @@ async function onEachHost(
     return reports;
   } finally {
     await hosts.close();
-    context.packages.close();
+    context.packages?.close();
   }
 }
 
@@ -145,9 +146,12 @@ function hostReport(
   processes: readonly ProcessReport[],
 ): HostReport {
   const { hostname, nodeVersion, freeBytes, installs, commandVersion } = facts;
-  const isInstalled = specs.every(({ source }) => {
-    const planned = packages.of(source);
-    return planned === undefined ? commandVersion !== '' : installs[planned.key] !== undefined;
+  const each = specs.map(({ source }) => {
+    if (source.kind === 'command') return commandVersion !== '';
+    const planned = packages?.of(source);
+    return planned === undefined ? null : installs[planned.key] !== undefined;
   });
+  const isKnown = each.includes(false) || !each.includes(null);
+  const isInstalled = isKnown ? !each.includes(false) : null;
   return { host: label, ...{ hostname, nodeVersion, freeBytes, isInstalled, processes } };
 }

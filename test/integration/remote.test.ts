@@ -56,9 +56,9 @@ run: { scenario: SingleStream, minDuration: 1s, records: none, report: none, gen
 
 describe('longhaul remote', () => {
   it('starts a node, runs LoadGen, fetches the result and stops both', async () => {
-    const output = join(folder, 'out put');
+    const output = join(folder, 'out "put" $&');
     const path = await inventory('stand-in');
-    const args = ['remote', '--inventory', path, 'run', '--json', '--output', output];
+    const args = ['remote', '--inventory', path, 'run', '--json', '--output', `${output}/`];
     const { code, stdout, stderr } = await longhaulHere([...args, '--', '--min-query-count', '5']);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const said = JSON.parse(stdout) as object;
@@ -67,6 +67,7 @@ describe('longhaul remote', () => {
     const detail = readFileSync(join(output, 'mlperf_log_detail.txt'), 'utf8');
     expect(detail).toContain('"requested_min_query_count", "value": 5');
     expect(existsSync(join(output, 'nodes', 'sut-a', 'log'))).toBe(true);
+    expect(readdirSync(output).filter((name) => name.startsWith('.'))).toEqual([]);
     // What the host keeps is the log of its node; nothing of LoadGen, no configuration, no state.
     const host = join(folder, "a host's $folder");
     expect(readdirSync(join(host, 'results'))).toEqual([]);
@@ -80,6 +81,30 @@ describe('longhaul remote', () => {
     ]);
     expect(code).toBe(6);
     expect(stderr).toMatch(/longhaul: refused: nothing listens on its ssh port/);
+  });
+
+  it('looks at hosts and stops nodes without the package that it once installed', async () => {
+    const path = join(folder, 'gone.yaml');
+    const sut = '[{ ssh: stand-in, node: sut-a, address: "127.0.0.1:50051" }]';
+    const text = `package: gone.tgz
+folder: ${folder}/empty
+loadgen: { ssh: stand-in }
+sut: ${sut}
+sutSettings: { benchmark: "null" }
+`;
+    writeFileSync(path, text);
+    const status = await longhaulHere(['remote', '--inventory', path, 'status']);
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/nothing runs/) });
+    expect(status.stdout).toMatch(/stand-in: .*, package installed or not: not known/);
+    expect(status.stderr).toMatch(/the package is not known: package .*gone\.tgz cannot be read/);
+    const down = await longhaulHere(['remote', '--inventory', path, 'down', '--json']);
+    expect(down).toMatchObject({ code: 0 });
+    expect(JSON.parse(down.stdout)).toMatchObject({ hosts: [{ isInstalled: null }] });
+    const up = await longhaulHere(['remote', '--inventory', path, 'up']);
+    expect(up).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/gone\.tgz cannot be read/),
+    });
   });
 
   it('says what it would do, and does not do it', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
 import type { SeenState } from '../../loadgen-node/remote/agent/agent-words.ts';
-import type { RemoteContext } from '../../loadgen-node/remote/hosts-of-inventory.ts';
+import type { InstallContext } from '../../loadgen-node/remote/hosts-of-inventory.ts';
 import { readInventory } from '../../loadgen-node/remote/inventory/read-inventory.ts';
 import type { MeasureOptions } from '../../loadgen-node/remote/measure.ts';
 import { Packages } from '../../loadgen-node/remote/packages/plan-packages.ts';
@@ -12,7 +12,7 @@ import { tempFolder } from './temp-folder.ts';
 
 /** A controller with three hosts that are objects. */
 export interface RemoteScene {
-  readonly context: RemoteContext;
+  readonly context: InstallContext;
   readonly hosts: Record<'lg' | 'a' | 'b', FakeHost>;
   readonly said: string[];
   readonly controller: AbortController;
@@ -52,7 +52,7 @@ tls: { folder: tls }
   };
   const controller = new AbortController();
   const said: string[] = [];
-  const context: RemoteContext = {
+  const context: InstallContext = {
     inventory,
     packages: await Packages.plan(inventory),
     openLink: ({ ssh }) => hosts[ssh as 'lg' | 'a' | 'b'],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hostsText } from '../../../../loadgen-node/commands/remote-text.ts';
 import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
 import { withSut } from '../../../../loadgen-node/remote/bring-up.ts';
 import { measure } from '../../../../loadgen-node/remote/measure.ts';
@@ -266,5 +267,19 @@ describe('down and status', () => {
     const { context } = await sceneOf({}, [state('sut-a')]);
     const reports = await status(context);
     expect(reports.map(({ processes }) => processes.length)).toEqual([0, 1, 0]);
+    expect(reports.map(({ isInstalled }) => isInstalled)).toEqual([true, true, true]);
+  });
+
+  it('need no package: whether it is installed is unknown then', async () => {
+    const { context, hosts } = await sceneOf({}, [state('sut-a')]);
+    const { inventory } = context;
+    const source = { kind: 'npm', tarball: 'gone.tgz' } as const;
+    const nodes = inventory.nodes.map((node) => ({ ...node, host: { ...node.host, source } }));
+    const without = { ...context, inventory: { ...inventory, nodes }, packages: undefined };
+    const seen = await status(without);
+    expect(seen.map(({ isInstalled }) => isInstalled)).toEqual([true, null, null]);
+    expect(hostsText(seen)).toMatch(/^b: .*, package installed or not: not known$/m);
+    await takeDown(without, { isPurging: false });
+    expect(hosts.a.verbs).toContain('stop');
   });
 });
