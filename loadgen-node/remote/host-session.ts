@@ -2,7 +2,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
 import type { AgentEvent, AgentRequest, HostFacts } from './agent/agent-words.ts';
 import type { CallEnd, CallOptions, HostLink, OpenLink } from './hosts/host-link.ts';
-import { isNodeNew, oldNode } from './hosts/ssh-errors.ts';
+import { AGENT_FAILED, isNodeNew, oldNode } from './hosts/ssh-errors.ts';
 import type { HostSpec } from './inventory/inventory.ts';
 
 /** A host that answers: the way to it, and what it is. */
@@ -16,6 +16,9 @@ export interface HostSession {
 export function hostError(label: string, message: string): MlperfError {
   return new MlperfError('ERR_HOST', `${label}: ${asOneLine(message)}`);
 }
+
+/** So long a host has to tell about itself, connection and login included. */
+const FACTS_TIMEOUT_MS = 70_000;
 
 /**
  * Connects to a host and asks what it is. The connection stays until the link is closed.
@@ -32,6 +35,7 @@ export async function openSession(
   const { label } = link;
   const command = spec.source.kind === 'command' ? spec.source.command : undefined;
   let refuse = (_error: MlperfError): void => {};
+  let timer: NodeJS.Timeout | undefined;
   const facts = await new Promise<HostFacts>((resolve, reject) => {
     refuse = reject;
     const call = link.call(
@@ -39,11 +43,17 @@ export async function openSession(
       { onEvent: (event) => takeFacts(event, resolve, (text) => reject(hostError(label, text))) },
     );
     void call.ended.then((end) => refuse(hostError(label, link.explain(end))));
-  });
+    timer = setTimeout(() => {
+      reject(hostError(label, SILENCE));
+      void link.close();
+    }, FACTS_TIMEOUT_MS);
+  }).finally(() => clearTimeout(timer));
   refuse = () => {};
   if (!isNodeNew(facts.nodeVersion)) throw hostError(label, oldNode(facts.nodeVersion));
   return { label, link, facts };
 }
+
+const SILENCE = `its Node.js answers, but tells nothing about the host within ${FACTS_TIMEOUT_MS / 1000} s: does a file system hang there, or "command --version"?`;
 
 function takeFacts(
   event: AgentEvent,
@@ -76,7 +86,10 @@ export async function ask(
   return events;
 }
 
-/** Runs a command on a host to its end and returns what it said on stdout. @throws MlperfError `ERR_HOST` when the connection breaks off */
+/**
+ * Runs a command on a host to its end and returns what it said on stdout.
+ * @throws MlperfError `ERR_HOST` when the connection breaks off, or the command cannot be started
+ */
 export async function execute(
   { link, label }: Pick<HostSession, 'link' | 'label'>,
   request: AgentRequest & { readonly verb: 'exec' },
@@ -90,9 +103,9 @@ export async function execute(
 /** ssh's own exit code for its own trouble. */
 const SSH_FAILED = 255;
 
-/** True when what runs on the host did not end by itself. */
+/** True when what runs on the host did not end by itself, or never began: the exit code is not its own. */
 export function isConnectionLost({ code, isGreeted }: CallEnd): boolean {
-  return !isGreeted || code === null || code === SSH_FAILED;
+  return !isGreeted || code === null || code === SSH_FAILED || code === AGENT_FAILED;
 }
 
 /**

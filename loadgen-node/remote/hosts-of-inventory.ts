@@ -40,26 +40,33 @@ export class Hosts {
     return [...this.#sessions.values()];
   }
 
-  /** Reaches all hosts at once. @throws MlperfError `ERR_HOST` with a line for each that cannot be used; those that can are there */
+  /** Reaches all hosts at once. @throws MlperfError `ERR_HOST` with a line for each that cannot be used */
   async connect(): Promise<void> {
-    const distinct = new Map(this.specs.map((spec) => [hostKey(spec), spec]));
-    const opening = [...distinct].map(async ([key, spec]) => {
+    await this.connectEach(() => Promise.resolve());
+  }
+
+  /**
+   * Reaches all hosts at once, and does something with each as soon as it is reached: one that does not answer keeps no other waiting.
+   * @param work Given a host and the entries that name it.
+   * @throws MlperfError `ERR_HOST` with a line for each that cannot be used, after the work on the others
+   */
+  async connectEach<T>(
+    work: (session: HostSession, specs: readonly HostSpec[]) => Promise<T>,
+  ): Promise<T[]> {
+    const working = [...groupBy(this.specs, hostKey)].map(async ([key, specs]) => {
+      const [spec] = specs as [HostSpec];
       const session = await openSession(spec, this.#context.openLink, (link) => {
         this.#links.push(link);
       });
       this.#sessions.set(key, session);
+      return await work(session, specs);
     });
-    await orAbort(this.#context.signal, allOrErrors(opening));
-  }
-
-  /** Undefined where it could not be reached. */
-  find(spec: HostSpec): HostSession | undefined {
-    return this.#sessions.get(hostKey(spec));
+    return await orAbort(this.#context.signal, allOrErrors(working));
   }
 
   /** A host that was reached. */
   of(spec: HostSpec): HostSession {
-    const session = this.find(spec);
+    const session = this.#sessions.get(hostKey(spec));
     if (session === undefined) throw new Error(`no session with ${hostKey(spec)}`);
     return session;
   }

@@ -1,8 +1,7 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { SeenState } from './agent/agent-words.ts';
-import { allOrErrors, ask, type HostSession } from './host-session.ts';
-import { groupBy, Hosts, orAbort, type RemoteContext } from './hosts-of-inventory.ts';
-import { type HostSpec, hostKey } from './inventory/inventory.ts';
+import { ask, type HostSession } from './host-session.ts';
+import { Hosts, type RemoteContext } from './hosts-of-inventory.ts';
+import type { HostSpec } from './inventory/inventory.ts';
 
 /** What a host has and had. */
 export interface HostReport {
@@ -108,22 +107,8 @@ async function onEachHost(
 ): Promise<HostReport[]> {
   const hosts = new Hosts(context);
   try {
-    // A host that cannot be reached must not keep the others from being stopped.
-    const unreached = await hosts.connect().then(
-      () => undefined,
-      (error: unknown) => {
-        if (context.signal.aborted || !(error instanceof MlperfError)) throw error;
-        return error;
-      },
-    );
-    const reached = [...groupBy(hosts.specs, hostKey).values()].flatMap((specs) => {
-      const [first] = specs;
-      const session = first && hosts.find(first);
-      return session === undefined ? [] : [{ session, specs }];
-    });
-    const reports = await orAbort(context.signal, allOrErrors(reached.map(work)));
-    if (unreached !== undefined) throw unreached;
-    return reports;
+    // A host that cannot be reached, or hangs, must not keep the others from being stopped.
+    return await hosts.connectEach((session, specs) => work({ session, specs }));
   } finally {
     await hosts.close();
     context.packages?.close();

@@ -9,6 +9,9 @@ const SILENCE_MAX_S = 30;
 /** A word that says only that somebody is there. */
 const BEAT = 'beat';
 
+/** Exit code of an agent that could not do what it should; longhaul and ssh have others. */
+export const AGENT_FAILED = 254;
+
 /** What an agent cannot do, in words for a person. */
 export class AgentError extends Error {}
 

@@ -3,13 +3,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Controller, expand, tell, writeFiles } from './agent-basics.ts';
+import { AGENT_FAILED, Controller, expand, tell, writeFiles } from './agent-basics.ts';
 import { expandCommand, pathWithNode } from './agent-facts.ts';
 import { folderOf, killGroup, writeState } from './agent-states.ts';
 import type { ExecRequest, FetchRequest, ListedFile, ListRequest } from './agent-words.ts';
-
-/** Exit code of an agent that could not do what it should; longhaul and ssh have others. */
-const AGENT_FAILED = 254;
 
 const NUMBER_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGINT: 130,
@@ -21,7 +18,16 @@ const NUMBER_OF_SIGNAL: Readonly<Record<string, number>> = {
 export async function execute(request: ExecRequest): Promise<void> {
   const folder = expand(request.folder);
   const own = folderOf(folder, request.name);
-  writeFiles(own, request.files);
+  try {
+    writeFiles(own, request.files);
+    process.exitCode = await runCommand(request, folder, own);
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+/** @returns the exit code */
+async function runCommand(request: ExecRequest, folder: string, own: string): Promise<number> {
   const [program, ...args] = expandCommand(request.argv);
   const child = spawn(program, args, {
     cwd: own,
@@ -39,20 +45,20 @@ export async function execute(request: ExecRequest): Promise<void> {
   });
   if (child.pid !== undefined) {
     const { name } = request;
-    writeState(folder, {
-      name,
-      kind: 'loadgen',
-      processId: child.pid,
-      digest: '',
-      isHeld: true,
-      address: '',
-    });
+    const processId = child.pid;
+    try {
+      const state = { name, kind: 'loadgen', processId } as const;
+      writeState(folder, { ...state, digest: '', isHeld: true, address: '' });
+    } catch (error) {
+      // Nobody could stop what is not written down.
+      killGroup(processId);
+      throw error;
+    }
   }
   const controller = new Controller((word) => pass(word, child, request.stopTimeoutMs));
   const code = await ended;
   controller.close();
-  rmSync(own, { recursive: true, force: true });
-  process.exitCode = code;
+  return code;
 }
 
 function pass(word: string, child: ChildProcess, stopTimeoutMs: number): void {

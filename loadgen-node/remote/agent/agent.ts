@@ -1,4 +1,4 @@
-import { AgentError, tell } from './agent-basics.ts';
+import { AGENT_FAILED, AgentError, tell } from './agent-basics.ts';
 import { tellFacts } from './agent-facts.ts';
 import { startNodes, stopNodes } from './agent-nodes.ts';
 import { install, putFile, remove } from './agent-package.ts';
@@ -22,11 +22,16 @@ export async function main(text: string): Promise<void> {
   // Who reads may be gone: what was started is ended all the same.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('SIGHUP', () => {});
+  const request = JSON.parse(text) as AgentRequest;
   try {
-    await answer(JSON.parse(text) as AgentRequest);
+    await answer(request);
   } catch (error) {
-    tell({ event: 'error', message: messageOf(error) });
-    process.exitCode = 254;
+    const message = messageOf(error);
+    // Where stdout is a command's own, or an archive, it is no place for words of the agent.
+    const isStdoutTaken = request.verb === 'exec' || request.verb === 'fetch';
+    if (isStdoutTaken) process.stderr.write(`longhaul-agent: ${message}\n`);
+    else tell({ event: 'error', message });
+    process.exitCode = AGENT_FAILED;
   }
   process.stdout.write('', () => process.exit());
 }

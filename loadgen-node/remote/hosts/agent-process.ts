@@ -9,6 +9,15 @@ const BEAT_MS = 5_000;
 const STDERR_CHARACTERS = 8_000;
 /** More than any login shell says before the agent does. */
 const NOISE_BYTES_MAX = 1 << 20;
+/** More than the list of any result's files takes. */
+const LINE_BYTES_MAX = 1 << 22;
+/** Login and login shell together have so long; behind it stands somebody who waits for a line. */
+const GREETING_TIMEOUT_MS = 60_000;
+/** So long a program has to end that was told to. */
+const KILL_MS = 5_000;
+
+const NOISE =
+  'what comes from it is no answer, and has no end: does a start script of its shell write to stdout?';
 
 /** A program on this machine at whose other end an agent answers: ssh, or a shell. */
 export class AgentProcess implements AgentCall {
@@ -19,6 +28,9 @@ export class AgentProcess implements AgentCall {
   #nodeVersion = '';
   #waiting: Buffer = Buffer.alloc(0);
   #stderr = '';
+  #problem: string | undefined;
+  #killing: NodeJS.Timeout | undefined;
+  readonly #greeting: NodeJS.Timeout;
 
   constructor(
     program: string,
@@ -37,6 +49,8 @@ export class AgentProcess implements AgentCall {
       this.#stderr = (this.#stderr + data.toString()).slice(-STDERR_CHARACTERS);
       if (this.#isGreeted) options.onStderr?.(data);
     });
+    const silence = `it was reached, but its shell does not answer within ${GREETING_TIMEOUT_MS / 1000} s: does the login, a start script of the shell, or the home folder hang there?`;
+    this.#greeting = setTimeout(() => this.#fail(silence), GREETING_TIMEOUT_MS);
     this.ended = this.#untilEnd();
     stdin.write(openingOf(request));
     if (options.payload !== undefined) options.payload.pipe(stdin);
@@ -49,6 +63,17 @@ export class AgentProcess implements AgentCall {
   /** Ends the program; the agent notices that its input is at an end. */
   kill(): void {
     this.#child.kill('SIGTERM');
+    this.#killing ??= setTimeout(() => {
+      this.#child.kill('SIGKILL');
+      // What it started may hold them for as long as it likes.
+      this.#child.stdout.destroy();
+      this.#child.stderr.destroy();
+    }, KILL_MS);
+  }
+
+  #fail(problem: string): void {
+    this.#problem ??= problem;
+    this.kill();
   }
 
   async #untilEnd(): Promise<CallEnd> {
@@ -62,9 +87,12 @@ export class AgentProcess implements AgentCall {
       this.#child.once('close', (exitCode) => resolve(exitCode));
     });
     clearInterval(beat);
+    clearTimeout(this.#greeting);
+    clearTimeout(this.#killing);
     this.#child.stdin.destroy();
     const nodeVersion = this.#nodeVersion;
-    return { code, stderr: this.#stderr, isGreeted: this.#isGreeted, nodeVersion };
+    const problem = this.#problem;
+    return { code, stderr: this.#stderr, isGreeted: this.#isGreeted, nodeVersion, problem };
   }
 
   #take(data: Buffer): void {
@@ -76,10 +104,11 @@ export class AgentProcess implements AgentCall {
     const text = this.#waiting.toString('latin1');
     const match = GREETING.exec(text);
     if (match === null) {
-      if (text.length > NOISE_BYTES_MAX) this.kill();
+      if (text.length > NOISE_BYTES_MAX) this.#fail(NOISE);
       return;
     }
     this.#isGreeted = true;
+    clearTimeout(this.#greeting);
     this.#nodeVersion = match[1] ?? '';
     const rest = this.#waiting.subarray(match.index + match[0].length);
     this.#waiting = Buffer.alloc(0);
@@ -95,20 +124,25 @@ export class AgentProcess implements AgentCall {
     this.#waiting = Buffer.concat([this.#waiting, data]);
     for (;;) {
       const end = this.#waiting.indexOf(10);
-      if (end < 0) return;
+      if (end < 0) break;
       const line = this.#waiting.subarray(0, end).toString();
       this.#waiting = this.#waiting.subarray(end + 1);
       const event = eventOf(line);
       if (event !== undefined) onEvent?.(event);
     }
+    if (this.#waiting.length <= LINE_BYTES_MAX) return;
+    this.#waiting = Buffer.alloc(0);
+    this.#fail(NOISE);
   }
 }
 
+/** Undefined where a line is not the agent's: a program of the login shell goes on beside it. */
 function eventOf(line: string): AgentEvent | undefined {
   try {
-    return JSON.parse(line) as AgentEvent;
+    const said: unknown = JSON.parse(line);
+    const isEvent = typeof (said as { event?: unknown } | null)?.event === 'string';
+    return isEvent ? (said as AgentEvent) : undefined;
   } catch {
-    // Not the agent's: a program of the login shell that goes on beside it.
     return undefined;
   }
 }

@@ -11,6 +11,8 @@ export interface CallEnd {
   readonly isGreeted: boolean;
   /** Version of the host's Node.js, once greeted. */
   readonly nodeVersion: string;
+  /** Why this side ended the call; undefined: it did not, or was told to. */
+  readonly problem?: string | undefined;
 }
 
 /** What a call takes and gives besides its request. */

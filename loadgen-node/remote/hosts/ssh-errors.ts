@@ -36,17 +36,21 @@ const MEANINGS: readonly (readonly [RegExp, (host: string) => string])[] = [
 /** Words of ssh about a connection that was there. */
 const OF_CONNECTION = /broken pipe|connection|disconnect|time.?out|not responding|^mux_client/i;
 
+/** Exit code of an agent that could not do what it should (agent-basics.ts); neither longhaul nor ssh has it. */
+export const AGENT_FAILED = 254;
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 /** Why an agent did not answer. @param host As the inventory calls it. */
 export function explainSsh(
   host: string,
-  { code, stderr, isGreeted, nodeVersion }: CallEnd,
+  { code, stderr, isGreeted, nodeVersion, problem }: CallEnd,
 ): string {
+  if (problem !== undefined) return problem;
   const said = lastLineOf(stderr);
   const cited = said === '' ? '' : ` (${said})`;
   if (isGreeted && !isNodeNew(nodeVersion)) return oldNode(nodeVersion);
+  if (isGreeted && code === AGENT_FAILED) return agentError(stderr);
   // What a program on the host said last is no reason of the connection's.
   if (isGreeted) return `the connection broke off${OF_CONNECTION.test(said) ? cited : ''}`;
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
@@ -55,6 +59,12 @@ export function explainSsh(
   const meaning = MEANINGS.find(([pattern]) => pattern.test(stderr));
   if (meaning !== undefined) return `${meaning[1](host)}${cited}`;
   return `no connection${cited === '' ? ` (exit code ${code})` : cited}`;
+}
+
+/** What an agent says on stderr that cannot do what it should (agent.ts). */
+function agentError(stderr: string): string {
+  const said = /^longhaul-agent: (.*)$/m.exec(stderr)?.[1];
+  return said ?? 'its agent failed and did not say why';
 }
 
 /** Whether longhaul runs with a Node.js. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +18,29 @@ const OPTIONS = [
   ...['-o', 'ConnectTimeout=15'],
   ...['-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=4'],
   ...['-o', 'ControlPersist=no', '-o', 'ClearAllForwardings=yes', '-o', 'ForwardX11=no'],
-  ...['-o', 'RemoteCommand=none', '-o', 'StdinNull=no', '-o', 'ForkAfterAuthentication=no'],
+  ...['-o', 'RemoteCommand=none'],
 ];
+/** As above, since OpenSSH 8.7: an older one ends where it hears of them, and can have them in no configuration either. */
+const OPTIONS_SINCE_8_7 = ['-o', 'StdinNull=no', '-o', 'ForkAfterAuthentication=no'];
+const VERSION_TIMEOUT_MS = 5_000;
+
+/** Options that this version of ssh takes. @param said What it says for -V. */
+export function sshOptions(said: string): readonly string[] {
+  const [, major, minor] = /OpenSSH_(?:\D*_)?(\d+)\.(\d+)/.exec(said) ?? [];
+  const isNew = Number(major) > 8 || (Number(major) === 8 && Number(minor) >= 7);
+  // Not by IgnoreUnknown: ssh takes the first one, and the user's own would be without effect.
+  return isNew ? [...OPTIONS, ...OPTIONS_SINCE_8_7] : OPTIONS;
+}
+
+let options: readonly string[] | undefined;
+
+/** Asked once. What is wrong with a program ssh is told by the call. */
+function optionsHere(): readonly string[] {
+  options ??= sshOptions(
+    spawnSync('ssh', ['-V'], { encoding: 'utf8', timeout: VERSION_TIMEOUT_MS }).stderr ?? '',
+  );
+  return options;
+}
 
 /**
  * A host behind the system's own ssh: configuration, agent, keys, known hosts and jump hosts are the user's. The first call is
@@ -55,7 +77,7 @@ export class SshLink implements HostLink {
     const master = isFirst ? 'yes' : 'no';
     const path = isFirst || existsSync(socket) ? socket : 'none';
     const shared = ['-o', `ControlMaster=${master}`, '-o', `ControlPath=${path}`];
-    const args = [...this.#config, ...OPTIONS, ...shared, '--', this.label, this.#command];
+    const args = [...this.#config, ...optionsHere(), ...shared, '--', this.label, this.#command];
     const call = new AgentProcess('ssh', args, request, options);
     this.#calls.add(call);
     void call.ended.then(() => this.#calls.delete(call));

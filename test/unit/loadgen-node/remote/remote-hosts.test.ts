@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hostsText } from '../../../../loadgen-node/commands/remote-text.ts';
 import type { SeenState } from '../../../../loadgen-node/remote/agent/agent-words.ts';
 import { withSut } from '../../../../loadgen-node/remote/bring-up.ts';
@@ -261,6 +261,25 @@ describe('down and status', () => {
       message: 'b: no way to it',
     });
     expect(hosts.a.verbs).toEqual(['facts', 'stop']);
+  });
+
+  it('stops the others while a host hangs, and then says so', async () => {
+    const hung: Behaviour = { facts: () => {} };
+    const { context, hosts } = await sceneOf({ b: hung }, [state('sut-a')]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const down = takeDown(context, { isPurging: false });
+      const ended = expect(down).rejects.toMatchObject({
+        code: 'ERR_HOST',
+        message: expect.stringMatching(/^b: its Node\.js answers, but tells nothing/),
+      });
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(hosts.a.verbs).toEqual(['facts', 'stop']);
+      await vi.advanceTimersByTimeAsync(70_000);
+      await ended;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('tells what runs', async () => {
