@@ -1,6 +1,7 @@
 import http2 from 'node:http2';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { type ClientSecurity, readClientSecrets } from '../../shared/security/client-security.ts';
@@ -46,6 +47,7 @@ const SERVICE_BYTES_MAX = 16_384;
 interface Reply {
   readonly status: number;
   readonly details: string;
+  /** With gRPC's head. */
   readonly message: Buffer;
 }
 
@@ -91,6 +93,23 @@ function stateOf(
 }
 
 function readState(address: string, message: Buffer): HealthState {
+  const isWhole =
+    message.length >= HEAD_BYTES && message.readUInt32BE(1) === message.length - HEAD_BYTES;
+  if (!isWhole) throw refused(address, 'answers Check with a reply that is cut off');
+  let state: number;
+  try {
+    state = stateIn(message.subarray(HEAD_BYTES));
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    throw refused(address, `answers Check with what is no reply: ${error.message}`);
+  }
+  const name = STATES[state];
+  if (name !== undefined) return name;
+  throw refused(address, `answers Check with the state ${state}, which nobody knows`);
+}
+
+/** @throws MlperfError `ERR_WIRE_PROTOCOL` */
+function stateIn(message: Buffer): number {
   const reader = new ProtoReader(message);
   // A field that has the number 0 is left out.
   let state = 0;
@@ -99,9 +118,7 @@ function readState(address: string, message: Buffer): HealthState {
     if (tag === 0x08) state = reader.varint();
     else reader.skip(tag % 8);
   }
-  const name = STATES[state];
-  if (name !== undefined) return name;
-  throw refused(address, `answers Check with the state ${state}, which nobody knows`);
+  return state;
 }
 
 /** One call on one connection. Rejects with the error of socket, TLS or HTTP/2 as it is. */
@@ -173,8 +190,9 @@ function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Re
         reject(refused(address, `does not speak gRPC${http}`));
         return;
       }
-      const details = decoded(String(all['grpc-message'] ?? ''));
-      resolve({ status: Number(status), details, message: bytes.subarray(HEAD_BYTES) });
+      // Told in one line, whatever the server has in it.
+      const details = asOneLine(decoded(String(all['grpc-message'] ?? '')));
+      resolve({ status: Number(status), details, message: bytes });
     });
   });
 }

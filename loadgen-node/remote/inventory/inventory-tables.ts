@@ -166,8 +166,9 @@ export const INVENTORY_KEYS: typeof HOST_KEYS & {
   ),
   sshConfig: optional(text('file', "configuration file for ssh (default: the user's own)")),
   readyTimeout: positiveDuration('longest wait for a SUT node to be ready', { fallback: '10m' }),
+  // Longer than a node drains by default (--drain-timeout of longhaul sut).
   stopTimeout: positiveDuration('longest wait for a process to end by itself; then it is killed', {
-    fallback: '30s',
+    fallback: '45s',
   }),
   installTimeout: positiveDuration('longest time for an installation on a host', {
     fallback: '10m',

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { create, extract } from 'tar';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { distFolder } from '../../../shared/process/package-files.ts';
 import { describeFile, type LocalFile, type PackageDocument, type Tarball } from './tarball.ts';
+import { isVersionInRange } from './version-range.ts';
 
 /** Where longhaul lies in a bundle. */
 export const BUNDLED_PACKAGE = 'node_modules/longhaul';
@@ -22,8 +22,8 @@ export interface BundlePlan {
   readonly document: PackageDocument;
   /** Of everything in it: equal keys need no copy. */
   readonly key: string;
-  /** Writes the bundle; the caller removes its folder. */
-  make(): Promise<LocalFile & { readonly folder: string }>;
+  /** Writes the bundle. @param folder Empty; the caller removes it. */
+  make(folder: string): Promise<LocalFile>;
 }
 
 /**
@@ -33,9 +33,8 @@ export interface BundlePlan {
  */
 export function planBundle(tarball: Tarball | undefined): BundlePlan {
   const root = dirname(distFolder());
-  const own = readDocument(root);
-  const document = tarball?.document ?? own;
-  checkSameDependencies(document, own, tarball?.path);
+  const document = tarball?.document ?? readDocument(root);
+  if (tarball !== undefined) checkDependencies(document, root, tarball.path);
   const folders = dependencyFolders(root, document);
   const parts = [
     tarball?.sha256 ?? ownDigest(root),
@@ -43,7 +42,7 @@ export function planBundle(tarball: Tarball | undefined): BundlePlan {
     ...folders.map((folder) => `${bundlePath(root, folder)}@${readDocument(folder).version}`),
   ];
   const key = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
-  return { document, key, make: () => makeBundle(root, folders, tarball) };
+  return { document, key, make: (folder) => makeBundle(folder, root, folders, tarball) };
 }
 
 function readDocument(folder: string): PackageDocument {
@@ -64,19 +63,24 @@ function ownDigest(root: string): string {
   return hash.digest('hex');
 }
 
-function checkSameDependencies(
-  { dependencies = {} }: PackageDocument,
-  own: PackageDocument,
-  path: string | undefined,
+/** A tarball may name exact versions where a clone has ranges: what counts is what is installed here. */
+function checkDependencies(
+  { dependencies, optionalDependencies, peerDependencies }: PackageDocument,
+  root: string,
+  path: string,
 ): void {
-  const all = { ...own.optionalDependencies, ...own.dependencies };
-  const other = Object.entries(dependencies).find(([name, range]) => all[name] !== range);
-  if (other === undefined) return;
-  const [name, range] = other;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `install: copy takes the dependencies of this installation, and ${path} needs ${name} ${range}, not ${all[name] ?? 'none'}: use that version here too, or "install: npm"`,
-  );
+  const asked = { ...peerDependencies, ...dependencies, ...optionalDependencies };
+  for (const [name, range] of Object.entries(asked)) {
+    const folder = resolvePackage(name, root);
+    // dependencyFolders says what is missing and needed.
+    if (folder === undefined) continue;
+    const { version } = readDocument(folder);
+    if (isVersionInRange(version, range)) continue;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `install: copy takes the dependencies of this installation, and ${path} needs ${name} ${range}, not ${version}: use that version here too, or "install: npm"`,
+    );
+  }
 }
 
 /** Folders of all that a package needs, none of them inside another one. */
@@ -127,11 +131,11 @@ function bundlePath(root: string, folder: string): string {
 }
 
 async function makeBundle(
+  folder: string,
   root: string,
   folders: readonly string[],
   tarball: Tarball | undefined,
-): Promise<LocalFile & { readonly folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
+): Promise<LocalFile> {
   const stage = join(folder, 'stage');
   const own = join(stage, BUNDLED_PACKAGE);
   mkdirSync(own, { recursive: true });
@@ -148,7 +152,7 @@ async function makeBundle(
   // Links are followed: the host gets files.
   const options = { file, cwd: stage, gzip: { level: 1 }, follow: true, portable: true };
   await create({ ...options, filter: (path) => isWanted(path) }, ['node_modules']);
-  return { ...(await describeFile(file)), folder };
+  return await describeFile(file);
 }
 
 function link(root: string, name: string, own: string): void {

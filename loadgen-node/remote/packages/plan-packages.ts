@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atExit } from '../hosts/at-exit.ts';
 import type { Inventory, PackageSource } from '../inventory/inventory.ts';
 import { BUNDLED_PACKAGE, planBundle } from './copy-bundle.ts';
 import { type LocalFile, mainOf, readTarball, type Tarball } from './tarball.ts';
@@ -80,10 +82,12 @@ function npmPackage(tarball: Tarball): PlannedPackage {
 function copiedPackage(tarball: Tarball | undefined, folders: string[]): PlannedPackage {
   const { document, key, make } = planBundle(tarball);
   let made: Promise<LocalFile> | undefined;
-  const makeOnce = async (): Promise<LocalFile> => {
-    const file = await make();
-    folders.push(file.folder);
-    return file;
+  const makeOnce = (): Promise<LocalFile> => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
+    folders.push(folder);
+    // Who is interrupted while it is made closes, and what is still at work may make the folder anew.
+    atExit(() => rmSync(folder, { recursive: true, force: true }));
+    return make(folder);
   };
   return {
     ...{ key, how: 'copy' },
