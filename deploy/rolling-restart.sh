@@ -84,6 +84,8 @@ identity() {
   $longhaul name --json --sut "$address" "$@" | sed -n 's/^ *"identity": "\(.*\)",*$/\1/p'
 }
 
+command -v "${longhaul%% *}" >/dev/null ||
+  stop 6 "there is no program \"${longhaul%% *}\" here; in a clone or an npm folder: --longhaul 'npx longhaul'"
 before=$(name_of_sut "$@")
 [ -n "$before" ] || stop 4 'the SUT does not give its name: mend it first; nothing was restarted'
 printf '%s\n' "$before"

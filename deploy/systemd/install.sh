@@ -194,6 +194,8 @@ install_package() {
   # ONNX Runtime's install script fetches libraries of GPUs (hundreds of MB); its CPU libraries lie in its package.
   ONNXRUNTIME_NODE_INSTALL=${ONNXRUNTIME_NODE_INSTALL:-skip}
   export ONNXRUNTIME_NODE_INSTALL
+  # npm would take a relative path with a folder in it for a repository of GitHub.
+  case $package in /*) ;; *) package=$PWD/$package ;; esac
   # What is installed belongs to root, and is for all to read.
   (umask 022 && npm install --global --no-audit --no-fund --omit=dev --loglevel=error --prefix "$root$prefix" "$package") ||
     fail 1 "npm could not install $package"

@@ -13,7 +13,7 @@ Usage: try.sh [--loadgen-package FILE] [--sut-package FILE] [--output FOLDER] [-
               [--benchmark digits] [--target-qps 100] [--min-duration 10s] [--keep]
 
 Linux and root (network namespaces). Packages are those of "npm run release" in release/; without them, and without the
-flags, "npm pack" makes one that both folders get. --output (default results/two-hosts) gets the run's folder;
+flags, "npm pack" makes one that both folders get. --output (default results/two-hosts-DATE-TIME) gets the run's folder;
 --keep leaves the two installations and says where they are.
 Exit code: that of the run (0 VALID, 3 INVALID), 3 when the audit says anything else than it must, 2 for a wrong flag,
 77 when this machine lacks something.
@@ -23,7 +23,7 @@ USAGE
 fail() { printf 'try.sh: %s\n' "$1" >&2; exit "${2:-6}"; }
 say() { printf '\n== %s\n' "$1"; }
 
-loadgen_package='' sut_package='' output=results/two-hosts delay_ms=1 rate_mbit=1000
+loadgen_package='' sut_package='' output="results/two-hosts-$(date +%Y%m%d-%H%M%S)" delay_ms=1 rate_mbit=1000
 benchmark=digits target_qps=100 min_duration=10s keep=no
 while [ $# -gt 0 ]; do
   case $1 in

@@ -71,9 +71,12 @@ function ownManifest(): OwnManifest {
   return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as OwnManifest;
 }
 
-/** Version of this package. */
+/** Read once: a newer release may be put in place of the files that this process was started from. */
+const startedVersion: string = ownManifest().version;
+
+/** Version of this package, as it was when this process started. */
 export function packageVersion(): string {
-  return ownManifest().version;
+  return startedVersion;
 }
 
 /** What this package is, where it has a part of longhaul only. */

@@ -157,7 +157,7 @@ function closedExplanation({ tls, tlsCert }: ClientSecurity): Explanation {
     : {
         cause,
         remedy:
-          'it may not accept the certificate of --tls-cert: an authority of its --tls-client-ca must have signed it',
+          'it may not accept the certificate of --tls-cert: an authority of its --tls-client-ca must have signed it, for clients',
       };
 }
 
