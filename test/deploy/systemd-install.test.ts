@@ -7,7 +7,7 @@ import {
   realpathSync,
   symlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { smallPackage } from '../support/small-package.ts';
 import { programPath, SYSTEMD_FOLDER } from '../support/systemd-unit.ts';
@@ -49,6 +49,15 @@ describe.skipIf(why)(`install.sh${why === undefined ? '' : ` (${why})`}`, () => 
     expect(realpathSync(join(root, started))).toBe(realpathSync(process.execPath));
     expect(install('--uninstall', ...where).status).toBe(0);
     expect(treeOf(join(root, 'usr'))).toEqual(before);
+  });
+
+  it('takes a package by a path relative to the folder of whoever calls', () => {
+    const [root, path] = [tempFolder(), smallPackage(tempFolder(), 'longhaul-sut')];
+    const relative = join(basename(dirname(path)), basename(path));
+    const cwd = dirname(dirname(path));
+    const script = join(SYSTEMD_FOLDER, 'install.sh');
+    const ended = spawnSync(script, [relative, '--root', root], { cwd, encoding: 'utf8' });
+    expect({ status: ended.status, stderr: ended.stderr }).toEqual({ status: 0, stderr: '' });
   });
 
   it('puts the whole package in the place of a half, and no half in the place of one that is needed', () => {
