@@ -4,12 +4,10 @@ import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { timerClock } from '../shared/clock/timer-clock.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
-import type { Logger } from '../shared/process/logger.ts';
 import { sutNodeName } from '../shared/standin/standin-name.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './batcher/batch-policy.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
-import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
 import { DigestThread } from './digest/digest-thread.ts';
 import { createModel, type SutNodeParts } from './model/create-model.ts';
 import type { SutModel } from './model/sut-model.ts';
@@ -32,29 +30,8 @@ import { queryBytesMax } from './server/sample-intake.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
+import type { SidePlaces, SutNodeHooks } from './sut-node-hooks.ts';
 import { failSamples } from './workers/batch-answers.ts';
-
-/** What the caller of {@link startSutNode} wants to hear. */
-export interface SutNodeHooks {
-  /** The node listens; it is not ready yet. `address` is the one that was bound. */
-  readonly onListening?: (address: string, places: SidePlaces) => void;
-  /** How far the start is, and what is done now. */
-  readonly onProgress: PrepareProgress;
-  readonly logger: Logger;
-  /**
-   * Gives up a start that is under way; afterwards {@link SutNode.stop} is the way. Do not end the process
-   * by `process.exit` instead: inside an inference that aborts it (see workers/worker-messages.ts).
-   */
-  readonly signal?: AbortSignal;
-}
-
-/** Where else a node listens. */
-export interface SidePlaces {
-  /** Where health is served beside the node's own port; undefined where it is not. */
-  readonly healthAddress: string | undefined;
-  /** Where the metrics are served; undefined where they are not. */
-  readonly metricsUrl: string | undefined;
-}
 
 /** A SUT node that serves. */
 export interface SutNode extends SidePlaces {

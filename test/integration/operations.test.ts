@@ -160,15 +160,16 @@ describe('metrics', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('name the port that is taken, and leave nothing open', async () => {
+  it.each([
+    ['metrics', 'metricsListen'],
+    ['health', 'healthListen'],
+  ] as const)('name the port for %s that is taken, and leave nothing open', async (what, key) => {
     const { port, release } = await occupiedPort();
     onTestFinished(release);
-    const metricsAt = { host: '127.0.0.1', port };
-    await expect(
-      startTestNode({ benchmark: 'null', metricsListen: metricsAt }),
-    ).rejects.toMatchObject({
+    const place = { host: '127.0.0.1', port };
+    await expect(startTestNode({ benchmark: 'null', [key]: place })).rejects.toMatchObject({
       code: 'ERR_SUT_LISTEN',
-      message: `cannot listen on 127.0.0.1:${port} for metrics: the address is already in use`,
+      message: `cannot listen on 127.0.0.1:${port} for ${what}: the address is already in use`,
     });
   });
 });
