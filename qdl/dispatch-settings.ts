@@ -5,6 +5,7 @@ import {
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../shared/wire/limits.ts';
+import type { OipDispatch } from './oip/oip-dispatch.ts';
 import type { DispatchPolicy } from './router/router.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
@@ -65,6 +66,8 @@ export interface DispatchSettings {
   readonly digestPerMillion: number;
   /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
   readonly tokenLatencies: boolean;
+  /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
+  readonly oip?: OipDispatch;
   /** TLS and token of every connection. */
   readonly security: ClientSecurity;
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../shared/errors/to-mlperf-error.ts';
 import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
-import type { ChannelEvents, SutChannel } from './channel/sut-channel.ts';
+import type { ChannelEvents, DispatchChannel } from './channel/dispatch-channel.ts';
 import type { NodeLossPolicy } from './dispatch-settings.ts';
 import type { RunLedgerCounter } from './node/run-ledger.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
@@ -24,7 +24,7 @@ export interface DispatcherParts {
 
 /** The channels of a run, once all are open. */
 export interface DispatcherChannels {
-  readonly channels: readonly SutChannel[];
+  readonly channels: readonly DispatchChannel[];
   readonly router: Router;
   readonly limits: PartLimits;
   /** Per channel, by its number among all streams. */
@@ -39,7 +39,7 @@ export class Dispatcher implements ChannelEvents {
   readonly #parts: DispatcherParts;
   readonly #waiting = new WaitingQueries();
   readonly #cutter: PartCutter;
-  #channels: readonly SutChannel[] = [];
+  #channels: readonly DispatchChannel[] = [];
   #router: Router | undefined;
   #decoders: readonly ResponseDecoder[] = [];
   #isBroken = false;
@@ -115,7 +115,7 @@ export class Dispatcher implements ChannelEvents {
     this.#dispatch(true);
   }
 
-  onResponses(channel: SutChannel, responses: WireResponses): void {
+  onResponses(channel: DispatchChannel, responses: WireResponses): void {
     if (this.#isStopped) return;
     const { sink } = this.#parts;
     const atNs = sink.nowNs();
@@ -140,7 +140,7 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */
-  #complete(channel: SutChannel, sample: WireCompleted, arrivedAtNs: number): void {
+  #complete(channel: DispatchChannel, sample: WireCompleted, arrivedAtNs: number): void {
     const { sink } = this.#parts;
     const responseId = channel.releaseId(sample.id);
     if (sample.total !== 0 || sample.offset !== 0) {
@@ -164,7 +164,7 @@ export class Dispatcher implements ChannelEvents {
     sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
   }
 
-  onDraining(channel: SutChannel, reason: string): void {
+  onDraining(channel: DispatchChannel, reason: string): void {
     if (this.#isStopped) return;
     const what = `SUT node ${channel.place.address} is shutting down`;
     const error = new MlperfError('ERR_SUT_LOST', reason === '' ? what : `${what}: ${reason}`);
@@ -172,7 +172,7 @@ export class Dispatcher implements ChannelEvents {
     if (!this.#goesOnWithout(channel)) this.#break(error);
   }
 
-  onLost(channel: SutChannel, error: MlperfError): void {
+  onLost(channel: DispatchChannel, error: MlperfError): void {
     if (this.#isStopped) return;
     const lostCount = this.#failOutstanding([channel], error.message);
     const broken = new MlperfError(
@@ -234,7 +234,7 @@ export class Dispatcher implements ChannelEvents {
     this.#backPressure.change(shortage, this.#parts.sink.nowNs());
   }
 
-  #sendPart(channel: SutChannel, nowNs: number): void {
+  #sendPart(channel: DispatchChannel, nowNs: number): void {
     const { sampleCount, bytes } = this.#cutter;
     const query = this.#waiting.headQueryId;
     const querySampleCount = this.#waiting.headSampleCount;
@@ -256,7 +256,7 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.sink.fail(responseId, { code: 'limit', text });
   }
 
-  #pick(router: Router): SutChannel | undefined {
+  #pick(router: Router): DispatchChannel | undefined {
     const { boundChannel, sampleCount, bytes } = this.#cutter;
     if (boundChannel === undefined) return router.pick(sampleCount, bytes);
     return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
@@ -266,7 +266,7 @@ export class Dispatcher implements ChannelEvents {
    * Retires the channel's node where the run may go on with the others.
    * @returns False where it may not, or no node is left.
    */
-  #goesOnWithout(channel: SutChannel): boolean {
+  #goesOnWithout(channel: DispatchChannel): boolean {
     const { nodeIndex } = channel.place;
     this.#lostNodes.add(nodeIndex);
     if (this.#isBroken || this.#parts.onNodeLoss !== 'continue') return false;
@@ -288,7 +288,7 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** Gives up what is on the wire of these channels, or on its way there; returns how many samples that were. */
-  #failOutstanding(channels: readonly SutChannel[], text: string): number {
+  #failOutstanding(channels: readonly DispatchChannel[], text: string): number {
     let count = 0;
     for (const channel of channels) {
       const lost = channel.releaseAll();
@@ -313,7 +313,7 @@ export class Dispatcher implements ChannelEvents {
     this.#noteNothingWaits();
   }
 
-  #ledgerOf(channel: SutChannel): RunLedgerCounter {
+  #ledgerOf(channel: DispatchChannel): RunLedgerCounter {
     return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // One per node.
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
+import type { DispatchChannel } from './channel/dispatch-channel.ts';
 import type { OutgoingSample } from './channel/part-transport.ts';
-import type { SutChannel } from './channel/sut-channel.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 
 /** Largest part that every channel takes. */
@@ -25,7 +25,7 @@ export interface CutPart {
 /** A sample larger than a part, in the middle of its pieces. */
 interface PieceState {
   readonly wireId: number;
-  readonly channel: SutChannel;
+  readonly channel: DispatchChannel;
   offset: number;
 }
 
@@ -79,7 +79,7 @@ export class PartCutter {
   }
 
   /** The only channel that may take the next part: the one that has the sample's first pieces. */
-  get boundChannel(): SutChannel | undefined {
+  get boundChannel(): DispatchChannel | undefined {
     return this.#piece?.channel;
   }
 
@@ -110,7 +110,7 @@ export class PartCutter {
   }
 
   /** Makes the planned part for a channel that can take it, and moves the waiting query on. */
-  cut(channel: SutChannel): CutPart {
+  cut(channel: DispatchChannel): CutPart {
     this.#isPlanned = false;
     const firstResponseId = this.#waiting.headResponseId(0);
     const stride = this.#waiting.headResponseIdStride;
@@ -135,7 +135,7 @@ export class PartCutter {
     this.bytes = Math.min(this.#limits.bytesMax, this.#payloadOf(0).length - offset);
   }
 
-  #cutPiece(channel: SutChannel): OutgoingSample {
+  #cutPiece(channel: DispatchChannel): OutgoingSample {
     const sampleIndex = this.#waiting.headSampleIndex(0);
     const total = this.#payloads.payloadOf(sampleIndex).length;
     const piece = this.#piece ?? {

@@ -13,36 +13,9 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
-import type { NodeLoad } from '../router/node-load.ts';
+import type { ChannelEvents, ChannelPlace, DispatchChannel } from './dispatch-channel.ts';
 import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
 import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
-
-/** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
-export interface ChannelEvents {
-  /** Credit or room in the socket came: waiting queries may go now. */
-  onRoom(): void;
-  /** Responses of one instant. Payloads are valid during the call. */
-  onResponses(channel: SutChannel, responses: WireResponses): void;
-  /** The node says that it is going away; what is outstanding may still be answered. */
-  onDraining(channel: SutChannel, reason: string): void;
-  /** The stream ended before it was closed from this side. Called once; nothing comes after it. */
-  onLost(channel: SutChannel, error: MlperfError): void;
-}
-
-/** Identity of a channel inside the run. */
-export interface ChannelPlace {
-  readonly address: string;
-  readonly nodeIndex: number;
-  /** Number among the streams to this node. */
-  readonly streamOfNode: number;
-  /** Number of the connection to the node that carries it. */
-  readonly connection: number;
-  /** Number among all streams of the run, and how many there are: makes wire ids unique. */
-  readonly streamIndex: number;
-  readonly streamCount: number;
-  /** Of the node, shared by its streams. */
-  readonly load: NodeLoad;
-}
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -56,7 +29,7 @@ const OUTSTANDING_MAX = 65_536;
  *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
  *        └───────────────── status ≠ OK, bad message ─────────────► closed
  */
-export class SutChannel implements TransportEvents {
+export class SutChannel implements DispatchChannel, TransportEvents {
   readonly place: ChannelPlace;
   /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
   compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';

@@ -1,4 +1,4 @@
-import type { SutChannel } from '../channel/sut-channel.ts';
+import type { DispatchChannel } from '../channel/dispatch-channel.ts';
 import { LeastOutstanding } from './least-outstanding.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { DispatchPolicy, Router } from './router.ts';
@@ -8,9 +8,9 @@ const ROUTERS = {
   'least-outstanding': LeastOutstanding,
   'round-robin': RoundRobin,
   weighted: Weighted,
-} as const satisfies Record<DispatchPolicy, new (channels: readonly SutChannel[]) => Router>;
+} as const satisfies Record<DispatchPolicy, new (channels: readonly DispatchChannel[]) => Router>;
 
 /** The router of a policy over all streams of a run. */
-export function createRouter(policy: DispatchPolicy, channels: readonly SutChannel[]): Router {
+export function createRouter(policy: DispatchPolicy, channels: readonly DispatchChannel[]): Router {
   return new ROUTERS[policy](channels);
 }

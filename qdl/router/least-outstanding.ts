@@ -1,4 +1,4 @@
-import type { SutChannel } from '../channel/sut-channel.ts';
+import type { DispatchChannel } from '../channel/dispatch-channel.ts';
 import type { Router } from './router.ts';
 
 /**
@@ -6,21 +6,21 @@ import type { Router } from './router.ts';
  * with the fewest: a faster node is thus asked more often. Equal ones take turns.
  */
 export class LeastOutstanding implements Router {
-  readonly #channels: readonly SutChannel[];
+  readonly #channels: readonly DispatchChannel[];
   #next = 0;
 
   /** @param channels In the order of turns: neighbours should belong to different nodes. */
-  constructor(channels: readonly SutChannel[]) {
+  constructor(channels: readonly DispatchChannel[]) {
     this.#channels = channels;
   }
 
-  pick(sampleCount: number, bytes: number): SutChannel | undefined {
+  pick(sampleCount: number, bytes: number): DispatchChannel | undefined {
     const count = this.#channels.length;
-    let best: SutChannel | undefined;
+    let best: DispatchChannel | undefined;
     let bestAt = 0;
     for (let i = 0; i < count; i += 1) {
       const at = (this.#next + i) % count;
-      const channel = this.#channels[at] as SutChannel; // In range: at < count.
+      const channel = this.#channels[at] as DispatchChannel; // In range: at < count.
       if (!channel.canTake(sampleCount, bytes)) continue;
       if (best !== undefined && !isLessBusy(channel, best)) continue;
       best = channel;
@@ -31,7 +31,7 @@ export class LeastOutstanding implements Router {
   }
 }
 
-function isLessBusy(a: SutChannel, b: SutChannel): boolean {
+function isLessBusy(a: DispatchChannel, b: DispatchChannel): boolean {
   const loadA = a.place.load.outstanding / a.place.load.weight;
   const loadB = b.place.load.outstanding / b.place.load.weight;
   if (loadA !== loadB) return loadA < loadB;

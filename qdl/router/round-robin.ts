@@ -1,17 +1,17 @@
-import type { SutChannel } from '../channel/sut-channel.ts';
+import type { DispatchChannel } from '../channel/dispatch-channel.ts';
 import type { Router } from './router.ts';
 
 /** In turn; a channel without credit or with a full socket is passed over. */
 export class RoundRobin implements Router {
-  readonly #channels: readonly SutChannel[];
+  readonly #channels: readonly DispatchChannel[];
   #next = 0;
 
   /** @param channels In the order of turns: neighbours should belong to different nodes. */
-  constructor(channels: readonly SutChannel[]) {
+  constructor(channels: readonly DispatchChannel[]) {
     this.#channels = channels;
   }
 
-  pick(sampleCount: number, bytes: number): SutChannel | undefined {
+  pick(sampleCount: number, bytes: number): DispatchChannel | undefined {
     const count = this.#channels.length;
     for (let tries = 0; tries < count; tries += 1) {
       const channel = this.#channels[this.#next];

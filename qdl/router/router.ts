@@ -1,4 +1,4 @@
-import type { SutChannel } from '../channel/sut-channel.ts';
+import type { DispatchChannel } from '../channel/dispatch-channel.ts';
 
 /** How a node is chosen for a query (for a part, where the query is larger than one). */
 export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'] as const;
@@ -12,5 +12,5 @@ export interface Router {
    * A channel that can take a part of so many samples and bytes now, or undefined when none can: the
    * query then waits. Hot path: never allocates.
    */
-  pick(sampleCount: number, bytes: number): SutChannel | undefined;
+  pick(sampleCount: number, bytes: number): DispatchChannel | undefined;
 }

@@ -1,9 +1,9 @@
-import type { SutChannel } from '../channel/sut-channel.ts';
+import type { DispatchChannel } from '../channel/dispatch-channel.ts';
 import type { Router } from './router.ts';
 
 /** The streams of one node. */
 interface WeightedNode {
-  readonly channels: SutChannel[];
+  readonly channels: DispatchChannel[];
   readonly weight: number;
   /** Grows by the weight with every turn, falls by the sum of weights when the node is chosen. */
   claim: number;
@@ -17,7 +17,7 @@ interface WeightedNode {
 export class Weighted implements Router {
   readonly #nodes: readonly WeightedNode[];
 
-  constructor(channels: readonly SutChannel[]) {
+  constructor(channels: readonly DispatchChannel[]) {
     const nodes = new Map<number, WeightedNode>();
     for (const channel of channels) {
       const { nodeIndex, load } = channel.place;
@@ -28,9 +28,9 @@ export class Weighted implements Router {
     this.#nodes = [...nodes.values()];
   }
 
-  pick(sampleCount: number, bytes: number): SutChannel | undefined {
+  pick(sampleCount: number, bytes: number): DispatchChannel | undefined {
     let best: WeightedNode | undefined;
-    let bestChannel: SutChannel | undefined;
+    let bestChannel: DispatchChannel | undefined;
     let weights = 0;
     for (const node of this.#nodes) {
       const channel = takerOf(node, sampleCount, bytes);
@@ -48,7 +48,11 @@ export class Weighted implements Router {
   }
 }
 
-function takerOf(node: WeightedNode, sampleCount: number, bytes: number): SutChannel | undefined {
+function takerOf(
+  node: WeightedNode,
+  sampleCount: number,
+  bytes: number,
+): DispatchChannel | undefined {
   const count = node.channels.length;
   for (let i = 0; i < count; i += 1) {
     const channel = node.channels[(node.next + i) % count];

@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { SampleTensor } from '../oip/tensors.ts';
 import type { Round } from './rounds.ts';
 
 /** Accuracy that a benchmark demands of its model. */
@@ -34,6 +35,13 @@ export interface BenchmarkRules {
   readonly serverTargetLatencyPercentile: number;
   /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */
   readonly encodings: Readonly<Record<string, PayloadEncoding>>;
+  /**
+   * What a payload of each encoding is for a protocol that speaks of tensors; absent where the model decides. BYTES is
+   * the payload as one element.
+   */
+  readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
+  /** What a response is there; absent where the model decides. */
+  readonly responseTensor?: SampleTensor;
   readonly quality: Quality;
   /** Rounds that demand another quality. */
   readonly qualityOfRound?: Partial<Readonly<Record<Round, Quality>>>;

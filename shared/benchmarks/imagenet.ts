@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { SampleTensor } from '../oip/tensors.ts';
 
 /** Height and width of the images that models for ImageNet take. */
 export const IMAGENET_IMAGE_SIZE = 224;
@@ -15,6 +16,16 @@ export const IMAGENET_ENCODINGS: Readonly<Record<'uint8' | 'fp32' | 'jpeg', Payl
   fp32: { form: 'fp32', compression: 'identity' },
   jpeg: { form: 'jpeg', compression: 'identity' },
 };
+
+/** The same payloads as tensors. */
+export const IMAGENET_TENSORS: Readonly<Record<'uint8' | 'fp32' | 'jpeg', SampleTensor>> = {
+  uint8: { datatype: 'UINT8', shape: [IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE, 3] },
+  fp32: { datatype: 'FP32', shape: [3, IMAGENET_IMAGE_SIZE, IMAGENET_IMAGE_SIZE] },
+  jpeg: { datatype: 'BYTES', shape: [1] },
+};
+
+/** A response: the class as one float32. */
+export const IMAGENET_RESPONSE_TENSOR: SampleTensor = { datatype: 'FP32', shape: [1] };
 
 /** `vgg`: minus the mean of each channel. `mobilenet`: from 0..255 to -1..1. */
 export type ImagenetNormalisation = 'vgg' | 'mobilenet';

@@ -1,5 +1,6 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import type { CallPath } from './call-path.ts';
+import type { OipEvidence, OipNodeEvidence } from './oip-evidence.ts';
 
 /**
  * What a QDL knows of a run over a network, as plain values: the ground of `network_audit.json`.
@@ -25,6 +26,8 @@ export interface NetworkEvidence {
   readonly nameCalls: readonly NameCall[];
   /** In the order of the settings. */
   readonly nodes: readonly NodeEvidence[];
+  /** Set where the run spoke the Open Inference Protocol: what that cannot show, no node tells. */
+  readonly oip?: OipEvidence;
 }
 
 /** One call of LoadGen's Name(). */
@@ -158,4 +161,6 @@ export interface NodeEvidence {
   readonly ledgerIdentity: string;
   /** Differences between the two in words; empty when they agree, or were not compared. */
   readonly differences: readonly string[];
+  /** Of a node that speaks the Open Inference Protocol. */
+  readonly oip?: OipNodeEvidence;
 }

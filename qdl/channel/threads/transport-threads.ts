@@ -4,13 +4,13 @@ import type { SharedPayloads } from '../../../shared/domain/query-sample-library
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../shared/process/package-files.ts';
 import type { DispatchSettings } from '../../dispatch-settings.ts';
+import type { ChannelPlace } from '../dispatch-channel.ts';
 import {
   type OutgoingPart,
   type PartTransport,
   type TransportEvents,
   WAITING_BYTES_MAX,
 } from '../part-transport.ts';
-import type { ChannelPlace } from '../sut-channel.ts';
 import { type FromThread, packPart, type ThreadStart, type ToThread } from './thread-messages.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { IMAGE_SIZE } from '../../digits/digit-sets.ts';
 import type { BenchmarkRules } from '../benchmark-row.ts';
 
 /** The embedded example. */
@@ -12,5 +13,10 @@ export const DIGITS: BenchmarkRules = {
     jpeg: { form: 'jpeg', compression: 'identity' },
     raw: { form: 'raw', compression: 'identity' },
   },
+  sampleTensors: {
+    jpeg: { datatype: 'BYTES', shape: [1] },
+    raw: { datatype: 'UINT8', shape: [IMAGE_SIZE, IMAGE_SIZE, 3] },
+  },
+  responseTensor: { datatype: 'INT32', shape: [1] },
   quality: { metric: 'top-1', target: 0.93 },
 };

@@ -1,5 +1,5 @@
 import type { BenchmarkRules } from '../benchmark-row.ts';
-import { IMAGENET_ENCODINGS } from '../imagenet.ts';
+import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from '../imagenet.ts';
 
 /**
  * MobileNet v1 on ImageNet: a benchmark of round v0.5 only.
@@ -14,6 +14,8 @@ export const MOBILENET: BenchmarkRules = {
   serverTargetLatencyNs: 10_000_000,
   serverTargetLatencyPercentile: 0.99,
   encodings: IMAGENET_ENCODINGS,
+  sampleTensors: IMAGENET_TENSORS,
+  responseTensor: IMAGENET_RESPONSE_TENSOR,
   quality: {
     metric: 'top-1',
     target: 0.71676 * 0.98,

@@ -11,5 +11,7 @@ export const NULL: BenchmarkRules = {
   serverTargetLatencyNs: 100_000_000,
   serverTargetLatencyPercentile: 0.99,
   encodings: { raw: { form: 'raw', compression: 'identity' } },
+  sampleTensors: { raw: { datatype: 'UINT8', shape: [-1] } },
+  responseTensor: { datatype: 'UINT8', shape: [-1] },
   quality: { metric: 'answered', target: 1 },
 };

@@ -1,5 +1,5 @@
 import type { BenchmarkRules } from '../benchmark-row.ts';
-import { IMAGENET_ENCODINGS } from '../imagenet.ts';
+import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from '../imagenet.ts';
 
 /**
  * ResNet-50 v1.5 on ImageNet.
@@ -15,6 +15,8 @@ export const RESNET50: BenchmarkRules = {
   serverTargetLatencyNs: 15_000_000,
   serverTargetLatencyPercentile: 0.99,
   encodings: IMAGENET_ENCODINGS,
+  sampleTensors: IMAGENET_TENSORS,
+  responseTensor: IMAGENET_RESPONSE_TENSOR,
   quality: {
     metric: 'top-1',
     target: 0.7646 * 0.99,

@@ -17,6 +17,7 @@ const reflectionProtos = join(packageFolder('@grpc/reflection'), 'build', 'proto
 /** File in the set → folder of its source. */
 const FILES: Readonly<Record<string, string>> = {
   'mlperf/network/v1/sut.proto': protoFolder(),
+  'inference/open_inference.proto': protoFolder(),
   'health/v1/health.proto': join(packageFolder('grpc-health-check'), 'proto'),
   'grpc/reflection/v1/reflection.proto': reflectionProtos,
   'grpc/reflection/v1alpha/reflection.proto': reflectionProtos,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SutChannel } from '../../../../qdl/channel/sut-channel.ts';
+import type { DispatchChannel } from '../../../../qdl/channel/dispatch-channel.ts';
 import { createRouter } from '../../../../qdl/router/create-router.ts';
 import { NodeLoad } from '../../../../qdl/router/node-load.ts';
 
@@ -27,7 +27,7 @@ function channels(weights: readonly number[], streamsPerNode = 1) {
       },
     };
   });
-  return { list, asChannels: list as unknown as readonly SutChannel[] };
+  return { list, asChannels: list as unknown as readonly DispatchChannel[] };
 }
 
 /** Picks and counts one outstanding sample more; returns the number of the channel in the list. */

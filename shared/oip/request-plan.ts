@@ -1,0 +1,50 @@
+import type { OipTensor } from './tensors.ts';
+
+/** gRPC's name of the service, as the standard has it. TorchServe has another one. */
+export const OIP_SERVICE_NAME = 'inference.GRPCInferenceService';
+
+/** Which model is asked. */
+export interface OipModelRef {
+  readonly name: string;
+  /** Empty: the server chooses. */
+  readonly version: string;
+}
+
+/** `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer streams. */
+export const OIP_METHODS = ['unary', 'stream'] as const;
+
+/** One of {@link OIP_METHODS}. */
+export type OipMethod = (typeof OIP_METHODS)[number];
+
+/**
+ * What the payload of a sample is.
+ * `tensors`: the raw contents of all inputs of the plan, one behind the other, of fixed sizes.
+ * `fields`: encoded fields of ModelInferRequest that the sample library prepared, untimed: `inputs` with their shapes and
+ * their contents, raw or typed. For samples whose shapes differ, and for servers that know typed contents only.
+ */
+export type OipPayloadForm = 'tensors' | 'fields';
+
+/** An input as every request of the run has it. */
+export interface OipPlannedInput {
+  readonly name: string;
+  readonly datatype: OipTensor['datatype'];
+  /** Lengths of the axes of one sample, all known, without the batch axis. */
+  readonly sampleShape: readonly number[];
+  /** Bytes of one sample in the payload. */
+  readonly sampleBytes: number;
+}
+
+/** How samples become requests; decided and checked before the first query. */
+export interface OipRequestPlan {
+  readonly model: OipModelRef;
+  readonly payloadForm: OipPayloadForm;
+  /** In the order of the payload. Empty where the payloads are `fields`. */
+  readonly inputs: readonly OipPlannedInput[];
+  /** True where the first axis of every input and output counts samples, and is sent. */
+  readonly hasBatchAxis: boolean;
+  /** Samples of one query in one request, at most; above 1 with a batch axis and `tensors` only. */
+  readonly samplesPerRequest: number;
+  /** Outputs in the order of the response's payload: raw contents of one sample, one behind the other. */
+  readonly outputs: readonly OipTensor[];
+  readonly method: OipMethod;
+}

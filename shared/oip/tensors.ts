@@ -1,0 +1,21 @@
+import type { OipDataType } from './data-types.ts';
+
+/** A tensor of a model as its server describes it. */
+export interface OipTensor {
+  readonly name: string;
+  readonly datatype: OipDataType;
+  /** Lengths of the axes; -1: of any length. */
+  readonly shape: readonly number[];
+}
+
+/** One sample as a tensor, without a name: what a benchmark knows of its own payloads and responses. */
+export interface SampleTensor {
+  readonly datatype: OipDataType;
+  /** Lengths of the axes of one sample, without any batch axis; -1: of any length. */
+  readonly shape: readonly number[];
+}
+
+/** Elements of a tensor of such a shape, all of whose lengths are known. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
+}
