@@ -6,6 +6,7 @@ STEPS is a JSON list of {"call": NAME, ...}; each answer is printed as one line 
 the server refuses prints {"error": {"status", "message"}}. The folder of the client's source is in PYTHONPATH.
 """
 
+import base64
 import json
 import queue
 import sys
@@ -19,13 +20,13 @@ from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 TIMEOUT_S = 30
 
 
-def array(values, datatype, shape):
+def array(one):
     """Values of a tensor as the client wants them. BF16 is given as FP32, from which the client makes it."""
+    values, datatype, shape = one["values"], one["datatype"], one["shape"]
     if datatype == "BYTES":
-        return np.array([str(value).encode() for value in values], dtype=np.object_).reshape(shape)
+        elements = [base64.b64decode(value) if one.get("base64") else str(value).encode() for value in values]
+        return np.array(elements, dtype=np.object_).reshape(shape)
     kind = np.float32 if datatype == "BF16" else triton_to_np_dtype(datatype)
-    if values == "random":
-        return np.random.default_rng(1).integers(0, 100, size=shape).astype(kind)
     return np.array(values, dtype=kind).reshape(shape)
 
 
@@ -47,7 +48,7 @@ class TypedInput(triton.InferInput):
 def inputs_of(step):
     made = []
     for one in step["inputs"]:
-        values = array(one["values"], one["datatype"], one["shape"])
+        values = array(one)
         shape = one.get("sayShape", one["shape"])
         if step.get("typed", False):
             tensor = TypedInput(one["name"], shape, one["datatype"])
