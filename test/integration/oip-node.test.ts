@@ -67,6 +67,16 @@ describe('a SUT node asked by the Open Inference Protocol', () => {
     expect(await client.ask('ModelReady', { name: 'digits', version: '1' })).toEqual({
       ready: true,
     });
+    expect(await client.ask('ModelReady', { name: 'mnist' })).toEqual({ ready: false });
+    await expect(client.ask('ModelMetadata', { name: 'mnist' })).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+      details: expect.stringMatching(/no model "mnist"; it serves "longhaul-digits-example"/),
+    });
+    await expect(client.ask('ModelConfig', { name: 'digits', version: '2' })).rejects.toMatchObject(
+      {
+        details: expect.stringMatching(/no version "2"; it has "1"/),
+      },
+    );
     expect(await client.ask('ServerMetadata')).toEqual({
       name: node.name,
       version: packageVersion(),
