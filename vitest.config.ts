@@ -26,6 +26,8 @@ const TOGETHER = [
   'latency-split',
   'live-view',
   'network-audit',
+  'oip-node',
+  'oip-operation',
   'operations',
   'other-make',
   'package',
