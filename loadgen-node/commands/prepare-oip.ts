@@ -76,7 +76,7 @@ export async function prepareOip(
     early ?? (await tryRequest(trial, await orAbort(firstOf(encoded, layout, samples))));
   checkResponse(layout, facts, found.trials);
   return {
-    plan: withRequest(encoded, facts, found),
+    plan: withRequest(encoded, found),
     dataSet: wireDataSet(samples.dataSet, {
       plan: found.request,
       contents: found.contents,
@@ -234,11 +234,11 @@ function checkResponse(
   );
 }
 
-function withRequest(plan: RunPlan, facts: readonly OipModelFacts[], found: FoundPlan): RunPlan {
+function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
   const { dispatch } = plan;
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // As in tryRequest.
   const notes = [
-    requestNote(facts, found),
+    requestNote(found),
     ...found.notes.map((note) => `before the run a request was refused: ${note}`),
   ];
   return {
@@ -250,18 +250,11 @@ function withRequest(plan: RunPlan, facts: readonly OipModelFacts[], found: Foun
   };
 }
 
-/** Who was asked, and how. */
-function requestNote(
-  facts: readonly OipModelFacts[],
-  { request, contents }: Pick<FoundPlan, 'request' | 'contents'>,
-): string {
-  const servers = [
-    ...new Set(facts.map(({ server }) => `${server.name} ${server.version}`.trim() || 'no name')),
-  ].join(', ');
-  const { model, method, samplesPerRequest } = request;
-  const version = model.version === '' ? '' : ` version ${model.version}`;
+/** How samples travelled; who was asked, the evidence of the run tells. */
+function requestNote({ request, contents }: Pick<FoundPlan, 'request' | 'contents'>): string {
+  const { method, samplesPerRequest } = request;
   const how = method === 'stream' ? 'on ModelStreamInfer streams' : 'by ModelInfer calls';
   const batch =
     samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query in a request`;
-  return `the nodes speak the Open Inference Protocol (${servers}): model ${model.name}${version}, ${how}, ${contents} contents${batch}`;
+  return `queries went by the Open Inference Protocol, ${how}, ${contents} contents${batch}`;
 }
