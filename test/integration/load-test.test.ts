@@ -53,7 +53,7 @@ describe('longhaul run --arrivals', () => {
     expect(notes).toContain(mark);
     expect(stdout).toMatch(/^Steps +from +offered \/s +due \/s +completed \/s +p50 +p99/m);
     const verdict =
-      'The SUT did not keep up from step 2 (400 queries/s) on: 400.00 queries/s were due';
+      'Step 2 (400 queries/s) is the first that the SUT did not keep up with: 400.00 queries/s were due';
     const page = readFileSync(join(output, 'longhaul_report.html'), 'utf8');
     const again = await longhaulHere(['report', output]);
     for (const text of [stdout, page, again.stdout]) expect(text).toContain(verdict);

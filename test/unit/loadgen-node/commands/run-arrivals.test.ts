@@ -39,7 +39,7 @@ describe('arrivals of a run', () => {
     const file = join(tempFolder(), 'trace.txt');
     writeFileSync(file, '3\n4\n5\n');
     const { settings, arrivals } = plan({ ...OPEN, arrivals: `trace:${file}@2` });
-    expect(settings).toMatchObject({ serverTargetQps: 3, minDurationMs: 0, minQueryCount: 1 });
+    expect(settings).toMatchObject({ serverTargetQps: 2, minDurationMs: 0, minQueryCount: 1 });
     expect(arrivals).toMatchObject({ dueNs: Float64Array.of(0, 0.5e9, 1e9) });
   });
 

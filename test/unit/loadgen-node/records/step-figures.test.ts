@@ -10,7 +10,8 @@ function recordsOf(rows: readonly (readonly [number, number | null])[]): SampleR
   for (const [row, [dueMs, latencyMs]] of rows.entries()) {
     records.query[row] = row;
     records.scheduledNs[row] = dueMs * 1e6;
-    records.issuedNs[row] = dueMs * 1e6;
+    // LoadGen is 1 ms late.
+    records.issuedNs[row] = (dueMs + 1) * 1e6;
     records.completedNs[row] = latencyMs === null ? Number.NaN : (dueMs + latencyMs) * 1e6;
   }
   return records;
@@ -31,7 +32,15 @@ describe('stepFigures', () => {
     const [first, second] = stepFigures(recordsOf(rows), [step(5, 1), step(4, 1)]);
     expect(first).toEqual({
       ...{ rate: '5', fromNs: 0, toNs: 1e9, offeredQps: 5, dueQueries: 5, dueQps: 5 },
-      ...{ completedQps: 5, p50Ns: 10e6, p99Ns: 10e6, maxNs: 10e6, lost: 0, isKeptUp: true },
+      ...{
+        completedQps: 5,
+        p50Ns: 10e6,
+        p99Ns: 10e6,
+        maxNs: 10e6,
+        lagP99Ns: 1e6,
+        lost: 0,
+        isKeptUp: true,
+      },
     });
     expect(second).toMatchObject({ fromNs: 1e9, toNs: 2e9, dueQueries: 4, completedQps: 3 });
     expect(second).toMatchObject({ p50Ns: 300e6, p99Ns: 400e6, maxNs: 400e6, isKeptUp: false });
@@ -63,7 +72,14 @@ describe('stepFigures', () => {
   it('has no figures of a pause or a step that was never reached', () => {
     const steps = [step(1, 1), step(0, 1), step(10, 1, 20)];
     const [, pause, ramp] = stepFigures(recordsOf([[0, 20]]), steps);
-    const none = { dueQueries: 0, p50Ns: null, p99Ns: null, maxNs: null, isKeptUp: null };
+    const none = {
+      dueQueries: 0,
+      p50Ns: null,
+      p99Ns: null,
+      maxNs: null,
+      lagP99Ns: null,
+      isKeptUp: null,
+    };
     expect(pause).toMatchObject({ ...none, rate: '0', offeredQps: 0 });
     expect(ramp).toMatchObject({ ...none, rate: '10-20', offeredQps: 15, fromNs: 2e9, toNs: 3e9 });
   });
@@ -81,9 +97,9 @@ describe('text of the steps', () => {
 
   it('has a line per step below one of titles, each column as wide as its widest cell', () => {
     expect(stepTable(figures)).toEqual([
-      'from   offered /s   due /s   completed /s     p50     p99   largest   lost',
-      ' 0 s            2     2.00           2.00   20 ms   20 ms     20 ms      0',
-      ' 1 s            3     3.00           0.00   1.3 s   1.4 s     1.4 s      0',
+      'from   offered /s   due /s   completed /s     p50     p99   largest   lag p99   lost',
+      ' 0 s            2     2.00           2.00   20 ms   20 ms     20 ms      1 ms      0',
+      ' 1 s            3     3.00           0.00   1.3 s   1.4 s     1.4 s      1 ms      0',
     ]);
   });
 
@@ -91,7 +107,7 @@ describe('text of the steps', () => {
     [
       'the first step that it did not keep up with',
       figures,
-      'The SUT did not keep up from step 2 (3 queries/s) on: 3.00 queries/s were due and 0.00 were completed while it lasted.',
+      'Step 2 (3 queries/s) is the first that the SUT did not keep up with: 3.00 queries/s were due and 0.00 were completed while it lasted.',
     ],
     ['that it kept up', figures.slice(0, 1), 'The SUT kept up in every step.'],
     [
@@ -108,7 +124,7 @@ describe('text of the steps', () => {
         ]),
         [step(2, 1)],
       ),
-      'The SUT did not keep up from step 1 (2 queries/s) on: 1 of 2 queries were lost.',
+      'Step 1 (2 queries/s) is the first that the SUT did not keep up with: 1 of 2 queries were lost.',
     ],
   ])('tells %s', (_case, steps, text) => {
     expect(stepVerdict(steps)).toBe(text);
