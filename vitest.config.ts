@@ -25,6 +25,7 @@ const TOGETHER = [
   'large-query',
   'latency-split',
   'live-view',
+  'load-test',
   'network-audit',
   'oip-node',
   'oip-operation',
