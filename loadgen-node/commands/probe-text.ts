@@ -1,5 +1,6 @@
 import type { OipProbe } from '../../qdl/index.ts';
 import { counted } from '../../shared/process/counted.ts';
+import { asOneLine } from '../../shared/process/one-line.ts';
 import { formatRate } from '../bandwidth/link-rate.ts';
 import { freeInputs, type ProbedModel, type ProbedTensor } from '../oip/probe/probed-model.ts';
 import type { ReadyMadeRun } from '../oip/probe/ready-made-run.ts';
@@ -23,7 +24,7 @@ export function probeText(probe: OipProbe, models: readonly ListedModel[]): stri
   ];
   return blocks
     .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join('\n')}\n`)
+    .map((lines) => `${lines.map(asOneLine).join('\n')}\n`)
     .join('\n');
 }
 
@@ -54,7 +55,7 @@ export function nextText(
 
 function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): string {
   if (models.length > 0) {
-    return '\nNo run can be proposed: the server does not tell the inputs of the model.\n';
+    return '\nNo run can be proposed: the server tells no inputs of the model, or its names have control characters.\n';
   }
   if (repository === undefined) {
     return '\nThe server does not tell which models it has: name one by --model NAME.\n';

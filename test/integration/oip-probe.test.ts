@@ -99,7 +99,7 @@ describe('longhaul probe', () => {
       file,
     ]);
     expect(stdout).toContain('--input-shape ids:N,mask:N');
-    expect(readFileSync(file, 'utf8')).toContain('# inputShape: [ ids:N, mask:N ]');
+    expect(readFileSync(file, 'utf8')).toContain('# inputShape: [ids:N, mask:N]');
     const run = ['run', '--config', file];
     const unfilled = await longhaulHere(run);
     expect(unfilled).toMatchObject({

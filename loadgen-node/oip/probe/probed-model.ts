@@ -44,9 +44,9 @@ export function probedModel(facts: OipModelFacts, version: string): ProbedModel 
   };
 }
 
-/** True where random data can be made once its free axes are known. */
-export function takesMadeUpData({ inputs }: Pick<ProbedModel, 'inputs'>): boolean {
-  return inputs.length > 0;
+/** True where a run with random data can be said: there are inputs, and settings can hold all names. */
+export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
+  return inputs.length > 0 && [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
 /** Inputs with an axis that the user has to say. */

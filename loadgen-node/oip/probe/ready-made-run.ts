@@ -84,8 +84,11 @@ function configText(
   ].join('\n');
 }
 
+/** Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line of its own. */
 function scalar(value: unknown): string {
-  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+  if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
+  if (typeof value === 'string' && !/^\w[\w./:-]*$/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trim();
 }
 
 function said(values: RunTarget['connection']): Record<string, string | boolean> {
