@@ -29,6 +29,7 @@ const TOGETHER = [
   'network-audit',
   'oip-node',
   'oip-operation',
+  'oip-probe',
   'operations',
   'other-make',
   'package',
