@@ -28,6 +28,7 @@ import {
   toggle,
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { type ArrivalsSetting, arrivalsSetting } from '../arrivals/arrivals-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../benchmarks/generated-data.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 import type { Threshold } from '../thresholds/condition.ts';
@@ -67,6 +68,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     readonly scenario: Setting<Scenario>;
     readonly mode: Setting<RunMode>;
     readonly targetQps: Setting<number | undefined>;
+    readonly arrivals: Setting<ArrivalsSetting>;
     readonly targetLatency: Setting<number | undefined>;
     readonly targetLatencyPercentile: Setting<number | undefined>;
     readonly samplesPerQuery: Setting<number>;
@@ -127,6 +129,9 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     positiveNumber(
       'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
     ),
+  ),
+  arrivals: arrivalsSetting(
+    "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
   ),
   targetLatency: optional(
     duration("Server's latency bound at the percentile (default: the benchmark's)"),
