@@ -26,6 +26,7 @@ const TOGETHER = [
   'latency-split',
   'live-view',
   'network-audit',
+  'oip-probe',
   'operations',
   'other-make',
   'package',
