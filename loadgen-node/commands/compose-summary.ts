@@ -10,10 +10,12 @@ import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
 import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
+import { stepFigures } from '../records/step-figures.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import type { RunReport } from './perform-run.ts';
 import type { RunPlan } from './run-plan.ts';
+import { summaryNodes } from './summary-nodes.ts';
 
 /** What a summary is made of. */
 export interface SummaryParts {
@@ -34,16 +36,18 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     schemaVersion: SUMMARY_SCHEMA_VERSION,
     longhaul: packageVersion(),
     runId: audit.run.runId,
+    protocol: audit.run.protocol,
     startedAt: parts.startedAt,
     ...whatOf(report),
     ...verdictsOf(report.outcome),
     ...figuresOfRun(report, parts.kept.records),
+    loadTest: loadTestOf(parts),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
     health: report.outcome.performance?.health ?? null,
     ceiling,
     accuracy: accuracyOf(report),
-    nodes: nodesOf(audit),
+    nodes: summaryNodes(audit),
     settings: settingsOf(report.plan),
     audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
     notes: report.notes,
@@ -117,6 +121,14 @@ export function figuresOfRun(
   };
 }
 
+function loadTestOf({ report: { plan }, kept: { records } }: SummaryParts): RunSummary['loadTest'] {
+  const { arrivals } = plan;
+  if (arrivals === undefined) return null;
+  const hasSteps = arrivals.kind === 'step' && records !== null;
+  const steps = hasSteps ? stepFigures(records, arrivals.steps) : null;
+  return { arrivals: arrivals.text, steps };
+}
+
 function generatorOf({
   performance,
 }: TestOutcome): Pick<RunSummary, 'isGeneratorBound' | 'generatorBoundReason'> {
@@ -139,17 +151,6 @@ function accuracyOf({ accuracy, quality }: SummaryParts['report']): RunSummary['
     target: quality.target,
     isMet: isMet(report, quality),
   };
-}
-
-function nodesOf({ nodes }: NetworkAudit): RunSummary['nodes'] {
-  return nodes.map(({ address, description, streams, ours }) => ({
-    address,
-    name: streams[0]?.nodeName ?? description?.name ?? '',
-    model: streams[0]?.model ?? description?.model?.name ?? '',
-    issuedSamples: ours.sampleCount,
-    completedSamples: ours.completedCount,
-    failedSamples: ours.failedCount,
-  }));
 }
 
 /** What was neither said nor has a default is left out. */

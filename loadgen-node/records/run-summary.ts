@@ -1,19 +1,28 @@
 import { z } from 'zod';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../analysis/latency-parts.ts';
+import { SERVER_PARTS, type ServerStatistics } from '../analysis/server-statistics.ts';
 import type { Verdict } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 import { FIGURE_NAMES, type RunFigures } from './figure-names.ts';
+import type { StepFigures } from './step-figures.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
+
+/** Arrivals that are not LoadGen's, and what their steps came to. */
+interface LoadTest {
+  readonly arrivals: string;
+  readonly steps: readonly StepFigures[] | null;
+}
 
 /** The result of a run, for programs; {@link RUN_SUMMARY} says what each field is. */
 export interface RunSummary {
   readonly schemaVersion: typeof SUMMARY_SCHEMA_VERSION;
   readonly longhaul: string;
   readonly runId: string;
+  readonly protocol?: 'longhaul' | 'oip' | undefined;
   readonly startedAt: string;
   readonly benchmark: string;
   readonly scenario: Scenario;
@@ -25,6 +34,8 @@ export interface RunSummary {
   readonly verdict: Verdict;
   readonly loadgenVerdict: Verdict;
   readonly figures: RunFigures;
+  /** Null: LoadGen's arrivals. Absent in summaries of versions that knew no others. */
+  readonly loadTest?: LoadTest | null | undefined;
   readonly contractErrors: number;
   readonly peakTargetQps: number | null;
   readonly thresholds: readonly ThresholdResult[];
@@ -48,6 +59,13 @@ export interface RunSummary {
     readonly issuedSamples: number;
     readonly completedSamples: number;
     readonly failedSamples: number;
+    readonly server?:
+      | {
+          readonly name: string;
+          readonly version: string;
+          readonly statistics: ServerStatistics | null;
+        }
+      | undefined;
   }[];
   readonly settings: readonly {
     readonly key: string;
@@ -85,6 +103,18 @@ const setting = z.strictObject({
   source: z.string().describe('flag, file with line, or default'),
 });
 
+const statistics = z
+  .strictObject({
+    successCount: z.number(),
+    failCount: z.number(),
+    inferenceCount: z.number().describe('samples, as the server counts them'),
+    batchCount: z.number().describe('runs of the model'),
+    meanBatchSize: z.number().nullable(),
+    meanNs: ns.nullable().describe('per request that was answered'),
+    parts: z.array(z.strictObject({ part: z.enum(SERVER_PARTS), meanNs: ns.nullable() })),
+  })
+  .describe("the server's own, over the run, with requests of other clients in them");
+
 const node = z.strictObject({
   address: z.string(),
   name: z.string(),
@@ -92,6 +122,14 @@ const node = z.strictObject({
   issuedSamples: z.number(),
   completedSamples: z.number(),
   failedSamples: z.number(),
+  server: z
+    .strictObject({
+      name: z.string(),
+      version: z.string(),
+      statistics: statistics.nullable().describe('null where the server has none'),
+    })
+    .optional()
+    .describe('as it describes itself; of servers of the Open Inference Protocol only'),
 });
 
 const split = z.strictObject({
@@ -133,11 +171,46 @@ const ceiling = z.strictObject({
   loopbackQps: z.number(),
 });
 
+const loadTest = z.strictObject({
+  arrivals: z.string().describe('as they were asked for'),
+  steps: z
+    .array(
+      z.strictObject({
+        rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
+        fromNs: ns,
+        toNs: ns,
+        offeredQps: z.number().describe('mean rate that the step asks for'),
+        dueQueries: z.number(),
+        dueQps: z.number(),
+        completedQps: z.number().describe('samples completed while the step lasted, per second'),
+        p50Ns: ns.nullable().describe('of the queries that were due in the step'),
+        p99Ns: ns.nullable(),
+        maxNs: ns.nullable(),
+        lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
+        lost: z.number(),
+        isKeptUp: z
+          .boolean()
+          .nullable()
+          .describe(
+            'nothing lost, and at least 95 % of what was due completed while it lasted; null: nothing was due',
+          ),
+      }),
+    )
+    .nullable()
+    .describe('null: arrivals without steps, or no records'),
+});
+
 /** What `longhaul_summary.json` holds: the result of a run, for programs. Every figure follows from the records beside it. */
 export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),
   runId: z.string(),
+  protocol: z
+    .enum(['longhaul', 'oip'])
+    .optional()
+    .describe(
+      'oip: the Open Inference Protocol; absent in summaries of older builds, all longhaul',
+    ),
   startedAt: z.string().describe('ISO 8601'),
   benchmark: z.string(),
   scenario: z.enum(SCENARIOS),
@@ -149,6 +222,9 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   verdict,
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
+  loadTest: loadTest
+    .nullish()
+    .describe("arrivals that are not LoadGen's Poisson: no scenario of MLPerf; null: LoadGen's"),
   contractErrors: z
     .number()
     .describe('responses that broke the contract: part of the figure errors, and in no record'),
