@@ -40,7 +40,7 @@ export class ResponseRecorder {
 
   /** Keeps a first token until its sample completes. @param payload Copied, as below. */
   keepFirstToken(responseId: number, payload: Uint8Array): void {
-    this.#firstTokens.set(responseId, payload.slice());
+    this.#firstTokens.set(responseId, copyOf(payload));
   }
 
   /** The first token that was kept for a sample; empty if none came. */
@@ -57,7 +57,7 @@ export class ResponseRecorder {
     payload: Uint8Array,
     tokens: LoggedTokens | null,
   ): void {
-    this.#held.push({ responseId, sampleIndex, bytes: payload.slice(), tokens });
+    this.#held.push({ responseId, sampleIndex, bytes: copyOf(payload), tokens });
     this.#heldBytes += payload.byteLength;
     if (this.#heldBytes > this.#heldBytesMax) this.handOn();
   }
@@ -69,4 +69,9 @@ export class ResponseRecorder {
     this.#heldBytes = 0;
     for (const response of held) this.#write(response);
   }
+}
+
+/** `slice` of a Buffer would be a view. */
+function copyOf(payload: Uint8Array): Uint8Array {
+  return Uint8Array.from(payload);
 }
