@@ -25,7 +25,7 @@ export interface FuzzedRequest {
 
 const id = fc.string({ maxLength: 6 });
 
-/** Bytes of one free axis, raw or typed, for a model "net" with the input "input". */
+/** Bytes of one free axis, raw or typed, for a model with the input "input". */
 const oneInput: fc.Arbitrary<MadeRequest> = fc
   .record({ id, rows: fc.integer({ min: 1, max: 4 }), columns: fc.nat(9), isTyped: fc.boolean() })
   .chain(({ rows, columns, isTyped, ...named }) =>
@@ -35,7 +35,7 @@ const oneInput: fc.Arbitrary<MadeRequest> = fc
         const tensor = { name: 'input', datatype: 'UINT8', shape: [rows, columns] };
         const contents = { uintContents: [...raw] };
         return {
-          modelName: 'net',
+          modelName: '',
           ...named,
           inputs: [isTyped ? { ...tensor, contents } : tensor],
           rawInputContents: isTyped ? [] : [raw],
@@ -72,37 +72,37 @@ const CHANGES: readonly Change[] = [
   (made) => ({ ...made, outputs: [{ name: 'output' }, { name: 'output' }] }),
 ];
 
-const right = oneInput.map(
-  (made): FuzzedRequest => ({ bytes: encodeTestRequest(made), expected: rawOf(made) }),
-);
-
-const wrong = fc.tuple(oneInput, fc.constantFrom(...CHANGES)).map(
-  ([made, change]): FuzzedRequest => ({
-    bytes: encodeTestRequest(change(made)),
-    expected: undefined,
-  }),
-);
-
-const damaged = fc
-  .tuple(
-    oneInput,
-    fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }),
-    fc.nat(8),
-    fc.uint8Array({ maxLength: 3 }),
-  )
-  .map(([made, changes, cut, added]): FuzzedRequest => {
-    const whole = encodeTestRequest(made);
-    const bytes = Buffer.concat([whole.subarray(0, Math.max(0, whole.length - cut)), added]);
-    for (const [at, value] of changes) if (bytes.length > 0) bytes[at % bytes.length] = value;
-    return { bytes, expected: undefined };
-  });
-
 const garbage = fc
   .uint8Array({ maxLength: 80 })
   .map((bytes): FuzzedRequest => ({ bytes: Buffer.from(bytes), expected: undefined }));
 
-/** Any request: right, wrong in one way, damaged, or no request at all. */
-export const anyRequest: fc.Arbitrary<FuzzedRequest> = fc.oneof(right, wrong, damaged, garbage);
+/** Any request for a model of that name: right, wrong in one way, damaged, or no request at all. */
+export function anyRequest(modelName: string): fc.Arbitrary<FuzzedRequest> {
+  const named = oneInput.map((made) => ({ ...made, modelName }));
+  const right = named.map(
+    (made): FuzzedRequest => ({ bytes: encodeTestRequest(made), expected: rawOf(made) }),
+  );
+  const wrong = fc.tuple(named, fc.constantFrom(...CHANGES)).map(
+    ([made, change]): FuzzedRequest => ({
+      bytes: encodeTestRequest(change(made)),
+      expected: undefined,
+    }),
+  );
+  const damaged = fc
+    .tuple(
+      named,
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }),
+      fc.nat(8),
+      fc.uint8Array({ maxLength: 3 }),
+    )
+    .map(([made, changes, cut, added]): FuzzedRequest => {
+      const whole = encodeTestRequest(made);
+      const bytes = Buffer.concat([whole.subarray(0, Math.max(0, whole.length - cut)), added]);
+      for (const [at, value] of changes) if (bytes.length > 0) bytes[at % bytes.length] = value;
+      return { bytes, expected: undefined };
+    });
+  return fc.oneof(right, wrong, damaged, garbage);
+}
 
 function rawOf({ inputs, rawInputContents }: MadeRequest): Buffer {
   const typed = inputs.flatMap(

@@ -54,7 +54,8 @@ function judge({ bytes, expected }: FuzzedRequest, outcome: Outcome | undefined)
     expect(outcome.end.details).not.toBe('');
   } else if (outcome !== undefined) {
     // A damaged request may still be one; then another reader of protobuf finds the same payload in it.
-    expect(rawOf(outcome)).toEqual(expected ?? decodeTestRequest(bytes).payload);
+    const wanted = expected ?? decodeTestRequest(bytes).payload;
+    if (!rawOf(outcome).equals(wanted)) expect(rawOf(outcome)).toEqual(wanted);
   }
 }
 
@@ -63,7 +64,10 @@ describe('requests of the Open Inference Protocol, whatever they are', () => {
     const echo = createEchoModel(timerClock);
     const scene = new OipScene({ workers: echo, samplesMax: 512 });
     let answered = 0;
-    const list = fc.array(anyRequest, { minLength: REQUESTS_PER_RUN, maxLength: REQUESTS_PER_RUN });
+    const list = fc.array(anyRequest('net'), {
+      minLength: REQUESTS_PER_RUN,
+      maxLength: REQUESTS_PER_RUN,
+    });
     const beforeBytes = process.memoryUsage().heapUsed;
     await fc.assert(
       fc.asyncProperty(list, async (requests) => {
@@ -91,7 +95,7 @@ describe('requests of the Open Inference Protocol, whatever they are', () => {
 
   it('leave a stream alive, with an answer to each', () => {
     fc.assert(
-      fc.property(fc.array(anyRequest, { maxLength: 20 }), fc.nat(3), (requests, every) => {
+      fc.property(fc.array(anyRequest('net'), { maxLength: 20 }), fc.nat(3), (requests, every) => {
         const scene = new OipScene({ samplesMax: 64 });
         const stream = scene.stream();
         for (const [i, { bytes }] of requests.entries()) {
