@@ -41,7 +41,7 @@ async function measure(): Promise<void> {
   const own = { kind, connections: Number(connections), job };
   const lists =
     threads === '1' ? [await loopHere(own, onEdge)] : await loopInThreads(own, threads, onEdge);
-  const [first, last] = edges;
+  const [first, last] = [edges[0], edges.at(-1)];
   if (first === undefined || last === undefined) throw new Error('the measurement has no edges');
   const latenciesUs = Float64Array.from(lists.flatMap((list) => [...list])).sort();
   const measured: Measured = {
@@ -82,14 +82,18 @@ async function loopInThreads(
   );
   await Promise.all(workers.map((worker) => once(worker, 'message')));
   const span = spanOf(job);
-  for (const atMs of [span.beginMs, span.endMs]) setTimeout(onEdge, atMs - Date.now());
-  return await Promise.all(
+  const timers = [span.beginMs, span.endMs].map((atMs) => setTimeout(onEdge, atMs - Date.now()));
+  const lists = await Promise.all(
     workers.map(async (worker) => {
       worker.postMessage(span);
       const [latenciesUs] = await once(worker, 'message');
       return latenciesUs as Float64Array;
     }),
   );
+  // The threads may be through a moment before the timer is.
+  clearTimeout(timers[1]);
+  onEdge();
+  return lists;
 }
 
 /** Says when it is connected, hears when the measurement is, and tells its latencies. */
