@@ -3,7 +3,6 @@ import type { NameCall } from '../shared/evidence/network-evidence.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { NativeDispatchLibrary } from './native-dispatch-library.ts';
 import { askNativeNames } from './native-names.ts';
-import { connectTo } from './oip/connect-to.ts';
 import { OipDispatchLibrary } from './oip/oip-dispatch-library.ts';
 import { askOipNames } from './oip/oip-names.ts';
 import type { QueryDispatchLibrary } from './query-dispatch-library.ts';
@@ -35,7 +34,7 @@ export function createQueryDispatchLibrary(
 ): QueryDispatchLibrary {
   const { oip } = settings;
   if (oip === undefined) return new NativeDispatchLibrary(settings, payloads);
-  return new OipDispatchLibrary(settings, oip, payloads, connectTo(settings));
+  return new OipDispatchLibrary(settings, oip, payloads);
 }
 
 /**

@@ -13,7 +13,7 @@ import { NetworkNames } from '../network-name.ts';
 import type { WaitProgress } from '../query-dispatch-library.ts';
 import { createRouter } from '../router/create-router.ts';
 import { OipChannel } from './channel/oip-channel.ts';
-import { OipConnections, type OpenConnection } from './channel/oip-connections.ts';
+import { OipConnections } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import { requireAgreement } from './node/model-facts.ts';
 import type { OipDispatch } from './oip-dispatch.ts';
@@ -44,15 +44,10 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
   #channels: readonly OipChannel[] = [];
 
   /** @param settings With `oip`, which needs a plan where queries are to be sent. */
-  constructor(
-    settings: DispatchSettings,
-    oip: OipDispatch,
-    payloads: SamplePayloads,
-    open: OpenConnection,
-  ) {
+  constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
     super(settings, payloads);
     this.#oip = oip;
-    this.#connections = new OipConnections(open);
+    this.#connections = new OipConnections(settings);
     this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),
@@ -142,7 +137,6 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     const channel = new OipChannel(
       place,
       {
-        connection: connection.calls,
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
         payloads: this.payloads,
         tokenLatencies: this.settings.tokenLatencies,

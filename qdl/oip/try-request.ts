@@ -5,11 +5,10 @@ import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
-import { OipConnection, type OpenConnection } from './channel/oip-connections.ts';
+import { OipConnection } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import type { RequestEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
-import { connectTo } from './connect-to.ts';
 import { describeOipModels } from './describe-models.ts';
 
 /** How one node took a request that was made to try it. */
@@ -43,9 +42,8 @@ export async function tryOipRequest(
   assert(oip?.plan !== undefined, 'a plan of the requests is missing');
   const { plan, service } = oip;
   const facts = await describeOipModels(settings);
-  const open = connectTo(settings);
   return Promise.all(
-    facts.map((ofNode) => tryNode({ ...settings, facts: ofNode, plan, service }, payload, open)),
+    facts.map((ofNode) => tryNode({ settings, facts: ofNode, plan, service }, payload)),
   );
 }
 
@@ -54,17 +52,16 @@ interface Trial {
   readonly facts: OipModelFacts;
   readonly plan: OipRequestPlan;
   readonly service: string;
-  readonly readyTimeoutMs: number;
-  readonly messageBytesMax: number;
+  readonly settings: DispatchSettings;
 }
 
 async function tryNode(
-  { facts, plan, service, readyTimeoutMs, messageBytesMax }: Trial,
+  { facts, plan, service, settings }: Trial,
   payload: Uint8Array,
-  open: OpenConnection,
 ): Promise<OipTrial> {
   const { address } = facts;
-  const connection = new OipConnection(address, open);
+  const { readyTimeoutMs, messageBytesMax } = settings;
+  const connection = new OipConnection(address, settings);
   let timer: NodeJS.Timeout | undefined;
   try {
     await connection.calls.ready;
@@ -107,6 +104,8 @@ class TrialEvents implements RequestEvents {
   onUnavailable(_request: PendingRequest, details: string): void {
     this.#refuse(status.UNAVAILABLE, details);
   }
+
+  onRoom(): void {}
 
   onUnasked(): void {
     this.#refuse(status.OK, 'the response has the id of another request, or none');

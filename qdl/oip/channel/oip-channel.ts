@@ -12,7 +12,6 @@ import type {
 } from '../../channel/dispatch-channel.ts';
 import { NOT_OUTSTANDING, OutstandingTable } from '../../channel/outstanding-table.ts';
 import type { OutgoingPart } from '../../channel/part-transport.ts';
-import type { GrpcCallConnection } from '../http2/grpc-calls.ts';
 import { statusText } from './failure-words.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {
@@ -30,7 +29,6 @@ export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
 
 /** What a channel works with. */
 export interface OipChannelParts {
-  readonly connection: Pick<GrpcCallConnection, 'hasRoom'>;
   readonly encoder: OipRequestEncoder;
   readonly payloads: Pick<SamplePayloads, 'payloadOf'>;
   /** LoadGen measures first tokens. */
@@ -75,7 +73,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   }
 
   canTake(sampleCount: number, bytes: number): boolean {
-    return this.#parts.connection.hasRoom && this.hasCreditFor(sampleCount, bytes);
+    return this.#way.hasRoom && this.hasCreditFor(sampleCount, bytes);
   }
 
   hasCreditFor(sampleCount: number, bytes: number): boolean {
@@ -141,7 +139,6 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.#state = 'closed';
   }
 
-  /** The connection has room again, perhaps. */
   onRoom(): void {
     if (this.#state === 'open') this.#events.onRoom();
   }
@@ -214,8 +211,9 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
     if (this.#state === 'closed' || this.#state === 'closing') return;
+    const ofDraining = this.#state === 'draining' ? { code: 'lost' } : {};
     for (const { request, details } of doubtful) {
-      this.onGathered(request, refused(status.UNAVAILABLE, details));
+      this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
     }
   }
 

@@ -1,16 +1,14 @@
 import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc-calls.ts';
+import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
-
-/** Makes a connection to a node; it connects at once. */
-export type OpenConnection = (address: string, events: ConnectionEvents) => GrpcCallConnection;
 
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
   readonly #channels: OipChannel[] = [];
 
-  constructor(address: string, open: OpenConnection) {
-    this.calls = open(address, this);
+  constructor(address: string, settings: ConnectionSettings) {
+    this.calls = connectGrpc(address, settings, this);
   }
 
   add(channel: OipChannel): void {
@@ -32,11 +30,11 @@ export class OipConnection implements ConnectionEvents {
 
 /** The connections that carry requests, by node and number. */
 export class OipConnections {
-  readonly #open: OpenConnection;
+  readonly #settings: ConnectionSettings;
   readonly #connections = new Map<string, OipConnection>();
 
-  constructor(open: OpenConnection) {
-    this.#open = open;
+  constructor(settings: ConnectionSettings) {
+    this.#settings = settings;
   }
 
   /** The connection of that number to a node, made when it is first asked for. */
@@ -44,7 +42,7 @@ export class OipConnections {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
     if (connection === undefined) {
-      connection = new OipConnection(address, this.#open);
+      connection = new OipConnection(address, this.#settings);
       this.#connections.set(key, connection);
     }
     return connection;

@@ -7,6 +7,8 @@ export interface RequestEvents {
   onGathered(request: PendingRequest, gathered: Gathered): void;
   /** A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment. */
   onUnavailable(request: PendingRequest, details: string): void;
+  /** The way has room again, perhaps. */
+  onRoom(): void;
   /** A response that nobody waits for: of an unknown request, or a second one. */
   onUnasked(): void;
   /** The stream is over that carries the requests. */
@@ -15,6 +17,9 @@ export interface RequestEvents {
 
 /** How requests go over a connection: calls of their own, or messages of one stream. */
 export interface RequestWay {
+  /** False while as much waits for the socket as it holds, or the server takes no further call. */
+  readonly hasRoom: boolean;
+  /** After {@link hasRoom} only. */
   send(request: PendingRequest, message: EncodedRequest): void;
   /** Forgets what is outstanding. */
   releaseAll(): void;

@@ -7,6 +7,7 @@ import { badResponse, type PendingRequest, type ResponseGatherer } from './respo
 
 /** Messages on one long-lived ModelStreamInfer stream; answers find their request by its id. */
 export class StreamWay implements RequestWay, CallEvents {
+  readonly #connection: Pick<GrpcCallConnection, 'hasRoom'>;
   readonly #call: GrpcCall;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestEvents;
@@ -23,9 +24,14 @@ export class StreamWay implements RequestWay, CallEvents {
     gatherer: ResponseGatherer,
     events: RequestEvents,
   ) {
+    this.#connection = connection;
     this.#gatherer = gatherer;
     this.#events = events;
     this.#call = connection.call(`/${service}/ModelStreamInfer`, this);
+  }
+
+  get hasRoom(): boolean {
+    return this.#connection.hasRoom;
   }
 
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {

@@ -30,6 +30,10 @@ export class UnaryWay implements RequestWay {
     this.#events = events;
   }
 
+  get hasRoom(): boolean {
+    return this.#connection.hasRoom && this.#connection.takesCall;
+  }
+
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
     const events = new UnaryRequest(request, this.#gatherer, this.#events);
     const call = this.#connection.call(this.#path, events);
@@ -83,6 +87,8 @@ class UnaryRequest implements CallEvents {
     if (this.#isAnswered) {
       // An answer and an error: the one is taken, and the other breaks the contract.
       if (code !== status.OK) this.#events.onUnasked();
+      // The server may take another call now in its place.
+      else this.#events.onRoom();
       return;
     }
     this.#isAnswered = true;
