@@ -12,9 +12,14 @@ const NO_NODE = '127.0.0.1:1';
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_BENCHMARK_UNKNOWN`, `ERR_RULE`, `ERR_NOT_INSTALLED`
  */
 export function planTest(options: PlainOptions): RunPlan {
-  const { sut = [NO_NODE], ...said } = options;
+  const { sut = [NO_NODE], ...said } = { ...ownDivision(options), ...options };
   const file = placed({ ...said, sut }, 'options');
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags: {} });
   const record = options.sut === undefined ? {} : { record: runRecord(settings) };
   return namingOptions(() => planRun(values, { said: new Set(file.keys()), ...record }));
+}
+
+/** A SUT of the program's own has no network, and so no division to keep. */
+function ownDivision({ sut, arrivals }: PlainOptions): PlainOptions {
+  return sut === undefined && arrivals !== undefined ? { division: 'open' } : {};
 }

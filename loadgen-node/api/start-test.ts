@@ -178,6 +178,7 @@ function engineParts({
     clock: monotonicClock,
     log: { ...plan.log, outdir: plan.output },
     extendsUntilDecided: plan.extendsUntilDecided,
+    arrivals: plan.arrivals,
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: plan.dispatch.onNodeLoss === 'drain' ? plan.stallTimeoutNs : DRAIN_TIMEOUT_NS,
     generatorLagShareMax: plan.generatorLagShareMax,

@@ -14,6 +14,11 @@ export interface TestOptions {
   readonly mode?: 'performance' | 'accuracy' | 'submission' | 'find-peak';
   /** Queries per second; Server and Offline need it. */
   readonly targetQps?: number;
+  /**
+   * Server, `division: 'open'` where there are nodes: `constant`, `burst:SIZE[@PERIOD]`, `step:RATE@DURATION,...` or `trace:FILE`. A load
+   * test, no scenario of MLPerf. Default: `poisson`, LoadGen's own.
+   */
+  readonly arrivals?: string;
   /** Server: bound on the latency. Default: the benchmark's. */
   readonly targetLatency?: string;
   /** 0 to 100. Default: the benchmark's, or LoadGen's. */
@@ -49,6 +54,7 @@ export const TEST_OPTION_KEYS: readonly (keyof TestOptions)[] = [
   'scenario',
   'mode',
   'targetQps',
+  'arrivals',
   'targetLatency',
   'targetLatencyPercentile',
   'samplesPerQuery',

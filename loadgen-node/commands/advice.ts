@@ -1,4 +1,5 @@
 import { formatNs } from '../../shared/config/duration.ts';
+import { type OtherArrivals, ownEndOf, ownRateOf } from '../arrivals/arrivals.ts';
 import { isBrokenEnd } from '../engine/phase-counts.ts';
 import type { PerformanceOutcome, TestOutcome, VerdictReason } from '../engine/test-outcome.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
@@ -21,13 +22,30 @@ const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
 const MARGIN = 0.1;
 
 /** Which setting to change, and by how much; empty where no setting helps. */
-export function adviceOn(reason: VerdictReason, outcome: TestOutcome): string {
+export function adviceOn(
+  reason: VerdictReason,
+  outcome: TestOutcome,
+  arrivals?: OtherArrivals,
+): string {
   const { performance, effectiveSettings: settings } = outcome;
   // Of a run that broke off, what its rates and lengths would have been is not known.
   if (performance !== null && isBrokenEnd(performance.endCause)) return '';
+  const ofArrivals = arrivals === undefined ? undefined : adviceOnArrivals(reason, arrivals);
+  if (ofArrivals !== undefined) return ofArrivals;
   const known = performance === null ? '' : specificAdvice(reason, performance, settings);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
+}
+
+/** Where the arrivals decide rate or end, no setting of LoadGen's does. */
+function adviceOnArrivals({ rule }: VerdictReason, arrivals: OtherArrivals): string | undefined {
+  if (rule === 'latency-bound' && ownRateOf(arrivals) !== undefined) {
+    return arrivals.kind === 'step'
+      ? 'The bound is held against all steps together; the table of steps tells where it was missed.'
+      : 'The load is that of --arrivals.';
+  }
+  if (ownEndOf(arrivals) === undefined) return undefined;
+  return rule === 'early-stopping' ? 'How many queries there are, --arrivals decides.' : undefined;
 }
 
 function specificAdvice(

@@ -31,6 +31,7 @@ import { RUN_FLAGS } from './compliance-settings.ts';
 import { COMPLIANCE_FOLDER } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
+import { refuseOtherArrivals } from './run-arrivals.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
 import { RUN_SETTINGS, type RunValues } from './run-settings.ts';
@@ -233,6 +234,7 @@ function planTestRun(
   for (const key of dropped) file.delete(key);
   const flags = { ...sources.flags, mode, runs: '1', output };
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
+  refuseOtherArrivals(values.arrivals, "a compliance test has LoadGen's Poisson arrivals");
   requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
   const said = new Set([...file.keys(), ...Object.keys(flags)]);
   return planRun(values, { said, record: runRecord(settings), asked: settings });

@@ -10,6 +10,7 @@ import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
 import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
+import { stepFigures } from '../records/step-figures.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import type { RunReport } from './perform-run.ts';
@@ -40,6 +41,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     ...whatOf(report),
     ...verdictsOf(report.outcome),
     ...figuresOfRun(report, parts.kept.records),
+    loadTest: loadTestOf(parts),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
     health: report.outcome.performance?.health ?? null,
@@ -117,6 +119,14 @@ export function figuresOfRun(
       performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
     latencyBoundNs,
   };
+}
+
+function loadTestOf({ report: { plan }, kept: { records } }: SummaryParts): RunSummary['loadTest'] {
+  const { arrivals } = plan;
+  if (arrivals === undefined) return null;
+  const hasSteps = arrivals.kind === 'step' && records !== null;
+  const steps = hasSteps ? stepFigures(records, arrivals.steps) : null;
+  return { arrivals: arrivals.text, steps };
 }
 
 function generatorOf({

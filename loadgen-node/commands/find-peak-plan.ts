@@ -7,6 +7,7 @@ import { boundOf } from '../peak/probe-settings.ts';
 import { leastQueries } from '../results/early-stopping.ts';
 import { openAuditConfig } from './conf-files.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
+import { refuseOtherArrivals } from './run-arrivals.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { runRecord } from './run-record.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
@@ -39,6 +40,7 @@ export function planFindPeak(
     const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
     throw new MlperfError('ERR_CONFIG_INVALID', message);
   }
+  refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');

@@ -1,6 +1,7 @@
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../shared/domain/scenario.ts';
 import type { HostIdentity } from '../../shared/process/host-facts.ts';
+import { arrivalsMark } from '../arrivals/arrivals.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
 import type { AccuracyReport, DataSet, NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
@@ -127,6 +128,7 @@ export function marksOf(plan: RunPlan): string[] {
   if (plan.auditConfig !== undefined) {
     marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
   }
+  if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
   if (plan.linkMark !== undefined) marks.push(plan.linkMark);
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {

@@ -112,6 +112,7 @@ export async function measureRun(
     clock: monotonicClock,
     log: { ...plan.log, outdir: plan.output },
     extendsUntilDecided: plan.extendsUntilDecided,
+    arrivals: plan.arrivals,
     selfCheck,
     stallTimeoutNs: plan.stallTimeoutNs,
     drainTimeoutNs: drainTimeoutNs(plan),

@@ -3,6 +3,7 @@ import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evide
 import { asOneLine } from '../../shared/process/one-line.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
+import { stepTable, stepVerdict } from '../report/step-text.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { adviceOn } from './advice.ts';
@@ -28,6 +29,7 @@ export function printReport(report: RunReport): string {
     ...report.models.map((model) => row('Model', model)),
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
+    ...stepLines(report),
     ...timeLines(report).map(([label, text]) => row(label, text)),
     ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
@@ -38,6 +40,14 @@ export function printReport(report: RunReport): string {
     ...report.notes.map((note, i) => row(i === 0 ? 'Please note' : '', note)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What became of each step of the arrivals. */
+function stepLines({ summary: { loadTest } }: RunReport): string[] {
+  const steps = loadTest?.steps ?? null;
+  if (steps === null) return [];
+  const lines = [...stepTable(steps), stepVerdict(steps)];
+  return lines.map((line, i) => row(i === 0 ? 'Steps' : '', line));
 }
 
 /** What the run did beyond one run of LoadGen's. */
@@ -109,7 +119,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
       lines.push(
         row(
           'Load',
-          `Server, ${report.outcome.peakTargetQps === null ? `${settings.serverTargetQps} queries/s asked for` : `at the peak of ${report.outcome.peakTargetQps.toFixed(2)} queries/s`}: ${rate(rates.scheduled)} samples/s scheduled, ` +
+          `Server, ${loadAskedFor(report)}: ${rate(rates.scheduled)} samples/s scheduled, ` +
             `${rate(rates.completed)} completed, ${summary.queryCount} queries`,
         ),
       );
@@ -162,6 +172,14 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     lines.push(row('', `${what}; ${lostSamples} were not`));
   }
   return lines;
+}
+
+function loadAskedFor({ outcome: { peakTargetQps }, plan }: RunReport): string {
+  if (peakTargetQps !== null) return `at the peak of ${peakTargetQps.toFixed(2)} queries/s`;
+  const { arrivals, settings } = plan;
+  const qps = Number(settings.serverTargetQps.toPrecision(6));
+  if (arrivals === undefined) return `${settings.serverTargetQps} queries/s asked for`;
+  return `arrivals ${arrivals.text}, ${qps} queries/s on average asked for`;
 }
 
 /** Of a model with tokens; in Server its bounds are about them. */
@@ -239,7 +257,7 @@ function verdictLines(report: RunReport): string[] {
   const lines = [row('Result', 'INVALID')];
   const given = new Set<string>();
   for (const reason of outcome.verdicts.longhaul.reasons) {
-    const advice = adviceOn(reason, outcome);
+    const advice = adviceOn(reason, outcome, report.plan.arrivals);
     // Two reasons may have one remedy.
     lines.push(row('', `- ${`${reason.text} ${given.has(advice) ? '' : advice}`.trimEnd()}`));
     given.add(advice);

@@ -4,6 +4,7 @@ import type { FigureDifference } from '../records/compare-summary.ts';
 import type { DerivedRun, ReadRun } from '../records/derive-run.ts';
 import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../records/figure-names.ts';
 import type { RunSummary } from '../records/run-summary.ts';
+import { stepTable, stepVerdict } from '../report/step-text.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { serverLines } from './print-split.ts';
 
@@ -32,7 +33,13 @@ export function reportText(parts: ReportParts): string {
     if (ofServers.length > 0) lines.push(...ofServers.map(([label, text]) => row(label, text)), '');
     lines.push(...checkLines(parts));
   }
+  lines.push(...stepLines(run.summary));
   return `${lines.join('\n')}\n`;
+}
+
+function stepLines(summary: RunSummary | null): string[] {
+  const steps = summary?.loadTest?.steps ?? null;
+  return steps === null ? [] : ['', ...stepTable(steps), '', stepVerdict(steps)];
 }
 
 function runLine({ folder, summary, derived }: ReadRun): string {

@@ -28,12 +28,14 @@ import {
   toggle,
 } from '../../shared/config/setting.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { type ArrivalsSetting, arrivalsSetting } from '../arrivals/arrivals-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../benchmarks/generated-data.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../random/distributions.ts';
 import type { Threshold } from '../thresholds/condition.ts';
 import { thresholdList } from '../thresholds/threshold-setting.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 import { LIVE_OPTIONS } from './live-options.ts';
+import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
@@ -60,11 +62,13 @@ const DIGEST_PERCENT_DEFAULT = 1;
 
 /** Settings of `longhaul run`, by key of the configuration file. */
 export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
+  typeof OIP_OPTIONS &
   typeof LIVE_OPTIONS & {
     readonly benchmark: Setting<string>;
     readonly scenario: Setting<Scenario>;
     readonly mode: Setting<RunMode>;
     readonly targetQps: Setting<number | undefined>;
+    readonly arrivals: Setting<ArrivalsSetting>;
     readonly targetLatency: Setting<number | undefined>;
     readonly targetLatencyPercentile: Setting<number | undefined>;
     readonly samplesPerQuery: Setting<number>;
@@ -105,8 +109,14 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     readonly cacheDir: Setting<string | undefined>;
   } = {
   ...DISPATCH_OPTIONS,
+  ...OIP_OPTIONS,
   ...LIVE_OPTIONS,
-  benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
+  benchmark: {
+    ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
+      required: true,
+    }),
+    fallbackFrom: (rawOf) => benchmarkWithout(rawOf('sut')),
+  },
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
   mode: choice(
     RUN_MODES,
@@ -119,6 +129,9 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     positiveNumber(
       'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
     ),
+  ),
+  arrivals: arrivalsSetting(
+    "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
   ),
   targetLatency: optional(
     duration("Server's latency bound at the percentile (default: the benchmark's)"),
@@ -202,13 +215,13 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
   dataSeed: optional(
     count(
       { min: 0, max: DATA_SEED_MAX },
-      "digits, stand-in: another seed draws other images (default: the standard set's)",
+      "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
     ),
   ),
   dataCount: optional(
     count(
       { min: 1, max: DATA_COUNT_MAX },
-      "digits, stand-in: how many images; ImageNet's accuracy runs have 50000 (default: the standard set's)",
+      "digits, stand-in, --data random and zeros: how many samples; ImageNet's accuracy runs have 50000 (default: the standard set's)",
     ),
   ),
   dataChecksums: optional(

@@ -2,6 +2,7 @@ import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
 import type { Scenario, TestMode } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { type OtherArrivals, ownEndOf, ownRateOf } from '../arrivals/arrivals.ts';
 import type { ConfigEvent } from '../settings/config-event.ts';
 import type { ExactSettings } from '../settings/exact-settings.ts';
 import type { ConfFile, ConfResult } from '../settings/from-config.ts';
@@ -13,6 +14,7 @@ import {
 import type { SettingsField } from '../settings/settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
+import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';
 
 const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
@@ -30,6 +32,8 @@ export interface RunTestSettings {
   /** What the files say without effect, for people. */
   readonly configNotes: readonly string[];
   readonly usesTokenLatenciesBeforeAudit: boolean;
+  /** Arrivals in place of LoadGen's Poisson; undefined: those. */
+  readonly arrivals: OtherArrivals | undefined;
 }
 
 /**
@@ -47,6 +51,7 @@ export function runTestSettings(
   audit: ConfFile | undefined,
 ): RunTestSettings {
   const { scenario, round = DEFAULT_ROUND } = values;
+  const arrivals = openArrivals(values, said, audit !== undefined);
   const { settings, results, reader } = readConfFiles({
     round,
     model: rules.key,
@@ -61,6 +66,7 @@ export function runTestSettings(
   if (!isByFiles) forgetRound(settings);
   if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
   applyFlags(settings, values, (key) => !isByFiles || said.has(key));
+  if (arrivals !== undefined) applyArrivals(settings, arrivals);
   const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
   if (audited !== undefined) refuseProblems([audited.result]);
   const final = audited === undefined ? settings : audited.settings;
@@ -72,6 +78,7 @@ export function runTestSettings(
     configEvents: all.flatMap((result) => result.events),
     configNotes: all.flatMap((result) => result.notes),
     usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+    arrivals,
   };
 }
 
@@ -145,6 +152,16 @@ function applyFlags(
   set('maxDuration', 'maxDurationMs', wholeMs('--max-duration', values.maxDuration));
   set('minQueryCount', 'minQueryCount', values.minQueryCount);
   set('maxQueryCount', 'maxQueryCount', values.maxQueryCount);
+}
+
+/** What arrivals decide in place of settings: the mean rate, and where the run ends. */
+function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
+  const source = 'run arrivals';
+  const qps = ownRateOf(arrivals);
+  if (qps !== undefined) setNumber(settings, 'serverTargetQps', qps, source);
+  if (ownEndOf(arrivals) === undefined) return;
+  setNumber(settings, 'minDurationMs', 0, source);
+  setNumber(settings, 'minQueryCount', 1, source);
 }
 
 /** Counts are bigint in exact settings, rates and fractions are not: the field's present value tells. */

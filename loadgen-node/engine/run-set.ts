@@ -22,7 +22,8 @@ import { type TracedSet, traceSet } from './trace-set.ts';
 export async function runSet(context: TestContext, input: SetInput): Promise<IssuedSet | null> {
   const { parts, effective, loadgen, logs, sink, interruption } = context;
   const { phase, set } = input;
-  const plan = buildQueryPlan({ phase, settings: effective, set, loadgen });
+  const arrivals = phase === 'performance' ? parts.arrivals : undefined;
+  const plan = buildQueryPlan({ phase, settings: effective, set, loadgen, arrivals });
   const sampleCount = plan.queryCount * plan.samplesPerQuery;
   const loggedSamples = context.selector.select(phase, effective, sampleCount);
   const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs);

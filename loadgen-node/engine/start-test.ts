@@ -1,5 +1,6 @@
 import type { TestMode } from '../../shared/domain/scenario.ts';
 import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { arrivalsMark, type OtherArrivals } from '../arrivals/arrivals.ts';
 import { writeConfigEvents } from '../logs/config-event-lines.ts';
 import type { DetailLog } from '../logs/detail-log.ts';
 import { writeHeader } from '../logs/header-lines.ts';
@@ -146,6 +147,7 @@ class TestRun {
     for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
     writeRequestedSettings(logs.detail, parts.settings, loadgen);
     writeEffectiveSettings(logs.detail, effective, loadgen);
+    if (parts.arrivals !== undefined) writeArrivals(logs.detail, parts.arrivals);
   }
 
   async #runPhases(): Promise<void> {
@@ -281,6 +283,15 @@ function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: nu
   for (let thread = 0; thread < count; thread += 1) {
     log.message(`Registered IssueQueryThread[${thread}]. thread ID : ${thread}`);
   }
+}
+
+/** As LoadGen logs what keeps a run from being submitted: an error, which its verdict does not look at. */
+function writeArrivals(log: DetailLog, arrivals: OtherArrivals): void {
+  log.text('longhaul_arrivals', arrivals.text);
+  log.error(
+    'error_invalid_test_settings',
+    `${arrivalsMark(arrivals)}. This is not valid for official submission.`,
+  );
 }
 
 function wantsAccuracy(mode: TestMode): boolean {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/clock/clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import type { OtherArrivals } from '../arrivals/arrivals.ts';
 import type { GeneratorMonitor } from '../health/generator-health.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { SampleWatch } from '../recorder/sample-watch.ts';
@@ -44,6 +45,11 @@ export interface TestParts {
    * appendix). Not what LoadGen does; the logs name it. Default: false.
    */
   readonly extendsUntilDecided?: boolean;
+  /**
+   * Server: when queries of the performance phase are due, in place of LoadGen's Poisson arrivals. Not what LoadGen does; the logs
+   * name it. Default: LoadGen's.
+   */
+  readonly arrivals?: OtherArrivals | undefined;
   /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
   readonly stallTimeoutNs: number;
   /** Longest wait for outstanding samples after a fault of the SUT, in ns. */

@@ -6,9 +6,16 @@ import type { Verdict } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 import { FIGURE_NAMES, type RunFigures } from './figure-names.ts';
+import type { StepFigures } from './step-figures.ts';
 
 /** Version of the form of `longhaul_summary.json`; a reader of it refuses others. */
 export const SUMMARY_SCHEMA_VERSION = 1;
+
+/** Arrivals that are not LoadGen's, and what their steps came to. */
+interface LoadTest {
+  readonly arrivals: string;
+  readonly steps: readonly StepFigures[] | null;
+}
 
 /** The result of a run, for programs; {@link RUN_SUMMARY} says what each field is. */
 export interface RunSummary {
@@ -27,6 +34,8 @@ export interface RunSummary {
   readonly verdict: Verdict;
   readonly loadgenVerdict: Verdict;
   readonly figures: RunFigures;
+  /** Null: LoadGen's arrivals. Absent in summaries of versions that knew no others. */
+  readonly loadTest?: LoadTest | null | undefined;
   readonly contractErrors: number;
   readonly peakTargetQps: number | null;
   readonly thresholds: readonly ThresholdResult[];
@@ -162,6 +171,35 @@ const ceiling = z.strictObject({
   loopbackQps: z.number(),
 });
 
+const loadTest = z.strictObject({
+  arrivals: z.string().describe('as they were asked for'),
+  steps: z
+    .array(
+      z.strictObject({
+        rate: z.string().describe('queries per second: 100, or 10-100 where it changes evenly'),
+        fromNs: ns,
+        toNs: ns,
+        offeredQps: z.number().describe('mean rate that the step asks for'),
+        dueQueries: z.number(),
+        dueQps: z.number(),
+        completedQps: z.number().describe('samples completed while the step lasted, per second'),
+        p50Ns: ns.nullable().describe('of the queries that were due in the step'),
+        p99Ns: ns.nullable(),
+        maxNs: ns.nullable(),
+        lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
+        lost: z.number(),
+        isKeptUp: z
+          .boolean()
+          .nullable()
+          .describe(
+            'nothing lost, and at least 95 % of what was due completed while it lasted; null: nothing was due',
+          ),
+      }),
+    )
+    .nullable()
+    .describe('null: arrivals without steps, or no records'),
+});
+
 /** What `longhaul_summary.json` holds: the result of a run, for programs. Every figure follows from the records beside it. */
 export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
@@ -184,6 +222,9 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   verdict,
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
+  loadTest: loadTest
+    .nullish()
+    .describe("arrivals that are not LoadGen's Poisson: no scenario of MLPerf; null: LoadGen's"),
   contractErrors: z
     .number()
     .describe('responses that broke the contract: part of the figure errors, and in no record'),

@@ -11,6 +11,7 @@ import { renderNodes } from './sections/nodes.ts';
 import { recordsText, renderAudit, renderSettings } from './sections/provenance.ts';
 import { renderServers } from './sections/servers.ts';
 import { renderSplit } from './sections/split.ts';
+import { renderSteps } from './sections/steps.ts';
 import { renderLatencyTimeline, renderLoadTimeline } from './sections/timeline.ts';
 import { renderHead, renderVerdict } from './sections/verdict.ts';
 
@@ -30,7 +31,7 @@ export function renderReport({ summary, records }: ReportInput): string {
   const table = records === null ? null : latencyTable(records, summary.scenario, parts);
   const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
 <section aria-labelledby="charts"><h2 id="charts">Latency and load</h2>
-${table === null ? missingCharts(summary) : renderCharts(summary, table)}</section>
+${table === null ? missingCharts(summary) : renderCharts(summary, table)}${renderSteps(summary)}</section>
 ${renderSplit(summary.split)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,

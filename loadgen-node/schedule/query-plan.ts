@@ -1,4 +1,6 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { arrivalTimes } from '../arrivals/arrival-times.ts';
+import { type OtherArrivals, ownEndOf } from '../arrivals/arrivals.ts';
 import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -34,6 +36,8 @@ export interface PlanInput {
   readonly loadgen: LoadgenBehaviour;
   /** True: Offline queries that LoadGen generates and never issues are in the plan, for a trace. */
   readonly keepsUnissued?: boolean;
+  /** Server: arrivals in place of LoadGen's Poisson. */
+  readonly arrivals?: OtherArrivals | undefined;
 }
 
 /**
@@ -56,7 +60,7 @@ interface PlanTarget {
   leastQueries: number;
 }
 
-function planTarget({ phase, settings, set }: PlanInput): PlanTarget {
+function planTarget({ phase, settings, set, arrivals }: PlanInput): PlanTarget {
   const samplesPerQuery =
     phase === 'accuracy' && settings.scenario === 'Offline'
       ? set.distributionEnd
@@ -69,6 +73,11 @@ function planTarget({ phase, settings, set }: PlanInput): PlanTarget {
       );
     }
     return { durationNs: 0, samplesPerQuery, leastQueries };
+  }
+  const ownEnd = arrivals === undefined ? undefined : ownEndOf(arrivals);
+  if (ownEnd !== undefined) {
+    // The arrivals end the run; their number only decides how many orders of samples are drawn.
+    return { durationNs: 0, samplesPerQuery, leastQueries: Math.max(1, Math.ceil(ownEnd.queries)) };
   }
   // Open-loop arrivals last as long as the run; a closed loop may be twice as fast as expected.
   const factor = settings.scenario === 'Server' ? 1 : 2;
@@ -146,6 +155,9 @@ class PlanBuilder {
   readonly #scheduleGenerator: Mt19937;
   readonly #sampleIndices: GrowingUint32;
   readonly #scheduledDeltaNs: GrowingFloat64;
+  /** Null: LoadGen's Poisson, or no schedule. */
+  readonly #otherArrivals: (() => number) | null;
+  readonly #ownEndNs: number | undefined;
 
   constructor(input: PlanInput, target: PlanTarget, order: SampleOrder) {
     this.#input = input;
@@ -156,24 +168,31 @@ class PlanBuilder {
     this.#sampleIndices = new GrowingUint32(expected * target.samplesPerQuery);
     const isServer = input.settings.scenario === 'Server';
     this.#scheduledDeltaNs = new GrowingFloat64(isServer ? expected : 0);
+    const { arrivals, settings } = input;
+    const from = { targetQps: settings.targetQps, generator: this.#scheduleGenerator };
+    this.#otherArrivals = arrivals === undefined ? null : arrivalTimes(arrivals, from);
+    this.#ownEndNs = arrivals === undefined ? undefined : ownEndOf(arrivals)?.durationNs;
   }
 
   build(): QueryPlan {
     const { settings, phase, set } = this.#input;
     const target = this.#target;
     const isServer = settings.scenario === 'Server';
-    const completesRounds = phase === 'performance' && settings.sampleConcatenatePermutation;
+    const completesRounds =
+      phase === 'performance' &&
+      settings.sampleConcatenatePermutation &&
+      this.#ownEndNs === undefined;
     const periodNs = isServer ? 0 : fixedPeriodNs(settings.targetQps);
     checkPeriod(settings, periodNs);
     let queryCount = 0;
     let lastNs = 0;
     let dueNs = 0;
-    while (lastNs < target.durationNs || queryCount < target.leastQueries) {
+    while (this.#needsMore(queryCount, lastNs, dueNs)) {
       this.#addSamples();
       if (isServer) this.#scheduledDeltaNs.push(dueNs);
       queryCount += 1;
       lastNs = dueNs;
-      dueNs += isServer ? this.#nextGapNs() : periodNs;
+      dueNs = isServer ? this.#nextDueNs(dueNs) : dueNs + periodNs;
       if (completesRounds && queryCount >= target.leastQueries && lastNs < target.durationNs) {
         target.leastQueries += set.sampleIndices.length;
       }
@@ -185,8 +204,15 @@ class PlanBuilder {
       scheduledDeltaNs: this.#scheduledDeltaNs.finish(),
       periodNs,
       generatedQueryCount: queryCount,
-      generatedDurationNs: dueNs,
+      generatedDurationNs: this.#ownEndNs ?? dueNs,
     };
+  }
+
+  #needsMore(queryCount: number, lastNs: number, dueNs: number): boolean {
+    if (this.#ownEndNs !== undefined) return dueNs < Number.POSITIVE_INFINITY;
+    if (lastNs < this.#target.durationNs || queryCount < this.#target.leastQueries) return true;
+    // No part of a burst is left out.
+    return this.#otherArrivals !== null && dueNs === lastNs;
   }
 
   /** Adds the samples of one query: neighbours in the loaded set, from the picked position on. */
@@ -199,8 +225,9 @@ class PlanBuilder {
     }
   }
 
-  #nextGapNs(): number {
-    return exponentialNs(this.#scheduleGenerator, this.#input.settings.targetQps);
+  #nextDueNs(dueNs: number): number {
+    if (this.#otherArrivals !== null) return this.#otherArrivals();
+    return dueNs + exponentialNs(this.#scheduleGenerator, this.#input.settings.targetQps);
   }
 }
 

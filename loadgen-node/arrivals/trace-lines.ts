@@ -1,0 +1,84 @@
+import { parseCsvLine } from './csv-line.ts';
+
+/** Names that the time may have in a table or an object, and ns of one unit of it. */
+const TIME_NAMES: ReadonlyMap<string, number> = new Map([
+  ['timestamp', 1e9],
+  ['timestamp_s', 1e9],
+  ['timestamp_ms', 1e6],
+]);
+
+const NAMES_TEXT = [...TIME_NAMES.keys()].join(', ');
+const NUMBER = /^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(?:Z|([+-])(\d\d):?(\d\d))?$/;
+
+/** Reads the time of one line: ns, or what is wrong with it. Null: the line has none, as the header of a table. */
+type LineReader = (line: string) => number | string | null;
+
+/**
+ * Reads the lines of a trace, whose first line says what they are: a number each, a table with a header, or JSON objects.
+ */
+export class TraceLines {
+  #read: LineReader | undefined;
+
+  /** @returns ns, null for a line without a time (blank, comment, header), or what is wrong. */
+  read(line: string): number | string | null {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) return null;
+    if (this.#read !== undefined) return this.#read(text);
+    if (text.startsWith('{')) this.#read = readObject;
+    else if (typeof readTime(text, 1e9) === 'number') this.#read = (one) => readTime(one, 1e9);
+    else return this.#readHeader(text);
+    return this.#read(text);
+  }
+
+  #readHeader(text: string): string | null {
+    const cells = parseCsvLine(text).map((cell) => cell.toLowerCase());
+    const column = cells.findIndex((cell) => TIME_NAMES.has(cell));
+    if (column < 0) {
+      return `${shown(text)} is neither a time in seconds nor a header with one of the columns ${NAMES_TEXT}`;
+    }
+    const unitNs = TIME_NAMES.get(cells[column] as string) as number; // In range: found.
+    this.#read = (line) => {
+      const cell = parseCsvLine(line)[column];
+      if (cell === undefined) return `has no column ${column + 1}, which the header calls the time`;
+      return readTime(cell, unitNs);
+    };
+    return null;
+  }
+}
+
+function readObject(line: string): number | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return `${shown(line)} is no JSON object`;
+  }
+  if (typeof value !== 'object' || value === null) return `${shown(line)} is no JSON object`;
+  const key = Object.keys(value).find((name) => TIME_NAMES.has(name.toLowerCase()));
+  if (key === undefined) return `the object has none of the keys ${NAMES_TEXT}`;
+  const time = (value as Record<string, unknown>)[key];
+  if (typeof time !== 'number' && typeof time !== 'string') {
+    return `${key} must be a number, not ${shown(JSON.stringify(time))}`;
+  }
+  return readTime(String(time), TIME_NAMES.get(key.toLowerCase()) as number); // In range: found.
+}
+
+/** A number of units, or a date with a time of day (UTC unless it says otherwise), in ns. */
+function readTime(text: string, unitNs: number): number | string {
+  if (NUMBER.test(text)) {
+    const ns = Number(text) * unitNs;
+    return Number.isFinite(ns) ? ns : `${shown(text)} is too large for a time`;
+  }
+  const match = DATE_TIME.exec(text);
+  if (match === null) return `${shown(text)} is no time: needed is a number of 0 or more`;
+  const [, day, time, fraction = '0', sign, hours = '0', minutes = '0'] = match;
+  const zoneMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  const ns = (Date.parse(`${day}T${time}Z`) - zoneMs) * 1e6 + Number(fraction) * 1e9;
+  return Number.isNaN(ns) ? `${shown(text)} is no date that there is` : ns;
+}
+
+/** A file may hold anything. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
+}
