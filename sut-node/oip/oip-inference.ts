@@ -91,21 +91,21 @@ export class OipInference {
    * @throws StreamRefusal `UNAVAILABLE`, `NOT_FOUND` naming what is served
    */
   modelNamed(name: string, version: string): OipModel {
-    this.checkName(name, version);
+    const { names } = this.#parts;
+    if (!names.includes(name)) {
+      throw notFound(`this node has no model "${name}"; it serves "${names[0]}"`);
+    }
+    if (!this.serves(name, version)) {
+      throw notFound(`model "${names[0]}" has no version "${version}"; it has "${MODEL_VERSION}"`);
+    }
     const model = this.#parts.model();
     if (model === undefined) throw unavailable(this.#parts.refusal() ?? 'the model is loading');
     return model;
   }
 
-  /** @throws StreamRefusal `NOT_FOUND` for another model than the node's, loaded or not */
-  checkName(name: string, version: string): void {
-    const { names } = this.#parts;
-    if (!names.includes(name)) {
-      throw notFound(`this node has no model "${name}"; it serves "${names[0]}"`);
-    }
-    if (version !== '' && version !== MODEL_VERSION) {
-      throw notFound(`model "${names[0]}" has no version "${version}"; it has "${MODEL_VERSION}"`);
-    }
+  /** True for the node's model, loaded or not. */
+  serves(name: string, version: string): boolean {
+    return this.#parts.names.includes(name) && (version === '' || version === MODEL_VERSION);
   }
 
   /** Reads a request. @throws StreamRefusal `INVALID_ARGUMENT`; counted */
