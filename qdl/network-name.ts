@@ -2,7 +2,7 @@ import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
 import type { NameCall, NodeNameCall } from '../shared/evidence/network-evidence.ts';
 import type { Division } from './dispatch-settings.ts';
-import type { ControlClient, NodeName } from './node/control-client.ts';
+import type { NamedNode, NodeName } from './node/node-name.ts';
 import { measureTcpConnect, type TcpConnect } from './node/tcp-connect.ts';
 
 /** Substring that the name must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
@@ -16,6 +16,9 @@ export interface NetworkName {
   readonly name: string;
   readonly nodes: readonly NodeName[];
 }
+
+/** Takes what nodes answered, and returns it with the names that they are known by. */
+export type Distinguish = (names: readonly NodeName[]) => readonly NodeName[];
 
 /** A call as it is kept: the TCP connects may still be under way. */
 interface KeptCall {
@@ -33,15 +36,24 @@ type TcpTimes = Pick<NodeNameCall, 'tcpConnectNs' | 'remoteAddress'>;
  * SUT Node for its name and aggregate the responses", "Each SUT Node must have a unique name".
  */
 export class NetworkNames {
-  readonly #clients: readonly ControlClient[];
+  readonly #clients: readonly NamedNode[];
   readonly #division: Division;
+  readonly #distinguish: Distinguish;
   readonly #kept: KeptCall[] = [];
   #last: NetworkName | undefined;
 
-  /** @param division In the open division a repeated name or node is allowed; the audit marks it. */
-  constructor(clients: readonly ControlClient[], division: Division) {
+  /**
+   * @param division In the open division a repeated name or node is allowed; the audit marks it.
+   * @param distinguish For nodes whose names are not theirs to choose: makes them unique.
+   */
+  constructor(
+    clients: readonly NamedNode[],
+    division: Division,
+    distinguish: Distinguish = (names) => names,
+  ) {
     this.#clients = clients;
     this.#division = division;
+    this.#distinguish = distinguish;
   }
 
   /** What the last call that succeeded returned. */
@@ -60,7 +72,7 @@ export class NetworkNames {
     const connects = this.#clients.map(({ address }) =>
       measureTcpConnect(address, TCP_CONNECT_TIMEOUT_MS),
     );
-    const answers = await Promise.allSettled(asked);
+    const answers = this.#distinguished(await Promise.allSettled(asked));
     const durationNs = Math.round((performance.now() - begin) * 1e6);
     const nodes = answers.map((answer, i) => nodeCallOf(this.#clients[i]?.address ?? '', answer));
     const keep = (name: string | null, failure: string | null): void => {
@@ -76,6 +88,19 @@ export class NetworkNames {
       keep(null, messageOf(error));
       throw error;
     }
+  }
+
+  /** The answers, those that are names made unique. */
+  #distinguished(
+    answers: readonly PromiseSettledResult<NodeName>[],
+  ): readonly PromiseSettledResult<NodeName>[] {
+    const given = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const unique = new Map(this.#distinguish(given).map((one) => [one.address, one]));
+    return answers.map((one) =>
+      one.status === 'rejected'
+        ? one
+        : { ...one, value: unique.get(one.value.address) ?? one.value },
+    );
   }
 
   /** All calls so far, once the TCP connects beside them have ended: within a second. Never rejects. */

@@ -25,6 +25,7 @@ import { ControlClient } from './node/control-client.ts';
 import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
 import { BALANCED } from './opened-channels.ts';
+import type { QdlNode, WaitProgress } from './query-dispatch-library.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
@@ -32,11 +33,8 @@ const READY_POLL_MS = 100;
 /** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
 const READY_CALL_MS_MIN = 500;
 
-/** Tells people what a node is doing while the QDL waits for it. */
-export type WaitProgress = (address: string, what: string) => void;
-
 /** One SUT node as the QDL knows it: its connection for unary calls, what it said, what was counted. */
-export class SutNodeHandle {
+export class SutNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: ControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();

@@ -7,6 +7,7 @@ import type {
   NodeEvidence,
   NodeLimitsEvidence,
 } from '../../shared/evidence/network-evidence.ts';
+import { oipEvidence, oipNodeEvidence } from './audit-oip-schema.ts';
 import { AUDIT_SCHEMA_VERSION, type NetworkAudit } from './network-audit.ts';
 
 const count = z.int().min(0);
@@ -123,6 +124,7 @@ const node: z.ZodType<NodeEvidence> = z.object({
   ledgerMissing: z.string().nullable(),
   ledgerIdentity: z.string(),
   differences: z.array(z.string()),
+  oip: z.exactOptional(oipNodeEvidence),
 });
 
 /** Rules that every audit judges; equal to what composeAudit makes (a test sees to that). */
@@ -137,6 +139,7 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
     ),
     run: z.object({
       runId: z.string(),
+      protocol: z.enum(['longhaul', 'oip']),
       division: z.enum(['network', 'open']),
       benchmark: z.string(),
       isOfficialBenchmark: z.boolean(),
@@ -165,6 +168,7 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
       receiveWindowBytes: count,
       settings,
     }),
+    oip: oipEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(node),
     rules: z

@@ -1,24 +1,32 @@
-import { judgeName } from './name-rules.ts';
+import { finding } from './finding.ts';
+import { NAME_RULES } from './name-rules.ts';
 import {
   AUDIT_SCHEMA_VERSION,
   type AuditFacts,
   type AuditFinding,
   type NetworkAudit,
 } from './network-audit.ts';
-import { judgePath } from './path-rules.ts';
-import { judgeQueries } from './query-rules.ts';
-import { judgeSystem } from './system-rules.ts';
+import { judgeOip } from './oip-rules.ts';
+import { PATH_RULE } from './path-rules.ts';
+import { QUERY_RULES } from './query-rules.ts';
+import { SYSTEM_RULES } from './system-rules.ts';
+
+const RULES = [...NAME_RULES, ...QUERY_RULES, ...SYSTEM_RULES, PATH_RULE];
 
 /** Judges every rule of the Network division by the facts of a run. A pure function. */
 export function composeAudit(facts: AuditFacts): NetworkAudit {
-  const { run, loadgenNode, nameCalls, nodes } = facts;
+  const { run, loadgenNode, oip, nameCalls, nodes } = facts;
   return {
     schemaVersion: AUDIT_SCHEMA_VERSION,
     run,
     loadgenNode,
+    oip,
     nameCalls,
     nodes,
-    rules: [...judgeName(facts), ...judgeQueries(facts), ...judgeSystem(facts), judgePath(facts)],
+    rules: RULES.map((rule) => {
+      const judged = rule.judge(facts);
+      return finding(rule, oip === null ? judged : judgeOip(rule.id, facts, judged));
+    }),
   };
 }
 

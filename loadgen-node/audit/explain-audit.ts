@@ -1,3 +1,4 @@
+import type { OipEvidence, OipNodeEvidence } from '../../shared/evidence/oip-evidence.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
 import { brokenFindings } from './compose-audit.ts';
 import type { AuditFinding, AuditVerdict, NetworkAudit } from './network-audit.ts';
@@ -18,30 +19,43 @@ const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
   path: ' +',
 };
 
-const WHAT_IT_SHOWS = [
-  'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
-    'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
-    'without changing its length is found among the digested samples only (--digest 100: all).',
-  'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
-    'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
-  'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the ' +
-    'SUT. A proxy that takes over addresses, ports and headers of both ends on purpose is not found.',
-  'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
-    'that is for the submission and its review.',
-];
+/** What is said below the rules, by protocol. */
+const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
+  longhaul: [
+    'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
+      'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
+      'without changing its length is found among the digested samples only (--digest 100: all).',
+    'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
+      'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
+    'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the ' +
+      'SUT. A proxy that takes over addresses, ports and headers of both ends on purpose is not found.',
+    'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
+      'that is for the submission and its review.',
+  ],
+  oip: [
+    'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +
+      'what arrived, and where, is known to the server alone. What holds here holds by what this end counted, and by ' +
+      'construction for the source code of this LoadGen node.',
+    'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
+      'server are not found. Statistics of a server are its own, and other clients are in them.',
+    'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
+  ],
+};
 
 /** The audit of a run in plain words, rule by rule, ending with a newline. */
 export function explainAudit(audit: NetworkAudit): string {
-  const { run, loadgenNode, nodes, rules } = audit;
+  const { run, loadgenNode, oip, nodes, rules } = audit;
   const lines = [
     `Run ${run.runId}`,
     row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
+    ...(oip === null ? [] : oipLines(oip)),
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
-    ...nodes.map(({ address, description, streams }) => {
+    ...nodes.flatMap(({ address, description, streams, oip: server }) => {
+      if (server !== undefined) return wrap(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
       const name = description?.name ?? streams[0]?.nodeName ?? 'name not told';
       const host = description?.host?.hostname ?? 'host not told';
       const software = description === null ? 'software not told' : versionOf(description);
-      return row('SUT node', `${name} at ${address} on ${host}, ${software}`);
+      return [row('SUT node', `${name} at ${address} on ${host}, ${software}`)];
     }),
     ...(run.isComplete ? [] : [row('', 'The run did not come to its end.')]),
     ...(run.wasInterrupted ? [row('', 'The run was interrupted: it is no result.')] : []),
@@ -50,9 +64,26 @@ export function explainAudit(audit: NetworkAudit): string {
     ...summaryOf(audit),
     '',
     'What this evidence shows, and what it does not:',
-    ...WHAT_IT_SHOWS.flatMap((text) => wrap(text, 2, '- ')),
+    ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrap(text, 2, '- ')),
   ];
   return `${lines.map(printable).join('\n')}\n`;
+}
+
+function oipLines({ service, plan, notes }: OipEvidence): string[] {
+  const method =
+    plan === null ? '' : `, ${plan.method === 'unary' ? 'ModelInfer' : 'ModelStreamInfer'}`;
+  return [
+    row('Protocol', `Open Inference Protocol, ${service}${method}`),
+    ...notes.flatMap((note) => wrap(note, LABEL_WIDTH)),
+  ];
+}
+
+function oipNodeText(address: string, server: OipNodeEvidence): string {
+  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
+  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const versions = modelVersions.length === 0 ? '' : `, version ${modelVersions.join(', ')}`;
+  const kind = platform === '' ? '' : ` (${platform})`;
+  return `${software || 'name not told'} at ${address}, model ${modelName}${versions}${kind}`;
 }
 
 function explainFinding({ verdict, kind, rule, source, why, evidence }: AuditFinding): string[] {

@@ -1,4 +1,4 @@
-import type { AuditFinding, AuditVerdict } from './network-audit.ts';
+import type { AuditFacts, AuditFinding, AuditVerdict } from './network-audit.ts';
 
 /** Section of the rules that most findings are about. */
 export const QDL_CONSTRAINTS = 'inference_rules v4.1, Network division, QDL constraints';
@@ -9,6 +9,11 @@ export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pr
 /** A rule without a verdict. */
 export type RuleText = Pick<AuditFinding, 'id' | 'rule' | 'source'> &
   Partial<Pick<AuditFinding, 'kind'>>;
+
+/** A rule, and how the facts of a run are held against it. */
+export interface AuditRule extends RuleText {
+  readonly judge: (facts: AuditFacts) => Judged;
+}
 
 /** What is said of one rule. */
 export interface Judged {

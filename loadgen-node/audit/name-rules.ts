@@ -1,7 +1,14 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
-import { broken, finding, holds, type Judged, notProvable, QDL_CONSTRAINTS } from './finding.ts';
-import type { AuditFacts, AuditFinding } from './network-audit.ts';
+import {
+  type AuditRule,
+  broken,
+  holds,
+  type Judged,
+  notProvable,
+  QDL_CONSTRAINTS,
+} from './finding.ts';
+import type { AuditFacts } from './network-audit.ts';
 
 /** Substring that the rules ask for. */
 const NETWORK_SUT = 'Network SUT';
@@ -16,28 +23,31 @@ const CONNECT_NOISE_FACTOR = 4;
 const NEVER_ASKED = 'The run broke off before LoadGen asked for the name.';
 
 /** The rules about Name(). */
-export function judgeName(facts: AuditFacts): AuditFinding[] {
-  const rules: [string, string, (facts: AuditFacts) => Judged][] = [
-    ['name-substring', `Name() contains "${NETWORK_SUT}".`, judgeSubstring],
-    ['name-every-node', 'Name() asks every SUT node, every time, and joins the answers.', judgeAll],
-    [
-      'name-round-trip',
-      'Name() makes at least one round trip over the network and does not return before it is complete.',
-      judgeRoundTrip,
-    ],
-    ['name-unique', 'Every SUT node has a name of its own.', judgeUnique],
-    [
-      'one-node-one-identity',
-      'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
-      judgeIdentity,
-    ],
-  ];
-  return rules.map(([id, rule, judge]) =>
-    finding(
-      { id, rule, source: QDL_CONSTRAINTS },
-      facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : judge(facts),
-    ),
-  );
+export const NAME_RULES: readonly AuditRule[] = [
+  nameRule('name-substring', `Name() contains "${NETWORK_SUT}".`, judgeSubstring),
+  nameRule(
+    'name-every-node',
+    'Name() asks every SUT node, every time, and joins the answers.',
+    judgeAll,
+  ),
+  nameRule(
+    'name-round-trip',
+    'Name() makes at least one round trip over the network and does not return before it is complete.',
+    judgeRoundTrip,
+  ),
+  nameRule('name-unique', 'Every SUT node has a name of its own.', judgeUnique),
+  nameRule(
+    'one-node-one-identity',
+    'Every address leads to one SUT node, the same from beginning to end, and no two to one.',
+    judgeIdentity,
+  ),
+];
+
+function nameRule(id: string, rule: string, judge: AuditRule['judge']): AuditRule {
+  return {
+    ...{ id, rule, source: QDL_CONSTRAINTS },
+    judge: (facts) => (facts.nameCalls.length === 0 ? notProvable(NEVER_ASKED) : judge(facts)),
+  };
 }
 
 function judgeSubstring({ nameCalls }: AuditFacts): Judged {
@@ -189,6 +199,7 @@ function answersOf(address: string, calls: readonly NameCall[]): NodeNameCall[] 
   return calls.flatMap((call) => call.nodes.filter((node) => node.address === address));
 }
 
-function repeatedOf(values: readonly string[]): string[] {
+/** Values that stand there more than once, each once. */
+export function repeatedOf(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, i) => values.indexOf(value) !== i))];
 }

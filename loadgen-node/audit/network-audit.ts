@@ -3,9 +3,10 @@ import type {
   NameCall,
   NodeEvidence,
 } from '../../shared/evidence/network-evidence.ts';
+import type { OipEvidence } from '../../shared/evidence/oip-evidence.ts';
 
 /** Version of the form of `network_audit.json`; a reader refuses any other. */
-export const AUDIT_SCHEMA_VERSION = 2;
+export const AUDIT_SCHEMA_VERSION = 3;
 
 /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
 export type AuditVerdict = 'holds' | 'broken' | 'not-provable';
@@ -41,6 +42,8 @@ export interface LoadgenCounts {
 /** The run that an audit is about. */
 export interface AuditedRun {
   readonly runId: string;
+  /** What LoadGen and SUT nodes spoke: `longhaul` (mlperf.network.v1), or `oip`, the Open Inference Protocol. */
+  readonly protocol: 'longhaul' | 'oip';
   readonly division: 'network' | 'open';
   readonly benchmark: string;
   readonly isOfficialBenchmark: boolean;
@@ -78,6 +81,8 @@ export interface NetworkAudit {
   readonly schemaVersion: typeof AUDIT_SCHEMA_VERSION;
   readonly run: AuditedRun;
   readonly loadgenNode: LoadgenNodeFacts;
+  /** Null where the run did not speak the Open Inference Protocol. */
+  readonly oip: OipEvidence | null;
   readonly nameCalls: readonly NameCall[];
   readonly nodes: readonly NodeEvidence[];
   readonly rules: readonly AuditFinding[];

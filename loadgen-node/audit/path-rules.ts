@@ -1,8 +1,8 @@
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
-import { broken, finding, holds, type Judged, notProvable } from './finding.ts';
+import { type AuditRule, broken, holds, type Judged, notProvable } from './finding.ts';
 import { identitiesOf } from './name-rules.ts';
-import type { AuditFacts, AuditFinding } from './network-audit.ts';
+import type { AuditFacts } from './network-audit.ts';
 import { type PathSign, type PathSignKind, pathSigns } from './path-signs.ts';
 
 /** What the rules say of it: GENERAL_CONSTRAINTS and what is ours. */
@@ -15,13 +15,16 @@ interface GroupedSign extends PathSign {
   readonly callCount: number;
 }
 
-/** Judges what stands between LoadGen and the SUT nodes. */
-export function judgePath(facts: AuditFacts): AuditFinding {
-  const rule =
+/** What stands between LoadGen and the SUT nodes. */
+export const PATH_RULE: AuditRule = {
+  id: 'nothing-between',
+  kind: 'path',
+  rule:
     'Nothing stands between LoadGen and a SUT node but a network: nothing that ends connections, repeats or ' +
-    'compresses calls, or spreads them over several nodes.';
-  return finding({ id: 'nothing-between', kind: 'path', rule, source: SOURCE }, judge(facts));
-}
+    'compresses calls, or spreads them over several nodes.',
+  source: SOURCE,
+  judge,
+};
 
 function judge(facts: AuditFacts): Judged {
   const found = facts.nodes.map((node) => ({ node, signs: signsOf(node, facts) }));
@@ -88,7 +91,8 @@ function pathsOf({ address, streams }: NodeEvidence, { nameCalls }: AuditFacts):
 
 function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
   const groups = new Map<string, GroupedSign>();
-  for (const sign of pathsOf(node, facts).flatMap(pathSigns)) {
+  const isStandard = facts.oip !== null;
+  for (const sign of pathsOf(node, facts).flatMap((path) => pathSigns(path, isStandard))) {
     // Ports differ from connection to connection.
     const key = sign.kind === 'address' ? sign.kind : `${sign.kind} ${sign.text}`;
     const { text, callCount } = groups.get(key) ?? { ...sign, callCount: 0 };

@@ -32,20 +32,34 @@ const ANSWERED: ReadonlySet<string> = new Set([
   'grpc-encoding',
 ]);
 
+/** Headers that older servers of gRPC's C core send beside them. */
+const ANSWERED_BY_OTHERS: ReadonlySet<string> = new Set([...ANSWERED, 'accept-encoding']);
+
 /** How Envoy, and meshes that are made of it, tell which attempt of a call this is. */
 const ATTEMPT_COUNT = 'x-envoy-attempt-count';
 
-/** Everything that a call shows of its way; nothing where both ends agree in all. */
-export function pathSigns(path: CallPath): PathSign[] {
+/**
+ * Everything that a call shows of its way; nothing where both ends agree in all.
+ * @param isStandard The node is any server of the Open Inference Protocol: what a response is like may be its own doing.
+ */
+export function pathSigns(path: CallPath, isStandard = false): PathSign[] {
   const { requestHeaders, responseHeaders } = path;
+  const ofResponse = compressionSigns('a response', responseHeaders);
   return [
     ...attemptSigns([...(requestHeaders ?? []), ...responseHeaders]),
     ...compressionSigns('a request', requestHeaders ?? []),
-    ...compressionSigns('a response', responseHeaders),
+    ...(isStandard ? ofResponse.map(asOfServer) : ofResponse),
     ...requestSigns(path),
-    ...responseSigns(path),
+    ...responseSigns(path, isStandard ? ANSWERED_BY_OTHERS : ANSWERED),
     ...addressSigns(path),
   ];
+}
+
+function asOfServer({ text }: PathSign): PathSign {
+  return {
+    kind: 'silent',
+    text: text.replace('which neither end sends', 'by the server or on the way'),
+  };
 }
 
 function attemptSigns(headers: readonly HeaderEvidence[]): PathSign[] {
@@ -81,8 +95,11 @@ function requestSigns({ requestHeaders, requestHeadersLeftOut }: CallPath): Path
 }
 
 /** A node of other make, which tells nothing of its calls, may have sent such headers itself. */
-function responseSigns({ requestHeaders, responseHeaders }: CallPath): PathSign[] {
-  const added = responseHeaders.filter(({ name }) => !ANSWERED.has(name)).map(headerText);
+function responseSigns(
+  { requestHeaders, responseHeaders }: CallPath,
+  known: ReadonlySet<string>,
+): PathSign[] {
+  const added = responseHeaders.filter(({ name }) => !known.has(name)).map(headerText);
   const what = 'a response came with headers that gRPC does not send';
   return proxySign(what, added, requestHeaders === null ? 'silent' : 'proxy');
 }

@@ -1,68 +1,65 @@
 import type { LedgerCounts, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import {
+  type AuditRule,
   broken,
-  finding,
   GENERAL_CONSTRAINTS,
   holds,
   type Judged,
   notProvable,
   QDL_CONSTRAINTS,
 } from './finding.ts';
-import type { AuditFacts, AuditFinding } from './network-audit.ts';
+import type { AuditFacts } from './network-audit.ts';
 
 type CountName = Exclude<keyof LedgerCounts, 'payloadDigest'>;
 
 /** The rules about what happens to a query between LoadGen and the SUT. */
-export function judgeQueries(facts: AuditFacts): AuditFinding[] {
-  const rules: [string, string, string, (facts: AuditFacts) => Judged][] = [
-    [
-      'no-batching',
-      'The QDL batches no queries: a message carries samples of exactly one query.',
-      QDL_CONSTRAINTS,
-      judgeBatching,
-    ],
-    [
-      'payload-unchanged',
-      'The QDL neither pads nor pre-processes: a payload goes out as the sample library holds it.',
-      QDL_CONSTRAINTS,
-      judgePayload,
-    ],
-    [
-      'all-queries-cross',
-      'Every query crosses the network with its data; the QDL answers none from a cache.',
-      GENERAL_CONSTRAINTS,
-      judgeQueriesCross,
-    ],
-    [
-      'all-responses-cross',
-      'Every response crosses the network, and the QDL hands it on without post-processing.',
-      GENERAL_CONSTRAINTS,
-      judgeResponsesCross,
-    ],
-    [
-      'both-ends-agree',
-      'What both ends counted of the run is the same, node by node.',
-      `${QDL_CONSTRAINTS}: what shows that they are kept`,
-      judgeAgreement,
-    ],
-    [
-      'opaque-ids',
-      'An id on the wire says nothing about the sample and is never used again.',
-      `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
-      () =>
-        holds(
-          'By construction: an id is made of a slot and a count of its uses (qdl/channel/outstanding-table.ts).',
-        ),
-    ],
-    [
-      'no-caching-at-sut',
-      'The SUT stores no queries, data or responses for further use.',
-      GENERAL_CONSTRAINTS,
-      () => notProvable('Nothing that crosses the network shows what a SUT node keeps.'),
-    ],
-  ];
-  return rules.map(([id, rule, source, judge]) => finding({ id, rule, source }, judge(facts)));
-}
+export const QUERY_RULES: readonly AuditRule[] = [
+  {
+    id: 'no-batching',
+    rule: 'The QDL batches no queries: a message carries samples of exactly one query.',
+    source: QDL_CONSTRAINTS,
+    judge: judgeBatching,
+  },
+  {
+    id: 'payload-unchanged',
+    rule: 'The QDL neither pads nor pre-processes: a payload goes out as the sample library holds it.',
+    source: QDL_CONSTRAINTS,
+    judge: judgePayload,
+  },
+  {
+    id: 'all-queries-cross',
+    rule: 'Every query crosses the network with its data; the QDL answers none from a cache.',
+    source: GENERAL_CONSTRAINTS,
+    judge: judgeQueriesCross,
+  },
+  {
+    id: 'all-responses-cross',
+    rule: 'Every response crosses the network, and the QDL hands it on without post-processing.',
+    source: GENERAL_CONSTRAINTS,
+    judge: judgeResponsesCross,
+  },
+  {
+    id: 'both-ends-agree',
+    rule: 'What both ends counted of the run is the same, node by node.',
+    source: `${QDL_CONSTRAINTS}: what shows that they are kept`,
+    judge: judgeAgreement,
+  },
+  {
+    id: 'opaque-ids',
+    rule: 'An id on the wire says nothing about the sample and is never used again.',
+    source: `${GENERAL_CONSTRAINTS} (no caching at the SUT)`,
+    judge: () =>
+      holds(
+        'By construction: an id is made of a slot and a count of its uses (qdl/channel/outstanding-table.ts).',
+      ),
+  },
+  {
+    id: 'no-caching-at-sut',
+    rule: 'The SUT stores no queries, data or responses for further use.',
+    source: GENERAL_CONSTRAINTS,
+    judge: () => notProvable('Nothing that crosses the network shows what a SUT node keeps.'),
+  },
+];
 
 /** Why nothing can be said of what the two ends counted; undefined when there is something. */
 function incomparable({ run, nodes }: AuditFacts): Judged | undefined {

@@ -2,101 +2,83 @@ import { isIP } from 'node:net';
 import { splitAddress } from '../../shared/config/setting.ts';
 import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import {
+  type AuditRule,
   broken,
   COMPRESSION_TABLE,
   DIVISIONS,
-  finding,
   GENERAL_CONSTRAINTS,
   holds,
   type Judged,
   notProvable,
   QDL_CONSTRAINTS,
 } from './finding.ts';
-import type { AuditFacts, AuditFinding } from './network-audit.ts';
+import type { AuditFacts } from './network-audit.ts';
 
 /** Scenarios of the datacenter suite, the only one that the Network division knows. */
 const DATACENTER_SCENARIOS: readonly string[] = ['Server', 'Offline'];
 
 /** The rules about encodings, machines and the run as a whole. */
-export function judgeSystem(facts: AuditFacts): AuditFinding[] {
-  return [
-    finding(
-      {
-        id: 'compression-allowed',
-        rule: 'Samples travel in a form that the rules allow for the benchmark.',
-        source: COMPRESSION_TABLE,
-      },
-      judgeAllowed(facts),
-    ),
-    finding(
-      {
-        id: 'compression-by-library',
-        rule: 'Only the sample library compresses, before the clock starts.',
-        source: COMPRESSION_TABLE,
-      },
-      judgeEncodings(facts),
-    ),
-    finding(
-      {
-        id: 'grpc-compression-off',
-        rule: "gRPC's own compression of messages is off.",
-        source: COMPRESSION_TABLE,
-      },
-      judgeGrpcCompression(facts),
-    ),
-    finding(
-      {
-        id: 'single-sut',
-        rule: 'The QDL shows LoadGen one SUT, whatever the number of nodes.',
-        source: QDL_CONSTRAINTS,
-      },
-      judgeSingleSut(facts),
-    ),
-    finding(
-      {
-        id: 'settings-named',
-        rule: 'Parameters and configuration of the SUT are named.',
-        source: GENERAL_CONSTRAINTS,
-      },
-      judgeSettings(facts),
-    ),
-    finding(
-      {
-        id: 'datacenter-scenario',
-        rule: 'The Network division knows the scenarios of the datacenter suite only.',
-        source: DIVISIONS,
-      },
-      judgeScenario(facts),
-    ),
-    finding(
-      {
-        id: 'network-division',
-        rule: 'The run enforced the rules of the Network division.',
-        source: DIVISIONS,
-      },
-      facts.run.division === 'network'
+export const SYSTEM_RULES: readonly AuditRule[] = [
+  {
+    id: 'compression-allowed',
+    rule: 'Samples travel in a form that the rules allow for the benchmark.',
+    source: COMPRESSION_TABLE,
+    judge: judgeAllowed,
+  },
+  {
+    id: 'compression-by-library',
+    rule: 'Only the sample library compresses, before the clock starts.',
+    source: COMPRESSION_TABLE,
+    judge: judgeEncodings,
+  },
+  {
+    id: 'grpc-compression-off',
+    rule: "gRPC's own compression of messages is off.",
+    source: COMPRESSION_TABLE,
+    judge: judgeGrpcCompression,
+  },
+  {
+    id: 'single-sut',
+    rule: 'The QDL shows LoadGen one SUT, whatever the number of nodes.',
+    source: QDL_CONSTRAINTS,
+    judge: judgeSingleSut,
+  },
+  {
+    id: 'settings-named',
+    rule: 'Parameters and configuration of the SUT are named.',
+    source: GENERAL_CONSTRAINTS,
+    judge: judgeSettings,
+  },
+  {
+    id: 'datacenter-scenario',
+    rule: 'The Network division knows the scenarios of the datacenter suite only.',
+    source: DIVISIONS,
+    judge: judgeScenario,
+  },
+  {
+    id: 'network-division',
+    rule: 'The run enforced the rules of the Network division.',
+    source: DIVISIONS,
+    judge: ({ run }) =>
+      run.division === 'network'
         ? holds('It ran with division "network": what breaks a rule is refused.')
         : broken('It ran with division "open", which allows more: not a Network-division result.'),
-    ),
-    finding(
-      {
-        id: 'fabric',
-        rule: 'The systems are joined by a fabric (Ethernet, for example), not by a bus.',
-        source: GENERAL_CONSTRAINTS,
-      },
+  },
+  {
+    id: 'fabric',
+    rule: 'The systems are joined by a fabric (Ethernet, for example), not by a bus.',
+    source: GENERAL_CONSTRAINTS,
+    judge: () =>
       notProvable('The kind of link below TCP is not visible here: the submission must tell it.'),
-    ),
-    finding(
-      {
-        id: 'separate-machines',
-        kind: 'topology',
-        rule: 'QDL and SUT run on physically separate and distinct systems.',
-        source: GENERAL_CONSTRAINTS,
-      },
-      judgeTopology(facts),
-    ),
-  ];
-}
+  },
+  {
+    id: 'separate-machines',
+    kind: 'topology',
+    rule: 'QDL and SUT run on physically separate and distinct systems.',
+    source: GENERAL_CONSTRAINTS,
+    judge: judgeTopology,
+  },
+];
 
 function judgeAllowed({ run, compression: { breaches, rule } }: AuditFacts): Judged {
   const { form, compression } = run.encoding;

@@ -61,9 +61,9 @@ export const DECIDED_BY_TEST = [
   'thresholds',
 ] as const;
 
-/** Settings of a run that win over those of the submission run. */
+/** Settings of a run that win over those of the submission run; the server's model is that of its record. */
 export const RUN_FLAGS: SettingTable = Object.fromEntries(
   Object.entries(RUN_SETTINGS).filter(
-    ([key]) => !(DECIDED_BY_TEST as readonly string[]).includes(key),
+    ([key]) => key !== 'model' && !(DECIDED_BY_TEST as readonly string[]).includes(key),
   ),
 );

@@ -15,6 +15,7 @@ import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
 import type { RunReport } from './perform-run.ts';
 import type { RunPlan } from './run-plan.ts';
+import { summaryNodes } from './summary-nodes.ts';
 
 /** What a summary is made of. */
 export interface SummaryParts {
@@ -35,6 +36,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     schemaVersion: SUMMARY_SCHEMA_VERSION,
     longhaul: packageVersion(),
     runId: audit.run.runId,
+    protocol: audit.run.protocol,
     startedAt: parts.startedAt,
     ...whatOf(report),
     ...verdictsOf(report.outcome),
@@ -45,7 +47,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     health: report.outcome.performance?.health ?? null,
     ceiling,
     accuracy: accuracyOf(report),
-    nodes: nodesOf(audit),
+    nodes: summaryNodes(audit),
     settings: settingsOf(report.plan),
     audit: audit.rules.map(({ id, verdict, why }) => ({ rule: id, verdict, text: why })),
     notes: report.notes,
@@ -153,17 +155,6 @@ function accuracyOf({ accuracy, quality }: SummaryParts['report']): RunSummary['
     target: quality.target,
     isMet: isMet(report, quality),
   };
-}
-
-function nodesOf({ nodes }: NetworkAudit): RunSummary['nodes'] {
-  return nodes.map(({ address, description, streams, ours }) => ({
-    address,
-    name: streams[0]?.nodeName ?? description?.name ?? '',
-    model: streams[0]?.model ?? description?.model?.name ?? '',
-    issuedSamples: ours.sampleCount,
-    completedSamples: ours.completedCount,
-    failedSamples: ours.failedCount,
-  }));
 }
 
 /** What was neither said nor has a default is left out. */

@@ -18,6 +18,7 @@ import {
 } from '../../shared/config/setting.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../shared/wire/limits.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
+import type { NodesOfRun } from './oip-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
 export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
@@ -32,9 +33,10 @@ export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
   readonly partBytesMax: Setting<number>;
   readonly readyTimeout: Setting<number>;
 } = {
-  sut: addressList('addresses of the SUT nodes; dns:///name:port for all behind a name', {
-    required: true,
-  }),
+  sut: addressList(
+    'addresses of the SUT nodes; dns:///name:port for all behind a name; oip://host:port for servers of the Open Inference Protocol',
+    { required: true, allowsOip: true },
+  ),
   policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {
     fallback: 'least-outstanding',
   }),
@@ -70,9 +72,11 @@ export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
 /** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
 export function toDispatchSettings(
   values: SettingValues<typeof DISPATCH_OPTIONS>,
+  nodes: NodesOfRun,
 ): DispatchSettings {
   return {
-    ...defaultDispatchSettings(values.sut),
+    ...defaultDispatchSettings(nodes.nodes),
+    ...nodes,
     policy: values.policy,
     weights: values.weights ?? [],
     nodeOutstandingMax: values.nodeOutstandingMax ?? Number.POSITIVE_INFINITY,

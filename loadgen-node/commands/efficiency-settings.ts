@@ -10,13 +10,19 @@ import {
 } from '../../shared/config/setting.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { FIND_PEAK_SETTINGS } from './find-peak-settings.ts';
+import { OIP_OPTIONS } from './oip-options.ts';
 
 /** Settings of a search but for those of `find-peak` alone. */
-type SearchSettings = Omit<typeof FIND_PEAK_SETTINGS, 'keepProbes' | 'resume' | 'sut'>;
+type SearchSettings = Omit<
+  typeof FIND_PEAK_SETTINGS,
+  'keepProbes' | 'resume' | 'sut' | keyof typeof OIP_OPTIONS
+>;
 
+/** What runs in process speaks no protocol: its other side is longhaul's own. */
 function searchSettings(): SearchSettings {
-  const { keepProbes: _keepProbes, resume: _resume, sut: _sut, ...others } = FIND_PEAK_SETTINGS;
-  return others;
+  const left = ['keepProbes', 'resume', 'sut', ...Object.keys(OIP_OPTIONS)];
+  const others = Object.entries(FIND_PEAK_SETTINGS).filter(([key]) => !left.includes(key));
+  return Object.fromEntries(others) as unknown as SearchSettings;
 }
 
 /** Settings of the runs and searches of both sides. */

@@ -37,6 +37,7 @@ import { planFindPeak } from './find-peak-plan.ts';
 import { type FindPeakValues, SEARCH_KEYS } from './find-peak-settings.ts';
 import { loadInProcessNode, type SutSources } from './in-process-node.ts';
 import { Interruption } from './interruption.ts';
+import { NO_OIP_VALUES } from './oip-options.ts';
 import { type PreparedRun, prepareData, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
 import { SutProcess } from './sut-process.ts';
@@ -108,6 +109,7 @@ async function runEfficiency(
   const terminal = new Terminal();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   const runValues = {
+    ...NO_OIP_VALUES,
     ...values,
     sut: values.sut ?? [],
     keepProbes: false,

@@ -25,6 +25,7 @@ export async function gatherFacts(
   return {
     run: {
       runId: evidence.runId,
+      protocol: evidence.oip === undefined ? 'longhaul' : 'oip',
       division: evidence.division,
       benchmark: plan.rules.key,
       isOfficialBenchmark: plan.rules.isOfficial,
@@ -48,6 +49,7 @@ export async function gatherFacts(
       receiveWindowBytes: evidence.receiveWindowBytes,
       settings: evidence.settings,
     },
+    oip: evidence.oip ?? null,
     nameCalls: evidence.nameCalls,
     nodes: evidence.nodes,
     compression: {

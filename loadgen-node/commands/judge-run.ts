@@ -20,6 +20,7 @@ import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
+import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import { pathNotes, pathProblems } from './path-notes.ts';
 import type { RunPlan } from './run-plan.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
@@ -61,12 +62,13 @@ export class RunJudge {
     const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
     const audit = await this.#compose(test);
     this.#audit = audit;
-    const ofModels = modelMarks(audit.nodes, plan.rules.key);
+    const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
     this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
     this.notes = [
       ...marksOf(plan),
       ...ofModels,
       ...softwareMarks(audit.nodes),
+      ...oipNotes(audit),
       ...dataSetMarks(dataSet, dataSetCheck),
       ...divisionMarks(plan),
       ...auditMarks(audit),
@@ -79,6 +81,7 @@ export class RunJudge {
     const details = [
       dataSetDetail(dataSetCheck),
       ...modelDetails(audit.nodes),
+      ...oipDetails(audit),
       ...networkDetails(audit),
     ];
     this.accuracy = await scoreAccuracy(dataSet, test);
@@ -178,7 +181,8 @@ function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
   ];
 }
 
-function ledgerNote({ run, nodes }: NetworkAudit): string {
+function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
+  if (oip !== null) return NO_LEDGER_NOTE;
   if (!run.isComplete) {
     return 'the counts of the two ends were not compared, because the run did not come to its end';
   }

@@ -14,9 +14,9 @@ export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
 
 /** What a result says of models that are not the benchmark's own. */
 export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): string[] {
-  return nodes.flatMap(({ address, description }) => {
+  return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
-    if (model?.isStandIn !== true) return [];
+    if (oip !== undefined || model?.isStandIn !== true) return [];
     if (isStandInName(model.name)) {
       return [
         `SUT node ${address} runs ${model.name}, a stand-in for the model of ${benchmark}: ` +
@@ -31,9 +31,9 @@ export function modelMarks(nodes: readonly NodeEvidence[], benchmark: string): s
 
 /** The model of each node that tells one, in the detail log. */
 export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
-  return nodes.flatMap(({ address, description }) => {
+  return nodes.flatMap(({ address, description, oip }) => {
     const model = description?.model;
-    if (model === null || model === undefined) return [];
+    if (oip !== undefined || model === null || model === undefined) return [];
     const { name, sha256, isStandIn } = model;
     const value = { address, name, sha256, is_stand_in: String(isStandIn) };
     return [{ key: 'longhaul_model', value }];
@@ -43,16 +43,23 @@ export function modelDetails(nodes: readonly NodeEvidence[]): LoggedDetail[] {
 /** The models of a run for people, a line for each, with the nodes that have it. */
 export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
   const addresses = new Map<string, string[]>();
-  for (const { address, description } of nodes) {
+  for (const { address, description, oip } of nodes) {
     const model = description?.model;
-    if (model === null || model === undefined) continue;
-    const digest = model.sha256 === '' ? 'no file' : `SHA-256 ${model.sha256}`;
-    const text = `${model.name}, ${digest}${standInNote(model)}`;
+    const text =
+      oip === undefined
+        ? model && modelText(model)
+        : `${oip.modelName}, of which the server tells no digest`;
+    if (text === null || text === undefined) continue;
     addresses.set(text, [...(addresses.get(text) ?? []), address]);
   }
   // One model on all nodes, the usual case, needs no addresses.
   if (addresses.size === 1) return [...addresses.keys()];
   return [...addresses].map(([text, at]) => `${text}   (${at.join(', ')})`);
+}
+
+function modelText(model: NodeModel): string {
+  const digest = model.sha256 === '' ? 'no file' : `SHA-256 ${model.sha256}`;
+  return `${model.name}, ${digest}${standInNote(model)}`;
 }
 
 function standInNote(model: NodeModel): string {

@@ -9,16 +9,20 @@ import { addFlags, createCommand, settingsOf } from '../../shared/config/command
 import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
+import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './oip-options.ts';
 import { nameLines } from './print-report.ts';
 
-const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof CONNECTION_OPTIONS = {
-  sut: addressList('addresses of the SUT nodes', { required: true }),
+const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof OIP_SERVICE_OPTION &
+  typeof CONNECTION_OPTIONS = {
+  sut: addressList('addresses of the SUT nodes', { required: true, allowsOip: true }),
+  ...OIP_SERVICE_OPTION,
   ...CONNECTION_OPTIONS,
 };
 
 const EXAMPLE = `
 Example:
-  longhaul name --sut 10.0.0.2:50051,10.0.0.3:50051`;
+  longhaul name --sut 10.0.0.2:50051,10.0.0.3:50051
+  longhaul name --sut oip://10.0.0.4:8001`;
 
 /** `longhaul name`: what LoadGen's Name() would say, and each node's round trip. */
 export function nameCommand(): Command {
@@ -27,8 +31,11 @@ export function nameCommand(): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, NAME_SETTINGS);
+      requireOipAddress(values, values.sut);
+      const { nodes, ...protocol } = nodesOfRun(values.sut, values);
       const settings = {
-        ...defaultDispatchSettings(await resolveNodeAddresses(values.sut)),
+        ...defaultDispatchSettings(await resolveNodeAddresses(nodes)),
+        ...protocol,
         ...toConnectionSettings(values),
       };
       checkDispatchSettings(settings);

@@ -7,6 +7,7 @@ import type { RecordedSet } from '../engine/issued-set.ts';
 import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import type { Interruption } from './interruption.ts';
+import { prepareOip } from './prepare-oip.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** A run whose data is there; its nodes have told their names. */
@@ -35,7 +36,13 @@ export async function prepareRun(
   for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are told before minutes go into the data set.
   await interruption.orAbort(askNames(plan.dispatch));
-  return await prepareData(plan, terminal, interruption);
+  if (plan.oip === undefined) return await prepareData(plan, terminal, interruption);
+  const onProgress = progressOf(terminal);
+  const orAbort = <T>(work: Promise<T>): Promise<T> => interruption.orAbort(work);
+  const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, {
+    ...{ terminal, onProgress, orAbort },
+  });
+  return await checkedRun(asked, dataSet, onProgress, interruption);
 }
 
 /**
@@ -48,13 +55,28 @@ export async function prepareData(
   interruption: Interruption,
 ): Promise<PreparedRun> {
   const benchmark = await loadgenBenchmark(plan.rules.key);
-  const onProgress: PrepareProgress = (fraction, what) =>
-    terminal.status(what, percentOf(fraction));
-  const { dataFolder, cacheFolder, generated, synthetic, dataChecksums } = plan;
+  const onProgress = progressOf(terminal);
+  const { dataFolder, cacheFolder, generated, synthetic } = plan;
   const dataSet = await interruption.orAbort(
     benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
   );
-  const dataSetCheck = await interruption.orAbort(checkDataSet(dataSet, dataChecksums, onProgress));
+  return await checkedRun(plan, dataSet, onProgress, interruption);
+}
+
+function progressOf(terminal: Terminal): PrepareProgress {
+  return (fraction, what) => terminal.status(what, percentOf(fraction));
+}
+
+/** Compares the data set with its checksums; its payloads are read when they are loaded. */
+async function checkedRun(
+  plan: RunPlan,
+  dataSet: DataSet,
+  onProgress: PrepareProgress,
+  interruption: Interruption,
+): Promise<PreparedRun> {
+  const dataSetCheck = await interruption.orAbort(
+    checkDataSet(dataSet, plan.dataChecksums, onProgress),
+  );
   const store = new SampleStore(dataSet, {
     encoding: plan.encoding,
     performanceSampleCount: plan.rules.performanceSampleCount,

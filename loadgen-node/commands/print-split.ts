@@ -1,6 +1,7 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import { sentencesOf } from '../../shared/process/one-line.ts';
 import type { PartFigures } from '../analysis/latency-parts.ts';
+import { serverStatisticsText } from '../analysis/server-statistics.ts';
 import type { PerformanceOutcome } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
 import { causesOfLateness } from '../health/starvation.ts';
@@ -11,7 +12,7 @@ const SHOWN_SHARE = 0.03;
 
 /** What a run knows of where its time went. */
 export interface TimeReport {
-  readonly summary: Pick<RunSummary, 'split' | 'ceiling'>;
+  readonly summary: Pick<RunSummary, 'split' | 'ceiling'> & Partial<Pick<RunSummary, 'nodes'>>;
   readonly outcome: { readonly performance: PerformanceOutcome | null };
 }
 
@@ -20,7 +21,7 @@ export type LabelledText = readonly [label: string, text: string];
 
 /** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
 export function timeLines({
-  summary: { split, ceiling },
+  summary: { split, ceiling, nodes = [] },
   outcome: { performance },
 }: TimeReport): LabelledText[] {
   if (performance === null) return [];
@@ -31,6 +32,7 @@ export function timeLines({
       ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
     );
   }
+  lines.push(...serverLines(nodes));
   const { health, isGeneratorBound, generatorBoundReason } = performance;
   // What follows of the SUT is to be read behind it.
   const whys = isGeneratorBound
@@ -43,6 +45,16 @@ export function timeLines({
   if (health !== null) lines.push(...healthLines(health, performance));
   if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
   return lines;
+}
+
+/** Never beside the parts of the split: these are averages of the server's own, of all its clients. */
+export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
+  const lines = nodes.flatMap(({ address, server }) =>
+    server?.statistics ? [`${address}: ${serverStatisticsText(server.statistics)}`] : [],
+  );
+  if (lines.length === 0) return [];
+  const what = "the server's own statistics: means over the run, with all its clients in them";
+  return [what, ...lines].map((text, i) => [i === 0 ? 'Server' : '', text]);
 }
 
 /** The sum, and the parts that matter, largest first. */

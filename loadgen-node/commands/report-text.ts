@@ -6,6 +6,7 @@ import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../records/figure-names.
 import type { RunSummary } from '../records/run-summary.ts';
 import { stepTable, stepVerdict } from '../report/step-text.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { serverLines } from './print-split.ts';
 
 const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;
@@ -26,7 +27,12 @@ export function reportText(parts: ReportParts): string {
   const { summary, derived } = run;
   const lines = [row('Run', runLine(run)), ...verdictLines(summary)];
   if (derived === null) lines.push(...withoutRecords(parts));
-  else lines.push(...recordsLines(derived), '', ...figureLines(derived), '', ...checkLines(parts));
+  else {
+    lines.push(...recordsLines(derived), '', ...figureLines(derived), '');
+    const ofServers = serverLines(summary?.nodes ?? []);
+    if (ofServers.length > 0) lines.push(...ofServers.map(([label, text]) => row(label, text)), '');
+    lines.push(...checkLines(parts));
+  }
   lines.push(...stepLines(run.summary));
   return `${lines.join('\n')}\n`;
 }

@@ -14,6 +14,7 @@ import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import { type GeneratedSet, generatedSetOf } from '../benchmarks/generated-data.ts';
 import type { SyntheticSamples } from '../benchmarks/loadgen-benchmark.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
+import type { OipAsked } from '../oip/oip-asked.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
@@ -21,6 +22,7 @@ import type { TestSettings } from '../settings/test-settings.ts';
 import { checkThresholds } from '../thresholds/check-thresholds.ts';
 import type { Threshold } from '../thresholds/condition.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
+import { nodesOfRun, oipAsked } from './oip-options.ts';
 import { encodingInWords, planCompression, responseEncodings } from './run-compression.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
@@ -36,6 +38,8 @@ export interface RunPlan extends RunTestSettings {
   readonly division: Division;
   readonly loadgen: LoadgenBehaviour;
   readonly dispatch: DispatchSettings;
+  /** Set where the nodes speak the Open Inference Protocol. */
+  readonly oip?: OipAsked;
   /** What stands between LoadGen and its nodes beside their network, as a mark for all logs; absent: nothing does. */
   readonly linkMark?: string;
   readonly output: string;
@@ -86,6 +90,7 @@ export function planRun(
 ): RunPlan {
   const rules = benchmarkRules(values.benchmark);
   const encodingName = values.encoding ?? (Object.keys(rules.encodings)[0] as string);
+  const oip = oipAsked(values, { ...values, values, said });
   const test = runTestSettings(values, said, rules, audit);
   const compression = planCompression(values, test, benchmarkEncoding(rules, encodingName));
   const { encoding } = compression;
@@ -101,19 +106,21 @@ export function planRun(
     ...test,
     loadgen: { ...loadgenOf(test.round), rngLibrary: values.rngLibrary },
     dispatch: {
-      ...toDispatchSettings(values),
+      ...toDispatchSettings(values, nodesOfRun(values.sut, values)),
       benchmark: values.benchmark,
       encoding,
       responseEncodings: responseEncodings(compression),
       division: isNetworkDivisionScenario(values.scenario) ? values.division : 'open',
-      digestPerMillion: Math.round((values.digest * PER_MILLION) / 100),
+      digestPerMillion: oip === undefined ? Math.round((values.digest * PER_MILLION) / 100) : 0,
       tokenLatencies: test.settings.useTokenLatencies || test.usesTokenLatenciesBeforeAudit,
     },
+    ...(oip !== undefined && { oip }),
     output:
       values.output ?? join('results', `${rules.key}-${timeStamp(new Date())}-${process.pid}`),
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     dataFolder: values.dataDir,
-    generated: generatedSetOf(values),
+    // The seed of random tensors is none of images.
+    generated: values.data === undefined ? generatedSetOf(values) : undefined,
     dataChecksums: values.dataChecksums,
     synthetic: syntheticSamples(values),
     stallTimeoutNs: values.stallTimeout,

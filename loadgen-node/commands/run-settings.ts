@@ -35,6 +35,7 @@ import type { Threshold } from '../thresholds/condition.ts';
 import { thresholdList } from '../thresholds/threshold-setting.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
 import { LIVE_OPTIONS } from './live-options.ts';
+import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
 
 /** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
 const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
@@ -61,6 +62,7 @@ const DIGEST_PERCENT_DEFAULT = 1;
 
 /** Settings of `longhaul run`, by key of the configuration file. */
 export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
+  typeof OIP_OPTIONS &
   typeof LIVE_OPTIONS & {
     readonly benchmark: Setting<string>;
     readonly scenario: Setting<Scenario>;
@@ -107,8 +109,14 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     readonly cacheDir: Setting<string | undefined>;
   } = {
   ...DISPATCH_OPTIONS,
+  ...OIP_OPTIONS,
   ...LIVE_OPTIONS,
-  benchmark: text('name', 'benchmark to run, for example digits', { required: true }),
+  benchmark: {
+    ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
+      required: true,
+    }),
+    fallbackFrom: (rawOf) => benchmarkWithout(rawOf('sut')),
+  },
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
   mode: choice(
     RUN_MODES,
@@ -207,13 +215,13 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
   dataSeed: optional(
     count(
       { min: 0, max: DATA_SEED_MAX },
-      "digits, stand-in: another seed draws other images (default: the standard set's)",
+      "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
     ),
   ),
   dataCount: optional(
     count(
       { min: 1, max: DATA_COUNT_MAX },
-      "digits, stand-in: how many images; ImageNet's accuracy runs have 50000 (default: the standard set's)",
+      "digits, stand-in, --data random and zeros: how many samples; ImageNet's accuracy runs have 50000 (default: the standard set's)",
     ),
   ),
   dataChecksums: optional(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../analysis/latency-parts.ts';
+import { SERVER_PARTS, type ServerStatistics } from '../analysis/server-statistics.ts';
 import type { Verdict } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
@@ -21,6 +22,7 @@ export interface RunSummary {
   readonly schemaVersion: typeof SUMMARY_SCHEMA_VERSION;
   readonly longhaul: string;
   readonly runId: string;
+  readonly protocol?: 'longhaul' | 'oip' | undefined;
   readonly startedAt: string;
   readonly benchmark: string;
   readonly scenario: Scenario;
@@ -57,6 +59,13 @@ export interface RunSummary {
     readonly issuedSamples: number;
     readonly completedSamples: number;
     readonly failedSamples: number;
+    readonly server?:
+      | {
+          readonly name: string;
+          readonly version: string;
+          readonly statistics: ServerStatistics | null;
+        }
+      | undefined;
   }[];
   readonly settings: readonly {
     readonly key: string;
@@ -94,6 +103,18 @@ const setting = z.strictObject({
   source: z.string().describe('flag, file with line, or default'),
 });
 
+const statistics = z
+  .strictObject({
+    successCount: z.number(),
+    failCount: z.number(),
+    inferenceCount: z.number().describe('samples, as the server counts them'),
+    batchCount: z.number().describe('runs of the model'),
+    meanBatchSize: z.number().nullable(),
+    meanNs: ns.nullable().describe('per request that was answered'),
+    parts: z.array(z.strictObject({ part: z.enum(SERVER_PARTS), meanNs: ns.nullable() })),
+  })
+  .describe("the server's own, over the run, with requests of other clients in them");
+
 const node = z.strictObject({
   address: z.string(),
   name: z.string(),
@@ -101,6 +122,14 @@ const node = z.strictObject({
   issuedSamples: z.number(),
   completedSamples: z.number(),
   failedSamples: z.number(),
+  server: z
+    .strictObject({
+      name: z.string(),
+      version: z.string(),
+      statistics: statistics.nullable().describe('null where the server has none'),
+    })
+    .optional()
+    .describe('as it describes itself; of servers of the Open Inference Protocol only'),
 });
 
 const split = z.strictObject({
@@ -176,6 +205,12 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   schemaVersion: z.literal(SUMMARY_SCHEMA_VERSION),
   longhaul: z.string().describe('version'),
   runId: z.string(),
+  protocol: z
+    .enum(['longhaul', 'oip'])
+    .optional()
+    .describe(
+      'oip: the Open Inference Protocol; absent in summaries of older builds, all longhaul',
+    ),
   startedAt: z.string().describe('ISO 8601'),
   benchmark: z.string(),
   scenario: z.enum(SCENARIOS),

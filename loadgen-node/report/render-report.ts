@@ -9,6 +9,7 @@ import { renderGenerator } from './sections/generator.ts';
 import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
 import { renderNodes } from './sections/nodes.ts';
 import { recordsText, renderAudit, renderSettings } from './sections/provenance.ts';
+import { renderServers } from './sections/servers.ts';
 import { renderSplit } from './sections/split.ts';
 import { renderSteps } from './sections/steps.ts';
 import { renderLatencyTimeline, renderLoadTimeline } from './sections/timeline.ts';
@@ -31,7 +32,7 @@ export function renderReport({ summary, records }: ReportInput): string {
   const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
 <section aria-labelledby="charts"><h2 id="charts">Latency and load</h2>
 ${table === null ? missingCharts(summary) : renderCharts(summary, table)}${renderSteps(summary)}</section>
-${renderSplit(summary.split)}${renderNodes(summary, table)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
+${renderSplit(summary.split)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { DescribeSystemResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse__Output } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
@@ -7,46 +7,27 @@ import type { NameResponse__Output } from '../../proto/gen/mlperf/network/v1/Nam
 import type { ReadyResponse__Output } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import type { SystemUnderTestClient } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { errorCodeOf, grpcToMlperfError } from '../../shared/errors/to-mlperf-error.ts';
-import type { CallPath } from '../../shared/evidence/call-path.ts';
-import type { ClientSecurity } from '../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../shared/wire/connection-errors.ts';
 import { UnaryClient } from '../../shared/wire/sut-contract.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
 import { callPathOf, responseHeadersOf } from '../evidence/call-path.ts';
 import { callMetadata, connectionCredentials, connectionOptions } from './grpc-options.ts';
+import { type NamedNode, type NodeName, requirePrintableName } from './node-name.ts';
 import { socketEndsOf } from './socket-ends.ts';
-
-/** A node's answer to Name and how long the round trip took. */
-export interface NodeName {
-  readonly address: string;
-  readonly name: string;
-  /** Identity of the node's process. */
-  readonly identity: string;
-  readonly roundTripNs: number;
-  /** The call as both ends saw it. */
-  readonly path: CallPath;
-}
-
-/** Longer names help nobody, and a name is printed and logged in one line. */
-const NAME_LENGTH_MAX = 256;
-
-type Callback<R> = (error: ServiceError | null, response?: R) => void;
-type StartCall<R> = (deadline: Date, callback: Callback<R>) => void;
+import { type StartCall, UnaryCalls } from './unary-calls.ts';
 
 /** The unary calls to one SUT node, on a connection of their own. */
-export class ControlClient {
+export class ControlClient implements NamedNode {
   readonly address: string;
   readonly #client: SystemUnderTestClient;
   readonly #callTimeoutMs: number;
   readonly #metadata: Metadata;
-  readonly #security: ClientSecurity;
+  readonly #calls: UnaryCalls;
 
   constructor(address: string, settings: DispatchSettings) {
     this.address = address;
     this.#callTimeoutMs = settings.callTimeoutMs;
     this.#metadata = callMetadata(settings);
-    this.#security = settings.security;
+    this.#calls = new UnaryCalls(address, settings);
     this.#client = new UnaryClient(
       address,
       connectionCredentials(settings),
@@ -63,7 +44,7 @@ export class ControlClient {
     const nonce = randomInt(1, 2 ** 47);
     let headers = new Metadata();
     const begin = performance.now();
-    const response = await this.#call<NameResponse__Output>('Name', (deadline, callback) => {
+    const response = await this.#calls.make<NameResponse__Output>('Name', (deadline, callback) => {
       const call = this.#client.Name({ nonce }, this.#metadata, { deadline }, callback);
       call.on('metadata', (answer: Metadata) => {
         headers = answer;
@@ -82,12 +63,7 @@ export class ControlClient {
         `SUT node ${this.address} answers Name with an empty name; give the node one (longhaul sut --node NAME)`,
       );
     }
-    if (response.name.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(response.name)) {
-      throw new MlperfError(
-        'ERR_SUT_NAME',
-        `SUT node ${this.address} answers Name with control characters or more than ${NAME_LENGTH_MAX} characters`,
-      );
-    }
+    requirePrintableName(this.address, 'Name', response.name);
     return {
       address: this.address,
       name: response.name,
@@ -105,7 +81,7 @@ export class ControlClient {
 
   /** What the node says of itself; undefined when it has no such method. */
   describe(): Promise<DescribeResponse__Output | undefined> {
-    return this.#callOptional('Describe', (deadline, callback) => {
+    return this.#calls.makeOptional('Describe', (deadline, callback) => {
       this.#client.Describe({}, this.#metadata, { deadline }, callback);
     });
   }
@@ -115,7 +91,7 @@ export class ControlClient {
     const start: StartCall<DescribeSystemResponse__Output> = (deadline, callback) => {
       this.#client.DescribeSystem({}, this.#metadata, { deadline }, callback);
     };
-    return this.#callOptional('DescribeSystem', start, timeoutMs);
+    return this.#calls.makeOptional('DescribeSystem', start, timeoutMs);
   }
 
   /**
@@ -126,56 +102,17 @@ export class ControlClient {
     const start: StartCall<ReadyResponse__Output> = (deadline, callback) => {
       this.#client.Ready({ benchmark, model: '' }, this.#metadata, { deadline }, callback);
     };
-    return this.#callOptional('Ready', start, Math.min(timeoutMs, this.#callTimeoutMs));
+    return this.#calls.makeOptional('Ready', start, Math.min(timeoutMs, this.#callTimeoutMs));
   }
 
   /** What the node counted in a run; undefined when it has no such method. */
   ledger(runId: string): Promise<LedgerResponse__Output | undefined> {
-    return this.#callOptional('Ledger', (deadline, callback) => {
+    return this.#calls.makeOptional('Ledger', (deadline, callback) => {
       this.#client.Ledger({ runId }, this.#metadata, { deadline }, callback);
     });
   }
 
   close(): void {
     this.#client.close();
-  }
-
-  /** Makes one unary call with a deadline. */
-  #call<R>(
-    method: string,
-    start: StartCall<R>,
-    timeoutMs: number = this.#callTimeoutMs,
-  ): Promise<R> {
-    return new Promise<R>((resolve, reject) => {
-      start(new Date(Date.now() + timeoutMs), (error, response) => {
-        if (response !== undefined && error === null) resolve(response);
-        else reject(this.#describeFailure(method, error));
-      });
-    });
-  }
-
-  /** A node of other make need not implement everything: undefined where it does not. */
-  async #callOptional<R>(
-    method: string,
-    start: StartCall<R>,
-    timeoutMs: number = this.#callTimeoutMs,
-  ): Promise<R | undefined> {
-    try {
-      return await this.#call(method, start, timeoutMs);
-    } catch (error) {
-      const cause = error instanceof MlperfError ? error.cause : undefined;
-      if (errorCodeOf(cause) === status.UNIMPLEMENTED) return undefined;
-      throw error;
-    }
-  }
-
-  #describeFailure(method: string, error: ServiceError | null): MlperfError {
-    const failure = grpcToMlperfError(error, `${method} of SUT node ${this.address} failed`);
-    if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
-    return new MlperfError(
-      'ERR_SUT_UNREACHABLE',
-      unreachableMessage(this.address, error?.details ?? '', this.#security),
-      { cause: error },
-    );
   }
 }

@@ -7,4 +7,8 @@ export interface OipDispatch {
   readonly model: OipModelRef;
   /** How samples become requests; undefined where nothing is to be sent yet: names, metadata. */
   readonly plan?: OipRequestPlan;
+  /** Requests that each node got before the run, to try whether it takes what is planned; default: none. */
+  readonly trialCount?: number;
+  /** What came to light before the run, for people; told in the evidence. */
+  readonly notes?: readonly string[];
 }

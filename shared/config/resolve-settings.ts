@@ -94,7 +94,9 @@ function resolveOne(
     const { value, place, itemPlaces } = entry;
     return { key, raw: value, source: place, itemSources: itemPlaces };
   }
-  const raw = setting?.fallback;
+  const raw =
+    setting?.fallback ??
+    setting?.fallbackFrom?.((other) => resolveOne(other, table, file, flags).raw);
   return { key, raw, source: raw === undefined ? 'not set' : 'default' };
 }
 

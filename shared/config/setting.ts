@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOipAddress, withoutOipScheme } from '../oip/oip-address.ts';
 import { DURATION_PATTERN, parseDuration } from './duration.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface Setting<T> {
   readonly fromFlag: (text: string) => unknown;
   /** Value in file form that holds where nothing is said; undefined: the setting may be absent. */
   readonly fallback: unknown;
+  /** Fallback that what is said of other settings gives, by their keys; undefined: they give none. */
+  readonly fallbackFrom?: (rawOf: (key: string) => unknown) => unknown;
   /** True when a run is impossible without it and there is no fallback. */
   readonly isRequired: boolean;
 }
@@ -63,6 +66,14 @@ export function text(
     .min(1, 'must not be empty')
     .regex(/^\P{Cc}*$/u, 'must not hold control characters');
   return setting({ placeholder, schema, fromFlag: asText }, help, options);
+}
+
+/** Texts that are not empty and have no comma: a list in a file, separated by commas in a flag. */
+export function textList(placeholder: string, help: string): Setting<string[]> {
+  const one = text(placeholder, help).schema;
+  const schema = z.array(one, 'must be a list of texts').min(1, 'must name at least one');
+  const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
+  return setting({ placeholder, schema, fromFlag, isList: true }, help, {});
 }
 
 /** On or off: `true` or `false` in a file, a flag without a value on the command line. */
@@ -184,6 +195,8 @@ export function positiveDuration(help: string, options: Options<string> = {}): S
 /** A host (name, IPv4, or IPv6 in brackets) and a port. */
 const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
+const NO_OIP_MESSAGE =
+  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance, name and probe";
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
 /** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
@@ -224,22 +237,33 @@ export function viewAddress(
 /**
  * Addresses to connect to, `host:port` or `dns:///name:port`: a list in a file, separated by commas in a
  * flag.
+ * @param options `allowsOip`: an address may begin with `oip://`, and then all of them must.
  */
-export function addressList(help: string, options: Options<string[]> = {}): Setting<string[]> {
+export function addressList(
+  help: string,
+  options: Options<string[]> & { readonly allowsOip?: boolean } = {},
+): Setting<string[]> {
+  const { allowsOip = false } = options;
   const one = z
     .string(NODE_MESSAGE)
     .trim()
-    .refine((value) => isNodeAddress(value.replace(/^dns:\/\/\//, '')), NODE_MESSAGE);
+    .refine((value) => allowsOip || !isOipAddress(value), NO_OIP_MESSAGE)
+    .refine(
+      (value) => isNodeAddress(withoutOipScheme(value).replace(/^dns:\/\/\//, '')),
+      NODE_MESSAGE,
+    );
   const schema = z
     .array(one, 'must be a list, for example [10.0.0.2:50051, 10.0.0.3:50051]')
     .min(1, 'must name at least one host:port')
+    .refine(
+      (list) => list.every(isOipAddress) || !list.some(isOipAddress),
+      'must speak one protocol: oip:// stands before each address of a list, or before none',
+    )
     .refine((list) => new Set(list).size === list.length, 'must not name an address twice');
   const fromFlag = (value: string): unknown => value.split(',').map((part) => part.trim());
-  return setting(
-    { placeholder: 'host:port[,host:port...]', schema, fromFlag, isList: true },
-    help,
-    options,
-  );
+  const address = allowsOip ? '[oip://]host:port' : 'host:port';
+  const placeholder = `${address}[,${allowsOip ? '...' : 'host:port...'}]`;
+  return setting({ placeholder, schema, fromFlag, isList: true }, help, options);
 }
 
 function isNodeAddress(value: string): boolean {

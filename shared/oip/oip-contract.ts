@@ -65,6 +65,7 @@ export type OipClient = Pick<
   | 'RepositoryIndex'
   | 'close'
   | 'getChannel'
+  | 'makeBidiStreamRequest'
 >;
 
 /**

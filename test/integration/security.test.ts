@@ -97,7 +97,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       payloads,
     );
     await qdl.connect();
-    expect(qdl.nodes[0]?.description?.limits).toMatchObject({
+    expect(qdl.nodes[0]?.evidence().description?.limits).toMatchObject({
       streamWindowBytes: RECEIVE_WINDOW_BYTES,
       connectionWindowBytes: RECEIVE_WINDOW_BYTES,
     });

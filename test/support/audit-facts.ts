@@ -141,6 +141,7 @@ export function auditFacts(nodes: readonly NodeEvidence[] = [nodeEvidence('sut-a
   return {
     run: {
       runId: 'run-1',
+      protocol: 'longhaul',
       division: 'network',
       benchmark: 'digits',
       isOfficialBenchmark: false,
@@ -167,6 +168,7 @@ export function auditFacts(nodes: readonly NodeEvidence[] = [nodeEvidence('sut-a
       receiveWindowBytes: 2 ** 24,
       settings: { streamsPerNode: '1' },
     },
+    oip: null,
     nameCalls: [nameCall(nodes), nameCall(nodes)],
     nodes,
     compression: { breaches: [], rule: 'Allow one of the following.' },

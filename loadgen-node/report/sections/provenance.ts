@@ -3,7 +3,11 @@ import { renderTable } from '../figure.ts';
 import { type Html, html } from '../html.ts';
 
 /** What the evidence says about each rule of the division. */
-export function renderAudit({ audit, division }: RunSummary): Html {
+export function renderAudit({ audit, division, protocol }: RunSummary): Html {
+  const ends =
+    protocol === 'oip'
+      ? 'by the evidence of this end: the Open Inference Protocol leaves none of the other'
+      : 'by the evidence of both ends';
   const rows = audit.map(({ rule, verdict, text }) => [
     rule,
     html`<strong class="${verdict === 'broken' ? 'bad' : 'quiet'}">${verdict}</strong>`,
@@ -13,7 +17,7 @@ export function renderAudit({ audit, division }: RunSummary): Html {
 ${
   rows.length === 0
     ? html`<p>There is no audit of this run.</p>`
-    : html`<p>Rules of the division ${division}, by the evidence of both ends.</p><div class="scroll" tabindex="0" role="group" aria-label="Audit">${renderTable(
+    : html`<p>Rules of the division ${division}, ${ends}.</p><div class="scroll" tabindex="0" role="group" aria-label="Audit">${renderTable(
         ['Rule', 'Verdict', 'Evidence'].map((title) => ({ title, isNumber: false })),
         rows,
       )}</div>`

@@ -1,4 +1,5 @@
 import { packageVersion } from '../../../../shared/process/package-files.ts';
+import type { NetworkAudit } from '../../../audit/network-audit.ts';
 import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { fiveFiguresIn } from '../five-figures.ts';
@@ -137,7 +138,24 @@ function versionOf({ audit }: RunFacts): string {
   return audit?.loadgenNode.softwareVersion ?? packageVersion();
 }
 
+function serversText({ nodes }: NetworkAudit): string {
+  return document(
+    '### SUT nodes',
+    'The run spoke the Open Inference Protocol, which tells no settings of a server: the submitter must state them.',
+    table(
+      ['node', 'server', 'model', 'platform'],
+      nodes.map(({ address, oip }) => [
+        address,
+        [oip?.serverName, oip?.serverVersion].join(' ').trim() || 'not told',
+        [oip?.modelName, ...(oip?.modelVersions ?? [])].join(' '),
+        oip?.platform || 'not told',
+      ]),
+    ),
+  );
+}
+
 function nodesText({ audit }: RunFacts): string {
+  if (audit !== undefined && audit.oip !== null) return serversText(audit);
   const nodes = audit?.nodes.filter(({ description }) => description !== null) ?? [];
   if (nodes.length === 0) return '';
   return document(

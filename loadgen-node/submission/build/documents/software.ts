@@ -136,9 +136,14 @@ function toldComponents(
   return results.flatMap(([{ runs }]) => {
     const { audit } = runs.performance;
     if (audit === undefined) return [];
-    const nodes = audit.nodes.flatMap(({ description }) =>
-      description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }],
-    );
+    const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
+      if (oip !== undefined) {
+        const { serverName: software, serverVersion: softwareVersion } = oip;
+        const from = `SUT node ${address}, by ServerMetadata`;
+        return software === '' ? [] : [{ software, softwareVersion, components: [], from }];
+      }
+      return description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }];
+    });
     const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };
     return [loadgen, ...nodes].flatMap(({ identifier, ...end }: End) =>
       [{ name: end.software, version: end.softwareVersion, identifier }, ...end.components].map(
@@ -152,7 +157,8 @@ function toldComponents(
 }
 
 type End = Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> &
-  Pick<ToldComponent, 'from' | 'identifier'>;
+  Pick<ToldComponent, 'from'> &
+  Partial<Pick<ToldComponent, 'identifier'>>;
 
 /** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
 function filesOf({ performance }: PlannedResult['runs']): string | undefined {

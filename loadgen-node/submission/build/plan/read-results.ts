@@ -163,6 +163,13 @@ function warnOfEvidence(
     );
     return;
   }
+  if (audit.run.protocol === 'oip') {
+    const open = audit.rules.filter(({ verdict }) => verdict === 'not-provable');
+    problems.warn(
+      [...path, 'performance'],
+      `${files.folder} is a run over the Open Inference Protocol, which cannot prove ${open.length} rules of the network division: ${open.map(({ id }) => id).join(', ')}`,
+    );
+  }
   const broken = audit.rules.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id);
   if (broken.length === 0) return;
   problems.warn(

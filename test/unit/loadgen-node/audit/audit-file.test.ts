@@ -41,8 +41,8 @@ describe('network_audit.json', () => {
     ['is cut off', (text) => text.slice(0, 500), /is not JSON/],
     [
       'is of another version',
-      (text) => text.replace('"schemaVersion": 2', '"schemaVersion": 1'),
-      /schemaVersion: must be 2: the file is of another version/,
+      (text) => text.replace('"schemaVersion": 3', '"schemaVersion": 1'),
+      /schemaVersion: must be 3: the file is of another version/,
     ],
     ['is no audit', () => '[]', /must be the audit of a run/],
     [

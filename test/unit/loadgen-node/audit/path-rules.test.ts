@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { finding } from '../../../../loadgen-node/audit/finding.ts';
 import type { AuditFacts, AuditFinding } from '../../../../loadgen-node/audit/network-audit.ts';
-import { judgePath } from '../../../../loadgen-node/audit/path-rules.ts';
+import { PATH_RULE } from '../../../../loadgen-node/audit/path-rules.ts';
 import { betweenFinding } from '../../../../loadgen-node/doctor/between-finding.ts';
 import type { CallPath, SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../../shared/evidence/network-evidence.ts';
@@ -35,6 +36,10 @@ function changed(name: string, value: string): Partial<CallPath> {
 
 function answered(name: string, value: string): Partial<CallPath> {
   return { responseHeaders: [...direct.responseHeaders, { name, value }] };
+}
+
+function judgePath(facts: AuditFacts): AuditFinding {
+  return finding(PATH_RULE, PATH_RULE.judge(facts));
 }
 
 function textOf({ why, evidence }: AuditFinding): string {

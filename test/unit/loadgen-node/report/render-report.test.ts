@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { serverStatistics } from '../../../../loadgen-node/analysis/server-statistics.ts';
 import type { RunSummary } from '../../../../loadgen-node/records/run-summary.ts';
 import { renderHeatMap } from '../../../../loadgen-node/report/render-heat-map.ts';
 import { renderReport } from '../../../../loadgen-node/report/render-report.ts';
+import { oipStatistics } from '../../../support/oip-audit-facts.ts';
 import { queueRecords } from '../../../support/queue-records.ts';
 import { reportSummary } from '../../../support/report-summary.ts';
 
@@ -50,6 +52,20 @@ describe('renderReport', () => {
     const page = renderReport({ summary: reportSummary(records, 'Offline'), records });
     expect(page).toContain('<h3>Throughput over time</h3>');
     expect(page).not.toContain('<h3>Latency over time</h3>');
+  });
+
+  it('shows statistics of servers as theirs, and only where there are any', () => {
+    const summary = reportSummary(null);
+    const statistics = serverStatistics(oipStatistics());
+    const server = { name: HOSTILE, version: '2.60.0', statistics };
+    const nodes = summary.nodes.map((node) => ({ ...node, server }));
+    const page = renderReport({ summary: { ...summary, protocol: 'oip', nodes }, records: null });
+    expect(page).toContain('>What the servers say of themselves</h2>');
+    expect(page).toContain('requests of other clients are');
+    expect(page).toContain('the Open Inference Protocol leaves none of the other');
+    expect(page).toMatch(/<td[^>]*>6\.6 ms<\/td>/);
+    expect(tagsOf(page)).not.toContain('img');
+    expect(renderReport({ summary, records: null })).not.toContain('say of themselves');
   });
 
   it('says what is missing without records, and where no sample was completed', () => {

@@ -1,0 +1,252 @@
+import { describeOipModels, type OipTrial, tryOipRequest } from '../../qdl/index.ts';
+import { benchmarkEncoding } from '../../shared/benchmarks/benchmark-rules.ts';
+import {
+  SYNTHETIC_BENCHMARKS,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+} from '../../shared/benchmarks/synthetic-samples.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import type { OipContents } from '../../shared/oip/request-fields.ts';
+import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { Terminal } from '../../shared/process/terminal.ts';
+import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { openTensorDataSet } from '../oip/data/open-tensor-data-set.ts';
+import { findRequest, type RequestWay, requestWays } from '../oip/find-request.ts';
+import type { OipAsked } from '../oip/oip-asked.ts';
+import { type RequestLayout, requestLayout, requestPlan } from '../oip/request-layout.ts';
+import { benchmarkTensors, fileTensors, sampleBytes } from '../oip/sample-source.ts';
+import { type SampleTensors, wireDataSet, wirePayload } from '../oip/wire-data-set.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/** A run over the Open Inference Protocol whose servers took a request. */
+export interface PreparedOip {
+  /** With the plan of the requests, and the encoding that fits. */
+  readonly plan: RunPlan;
+  /** Payloads as the plan has them. */
+  readonly dataSet: DataSet;
+}
+
+/** What waiting and asking need beside the plan. */
+interface PrepareDoors {
+  readonly terminal: Terminal;
+  readonly orAbort: <T>(work: Promise<T>) => Promise<T>;
+  readonly onProgress: PrepareProgress;
+}
+
+/** Samples before it is known how they travel. */
+interface OpenedSamples {
+  readonly dataSet: DataSet;
+  readonly sampleTensors: SampleTensors;
+  /** True where all have the sizes of the layout. */
+  readonly isUniform: boolean;
+}
+
+/**
+ * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
+ * fit is told before minutes go into the data set, wherever a request can be made without it.
+ * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
+ */
+export async function prepareOip(
+  plan: RunPlan,
+  asked: OipAsked,
+  doors: PrepareDoors,
+): Promise<PreparedOip> {
+  const { terminal, orAbort } = doors;
+  const onWait = (address: string, what: string): void =>
+    terminal.status(`waiting for server ${address}`, what);
+  const facts = await orAbort(describeOipModels(plan.dispatch, onWait));
+  terminal.clear();
+  const layout = layoutOf(plan, asked, facts);
+  const encoded = withEncoding(plan, layout);
+  const isFixed = layout.inputs.every((input) => sampleBytes(input) !== undefined);
+  // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
+  const canTryZeros = isFixed && (asked.data === undefined || isMadeUp(asked));
+  const early = canTryZeros
+    ? await tryRequest(encoded, asked, { facts, layout, isUniform: true }, zeros, orAbort)
+    : undefined;
+  const samples = await orAbort(openSamples(encoded, asked, layout, doors.onProgress));
+  const { isUniform, sampleTensors, dataSet } = samples;
+  const first = async (): ReturnType<SampleTensors> => sampleTensors(0, encoded.encoding.form);
+  const found =
+    early ?? (await tryRequest(encoded, asked, { facts, layout, isUniform }, first, orAbort));
+  checkResponse(layout, facts, found.trials);
+  return {
+    plan: withRequest(encoded, facts, found),
+    dataSet: wireDataSet(dataSet, {
+      plan: found.request,
+      contents: found.contents,
+      sampleTensors,
+      responseClass: layout.responseClass,
+      responseTensor: plan.rules.responseTensor,
+    }),
+  };
+}
+
+function isMadeUp({ data }: OipAsked): boolean {
+  return data?.kind === 'random' || data?.kind === 'zeros';
+}
+
+function layoutOf(
+  { rules, synthetic, encodingName }: RunPlan,
+  asked: OipAsked,
+  facts: readonly OipModelFacts[],
+): RequestLayout {
+  const isSynthetic = (SYNTHETIC_BENCHMARKS as readonly string[]).includes(rules.key);
+  return requestLayout(
+    rules,
+    facts[0] as OipModelFacts, // One per node, and all of them describe one model.
+    asked,
+    asked.isEncodingSaid ? encodingName : undefined,
+    isSynthetic ? (synthetic.sampleBytes ?? SYNTHETIC_SAMPLE_BYTES_DEFAULT) : undefined,
+  );
+}
+
+/** The plan with the encoding that the model takes. */
+function withEncoding(plan: RunPlan, { encodingName }: RequestLayout): RunPlan {
+  if (encodingName === undefined || encodingName === plan.encodingName) return plan;
+  const encoding = benchmarkEncoding(plan.rules, encodingName);
+  return {
+    ...plan,
+    encodingName,
+    encoding,
+    compression: { ...plan.compression, encoding },
+    dispatch: { ...plan.dispatch, encoding },
+  };
+}
+
+async function openSamples(
+  { rules, dataFolder, cacheFolder, generated, synthetic }: RunPlan,
+  { data, dataSeed, dataCount }: OipAsked,
+  { inputs }: RequestLayout,
+  onProgress: PrepareProgress,
+): Promise<OpenedSamples> {
+  if (data !== undefined) {
+    const dataSet = await openTensorDataSet(data, inputs, { dataSeed, dataCount, onProgress });
+    const { isUniform } = dataSet;
+    return { dataSet, isUniform, sampleTensors: (index) => dataSet.sampleTensors(index) };
+  }
+  if (rules.sampleTensors === undefined && dataFolder === undefined) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
+    );
+  }
+  const { openDataSet } = await loadgenBenchmark(rules.key);
+  const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
+  const dataSet = await openDataSet(options);
+  const [input] = inputs;
+  const isUniform = inputs.every((one) => sampleBytes(one) !== undefined);
+  return {
+    dataSet,
+    isUniform,
+    sampleTensors:
+      rules.sampleTensors === undefined || input === undefined
+        ? fileTensors(dataSet, inputs)
+        : benchmarkTensors(dataSet, input),
+  };
+}
+
+/** What a request is tried with. */
+interface TriedWith {
+  readonly facts: readonly OipModelFacts[];
+  readonly layout: RequestLayout;
+  readonly isUniform: boolean;
+}
+
+/** The requests of the run, as all servers took one. */
+interface FoundPlan {
+  readonly request: OipRequestPlan;
+  readonly contents: OipContents;
+  readonly trials: readonly OipTrial[];
+  readonly trialCount: number;
+  readonly notes: readonly string[];
+}
+
+type MakeSample = (layout: RequestLayout) => ReturnType<SampleTensors>;
+
+async function tryRequest(
+  plan: RunPlan,
+  asked: OipAsked,
+  { facts, layout, isUniform }: TriedWith,
+  makeSample: MakeSample,
+  orAbort: PrepareDoors['orAbort'],
+): Promise<FoundPlan> {
+  const { dispatch } = plan;
+  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
+  const { samplesPerRequest } = asked;
+  const ways = requestWays({ asked, facts, needsTokens: dispatch.tokenLatencies });
+  const planOf = ({ method, contents }: RequestWay): OipRequestPlan =>
+    requestPlan(layout, {
+      ...{ method, contents, samplesPerRequest, isUniform },
+      model: oip.model,
+    });
+  // Several samples share a request in raw contents only: the typed fallback is none then.
+  const possible = ways.filter(
+    ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
+  );
+  const sample = await orAbort(makeSample(layout));
+  const found = await orAbort(
+    findRequest(possible, (way) => {
+      const request = planOf(way);
+      const payload = wirePayload(0, sample, { plan: request, contents: way.contents });
+      return tryOipRequest({ ...dispatch, oip: { ...oip, plan: request } }, payload);
+    }),
+  );
+  return { ...found, request: planOf(found) };
+}
+
+/** A sample of zeros, of inputs whose sizes are known. */
+const zeros: MakeSample = async ({ inputs }) =>
+  inputs.map((input) => ({ ...input, raw: new Uint8Array(sampleBytes(input) ?? 0) }));
+
+/** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
+function checkResponse(
+  { responseClass }: RequestLayout,
+  facts: readonly OipModelFacts[],
+  trials: readonly OipTrial[],
+): void {
+  if (responseClass === undefined || responseClass.form === 'scores') return;
+  const { output } = responseClass;
+  const needed = OIP_ELEMENT_BYTES[output.datatype];
+  const wrong = trials.find(({ responseBytes }) => responseBytes !== needed);
+  if (wrong === undefined) return;
+  throw new MlperfError(
+    'ERR_MODEL',
+    `${wrong.address} answered a sample with ${wrong.responseBytes} bytes of output "${output.name}" of model ${facts[0]?.name}; ` +
+      `a class is one ${output.datatype} of ${needed} bytes`,
+  );
+}
+
+function withRequest(plan: RunPlan, facts: readonly OipModelFacts[], found: FoundPlan): RunPlan {
+  const { dispatch } = plan;
+  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // As in tryRequest.
+  const notes = [
+    requestNote(facts, found),
+    ...found.notes.map((note) => `before the run a request was refused: ${note}`),
+  ];
+  return {
+    ...plan,
+    dispatch: {
+      ...dispatch,
+      oip: { ...oip, plan: found.request, trialCount: found.trialCount, notes },
+    },
+  };
+}
+
+/** Who was asked, and how. */
+function requestNote(
+  facts: readonly OipModelFacts[],
+  { request, contents }: Pick<FoundPlan, 'request' | 'contents'>,
+): string {
+  const servers = [
+    ...new Set(facts.map(({ server }) => `${server.name} ${server.version}`.trim() || 'no name')),
+  ].join(', ');
+  const { model, method, samplesPerRequest } = request;
+  const version = model.version === '' ? '' : ` version ${model.version}`;
+  const how = method === 'stream' ? 'on ModelStreamInfer streams' : 'by ModelInfer calls';
+  const batch =
+    samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query in a request`;
+  return `the nodes speak the Open Inference Protocol (${servers}): model ${model.name}${version}, ${how}, ${contents} contents${batch}`;
+}

@@ -1,0 +1,131 @@
+import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import type { OipContents } from '../../shared/oip/request-fields.ts';
+import type { OipMethod, OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { OipTensor } from '../../shared/oip/tensors.ts';
+import { hasBatchAxis, requireBatch } from './batch-axis.ts';
+import { fitEncoding } from './fit-encoding.ts';
+import type { OipAsked } from './oip-asked.ts';
+import { resolveInputs } from './resolve-inputs.ts';
+import { type ResponseClass, responseClass } from './response-class.ts';
+import { sampleBytes } from './sample-source.ts';
+import { tensorsText } from './tensor-text.ts';
+
+/** What samples and responses of a run are to a model. */
+export interface RequestLayout {
+  /** Of one sample; axes may be free where samples bring their own lengths. */
+  readonly inputs: readonly OipTensor[];
+  readonly hasBatchAxis: boolean;
+  readonly outputs: readonly OipTensor[];
+  /** Encoding of the benchmark's samples; undefined where they are no benchmark's. */
+  readonly encodingName: string | undefined;
+  /** Set where the benchmark asks for a class. */
+  readonly responseClass: ResponseClass | undefined;
+}
+
+type LayoutRules = Pick<BenchmarkRules, 'key' | 'sampleTensors' | 'responseTensor'>;
+
+/**
+ * Joins what a benchmark sends and expects with what a model takes and gives.
+ * @param encodingName Encoding that was asked for; undefined: the one that fits.
+ * @param payloadBytes Length of the payloads of a benchmark that leaves it to the run; undefined: it does not.
+ * @throws MlperfError `ERR_MODEL`, `ERR_CONFIG_INVALID` with both sides in words
+ */
+export function requestLayout(
+  rules: LayoutRules,
+  facts: OipModelFacts,
+  asked: Pick<OipAsked, 'inputShapes' | 'samplesPerRequest'>,
+  encodingName: string | undefined,
+  payloadBytes: number | undefined,
+): RequestLayout {
+  requireBatch(facts, asked.samplesPerRequest);
+  if (rules.sampleTensors === undefined) return modelLayout(facts, asked);
+  if (asked.inputShapes.size > 0) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--input-shape is for samples that follow the model; those of benchmark ${rules.key} have their own shape`,
+    );
+  }
+  const fitted = fitEncoding(rules, facts, encodingName);
+  const { responseTensor } = rules;
+  const asksForClass = responseTensor !== undefined && !responseTensor.shape.includes(-1);
+  const found = asksForClass
+    ? responseClass(rules, responseTensor, facts.outputs, fitted.hasBatchAxis)
+    : undefined;
+  return {
+    inputs: [withLength(fitted.input, payloadBytes)],
+    hasBatchAxis: fitted.hasBatchAxis,
+    outputs: found === undefined ? facts.outputs : [found.output],
+    encodingName: fitted.encodingName,
+    responseClass: found,
+  };
+}
+
+/** The model alone decides. */
+function modelLayout(
+  facts: OipModelFacts,
+  { inputShapes }: Pick<OipAsked, 'inputShapes'>,
+): RequestLayout {
+  const hasBatch = hasBatchAxis(facts);
+  return {
+    inputs: resolveInputs(facts.inputs, inputShapes, hasBatch),
+    hasBatchAxis: hasBatch,
+    outputs: facts.outputs,
+    encodingName: undefined,
+    responseClass: undefined,
+  };
+}
+
+/** One free axis of bytes is as long as the payload. */
+function withLength(input: OipTensor, payloadBytes: number | undefined): OipTensor {
+  if (payloadBytes === undefined || input.datatype !== 'UINT8') return input;
+  const { shape } = input;
+  if (shape.filter((length) => length === -1).length !== 1) return input;
+  return { ...input, shape: shape.map((length) => (length === -1 ? payloadBytes : length)) };
+}
+
+/** What is decided of a request beside the layout. */
+export interface RequestChoice {
+  readonly model: OipModelRef;
+  readonly method: OipMethod;
+  readonly contents: OipContents;
+  readonly samplesPerRequest: number;
+  /** True where all samples have the shapes and sizes of the layout. */
+  readonly isUniform: boolean;
+}
+
+/**
+ * The plan of the requests. Raw contents of fixed sizes go as they are; all else is encoded by the sample library.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where several samples are to share a request whose samples are encoded one by one
+ */
+export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRequestPlan {
+  const { model, method, contents, samplesPerRequest, isUniform } = choice;
+  const sizes = layout.inputs.map(sampleBytes);
+  const isPlain = isUniform && contents === 'raw' && sizes.every((bytes) => bytes !== undefined);
+  if (!isPlain && samplesPerRequest > 1) {
+    const why =
+      contents === 'typed'
+        ? 'typed contents are encoded for each sample'
+        : `samples differ in their lengths (${tensorsText(layout.inputs)})`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`,
+    );
+  }
+  return {
+    model,
+    method,
+    payloadForm: isPlain ? 'tensors' : 'fields',
+    inputs: isPlain
+      ? layout.inputs.map(({ name, datatype, shape }, i) => ({
+          ...{ name, datatype },
+          sampleShape: shape,
+          sampleBytes: sizes[i] as number, // Checked above.
+        }))
+      : [],
+    hasBatchAxis: layout.hasBatchAxis,
+    samplesPerRequest,
+    outputs: layout.outputs,
+  };
+}

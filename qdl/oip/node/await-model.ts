@@ -1,0 +1,144 @@
+import { status } from '@grpc/grpc-js';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
+import { grpcStatusOf } from '../../node/unary-calls.ts';
+import type { WaitProgress } from '../../query-dispatch-library.ts';
+import type { OipControlClient } from './oip-control-client.ts';
+
+/** Pause between two questions whether a node is ready. */
+const READY_POLL_MS = 200;
+
+/** Models and versions that a message lists. */
+const LISTED_MAX = 20;
+
+/**
+ * Waits until the server and the model are ready. A model or version that the server does not have is not waited for.
+ * @param timeoutMs Longest wait.
+ * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
+ */
+export async function awaitModel(
+  client: OipControlClient,
+  model: OipModelRef,
+  timeoutMs: number,
+  onWait: WaitProgress,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const obstacle = await obstacleOf(client, model);
+    if (obstacle === undefined) return;
+    if (performance.now() > deadline) {
+      throw new MlperfError(
+        'ERR_SUT_NOT_READY',
+        `the server at ${client.address} is not ready: ${obstacle}`,
+      );
+    }
+    onWait(client.address, obstacle);
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+/** What is waited for, in words; undefined when all is ready. */
+async function obstacleOf(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<string | undefined> {
+  if ((await client.serverReady()) === false) return 'the server says that it is not ready yet';
+  let isReady: boolean | undefined;
+  let isUnknown = false;
+  try {
+    isReady = await client.modelReady(model);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    isReady = false;
+    isUnknown = grpcStatusOf(error) === status.NOT_FOUND;
+  }
+  if (isReady !== false) return undefined;
+  return whyNotReady(client, model, isUnknown);
+}
+
+/**
+ * Why the model is not ready.
+ * @throws MlperfError `ERR_SUT_REFUSED` where it never will be.
+ */
+async function whyNotReady(
+  client: OipControlClient,
+  model: OipModelRef,
+  isUnknown: boolean,
+): Promise<string> {
+  const index = await client.repositoryIndex();
+  const entries = index?.filter(({ name }) => name === model.name);
+  if (index !== undefined && entries?.length === 0) {
+    throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
+  }
+  const versions = await versionsBeside(client, model);
+  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
+  if (entries === undefined && isUnknown) throw unknownModel(client.address, model, undefined);
+  const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
+  const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
+  const what = `model ${nameOf(model)} is not ready yet`;
+  return state.length === 0 ? what : `${what} (${state.join(': ')})`;
+}
+
+/** Versions that the server has of a model, where it does not have the one that is asked for. */
+async function versionsBeside(
+  client: OipControlClient,
+  model: OipModelRef,
+): Promise<readonly string[] | undefined> {
+  if (model.version === '') return undefined;
+  try {
+    const { versions } = await client.modelMetadata({ name: model.name, version: '' });
+    return versions.length === 0 || versions.includes(model.version) ? undefined : versions;
+  } catch (error) {
+    // It is loading, or there is none.
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+/** An answer that says no, as against none. */
+function isRefusal(error: unknown): boolean {
+  const code = grpcStatusOf(error);
+  if (code === undefined) return false;
+  return (
+    code !== status.DEADLINE_EXCEEDED &&
+    !(error instanceof MlperfError && error.code === 'ERR_SUT_UNREACHABLE')
+  );
+}
+
+function unknownModel(
+  address: string,
+  model: OipModelRef,
+  known: readonly string[] | undefined,
+): MlperfError {
+  let has = '; it does not tell which it has';
+  if (known !== undefined) has = known.length === 0 ? '; it has none' : `; it has ${listed(known)}`;
+  return new MlperfError(
+    'ERR_SUT_REFUSED',
+    `the server at ${address} does not know model "${model.name}"${has}`,
+  );
+}
+
+function unknownVersion(
+  address: string,
+  { name, version }: OipModelRef,
+  versions: readonly string[],
+): MlperfError {
+  return new MlperfError(
+    'ERR_SUT_REFUSED',
+    `the server at ${address} does not have version ${version} of model "${name}"; it has ${listed(versions)}`,
+  );
+}
+
+function nameOf({ name, version }: OipModelRef): string {
+  return version === '' ? `"${name}"` : `"${name}" version ${version}`;
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - LISTED_MAX;
+  const shown = names.slice(0, LISTED_MAX).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

@@ -1,0 +1,204 @@
+import { type ClientUnaryCall, Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import type { ModelConfig__Output } from '../../../proto/gen/inference/ModelConfig.ts';
+import type { ModelConfigResponse__Output } from '../../../proto/gen/inference/ModelConfigResponse.ts';
+import type { ModelMetadataResponse__Output } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
+import type { ModelReadyResponse__Output } from '../../../proto/gen/inference/ModelReadyResponse.ts';
+import type { ModelStatistics__Output } from '../../../proto/gen/inference/ModelStatistics.ts';
+import type { ModelStatisticsResponse__Output } from '../../../proto/gen/inference/ModelStatisticsResponse.ts';
+import type {
+  _inference_RepositoryIndexResponse_ModelIndex__Output as ModelIndex,
+  RepositoryIndexResponse__Output,
+} from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
+import type { ServerLiveResponse__Output } from '../../../proto/gen/inference/ServerLiveResponse.ts';
+import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
+import type { ServerReadyResponse__Output } from '../../../proto/gen/inference/ServerReadyResponse.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import type { OipServerFacts } from '../../../shared/oip/model-facts.ts';
+import { type OipClient, oipClient } from '../../../shared/oip/oip-contract.ts';
+import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
+import type { DispatchSettings } from '../../dispatch-settings.ts';
+import { callPathOf, responseHeadersOf } from '../../evidence/call-path.ts';
+import { callMetadata, connectionCredentials, connectionOptions } from '../../node/grpc-options.ts';
+import { type NamedNode, type NodeName, requirePrintableName } from '../../node/node-name.ts';
+import { socketEndsOf } from '../../node/socket-ends.ts';
+import { grpcStatusOf, type StartCall, UnaryCalls } from '../../node/unary-calls.ts';
+import type { OipDispatch } from '../oip-dispatch.ts';
+
+/** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */
+const STREAM_PROBE_TIMEOUT_MS = 1_000;
+
+/** The unary calls to one node that speaks the Open Inference Protocol, but inference; on a connection of their own. */
+export class OipControlClient implements NamedNode {
+  readonly address: string;
+  readonly #service: string;
+  readonly #client: OipClient;
+  readonly #metadata: Metadata;
+  readonly #calls: UnaryCalls;
+
+  /** @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used. */
+  constructor(address: string, settings: DispatchSettings, { service }: OipDispatch) {
+    this.address = address;
+    this.#service = service;
+    this.#metadata = callMetadata(settings);
+    this.#calls = new UnaryCalls(address, settings);
+    const Client = oipClient(service);
+    this.#client = new Client(
+      address,
+      connectionCredentials(settings),
+      connectionOptions(settings),
+    );
+  }
+
+  /**
+   * The server's own name, which may be empty or the name of others too: one full round trip, nothing cached.
+   * @throws MlperfError `ERR_SUT_NAME`, `ERR_SUT_REFUSED` for a server without this service, `ERR_SUT_UNREACHABLE`
+   */
+  async name(): Promise<NodeName> {
+    let headers = new Metadata();
+    const begin = performance.now();
+    const { name } = await this.#serverMetadata((call) => {
+      call.on('metadata', (answer: Metadata) => {
+        headers = answer;
+      });
+    });
+    const roundTripNs = Math.round((performance.now() - begin) * 1e6);
+    requirePrintableName(this.address, 'ServerMetadata', name);
+    const own = {
+      loadgen: socketEndsOf(this.#client.getChannel()),
+      responseHeaders: responseHeadersOf(headers),
+    };
+    // The protocol has neither an identity nor what the node saw of the call.
+    return { address: this.address, name, identity: '', roundTripNs, path: callPathOf(own, null) };
+  }
+
+  /** What the server says of itself. @throws MlperfError */
+  async serverFacts(): Promise<OipServerFacts> {
+    const { name, version, extensions } = await this.#serverMetadata(() => {});
+    return { name, version, extensions: [...extensions] };
+  }
+
+  /** Whether the process answers; undefined where the server has no such method. */
+  async serverLive(): Promise<boolean | undefined> {
+    const start: StartCall<ServerLiveResponse__Output> = (deadline, callback) => {
+      this.#client.ServerLive({}, this.#metadata, { deadline }, callback);
+    };
+    return (await this.#calls.makeOptional('ServerLive', start))?.live;
+  }
+
+  /** Whether requests may come; undefined where the server has no such method. */
+  async serverReady(timeoutMs?: number): Promise<boolean | undefined> {
+    const start: StartCall<ServerReadyResponse__Output> = (deadline, callback) => {
+      this.#client.ServerReady({}, this.#metadata, { deadline }, callback);
+    };
+    return (await this.#calls.makeOptional('ServerReady', start, timeoutMs))?.ready;
+  }
+
+  /**
+   * Whether requests for the model may come; undefined where the server has no such method.
+   * @throws MlperfError `ERR_SUT_REFUSED`, with gRPC's status as its cause: some servers do not know the model.
+   */
+  async modelReady({ name, version }: OipModelRef): Promise<boolean | undefined> {
+    const start: StartCall<ModelReadyResponse__Output> = (deadline, callback) => {
+      this.#client.ModelReady({ name, version }, this.#metadata, { deadline }, callback);
+    };
+    return (await this.#calls.makeOptional('ModelReady', start))?.ready;
+  }
+
+  /** Tensors and versions of a model. @throws MlperfError `ERR_SUT_REFUSED` for a model that the server does not know */
+  modelMetadata({ name, version }: OipModelRef): Promise<ModelMetadataResponse__Output> {
+    return this.#calls.make('ModelMetadata', (deadline, callback) => {
+      this.#client.ModelMetadata({ name, version }, this.#metadata, { deadline }, callback);
+    });
+  }
+
+  /** How the model is served; undefined where the server does not tell. */
+  async modelConfig({ name, version }: OipModelRef): Promise<ModelConfig__Output | undefined> {
+    const answer = await this.#optionalOfModel<ModelConfigResponse__Output>(
+      'ModelConfig',
+      (deadline, callback) => {
+        this.#client.ModelConfig({ name, version }, this.#metadata, { deadline }, callback);
+      },
+    );
+    return answer?.config ?? undefined;
+  }
+
+  /** What the server counted of the model, by version; undefined where it does not tell. */
+  async modelStatistics({
+    name,
+    version,
+  }: OipModelRef): Promise<readonly ModelStatistics__Output[] | undefined> {
+    const answer = await this.#optionalOfModel<ModelStatisticsResponse__Output>(
+      'ModelStatistics',
+      (deadline, callback) => {
+        this.#client.ModelStatistics({ name, version }, this.#metadata, { deadline }, callback);
+      },
+    );
+    return answer?.modelStats;
+  }
+
+  /** All models of the server, loaded or not; undefined where it does not tell. */
+  async repositoryIndex(): Promise<readonly ModelIndex[] | undefined> {
+    const answer = await this.#optionalOfModel<RepositoryIndexResponse__Output>(
+      'RepositoryIndex',
+      (deadline, callback) => {
+        this.#client.RepositoryIndex({}, this.#metadata, { deadline }, callback);
+      },
+    );
+    return answer?.models;
+  }
+
+  /**
+   * Whether the server has ModelStreamInfer: a stream on which nothing is asked. Undefined where its end does not tell.
+   */
+  hasStream(): Promise<boolean | undefined> {
+    const deadline = new Date(Date.now() + STREAM_PROBE_TIMEOUT_MS);
+    const call = this.#client.makeBidiStreamRequest<Buffer, Buffer>(
+      `/${this.#service}/ModelStreamInfer`,
+      (bytes) => bytes,
+      (bytes) => bytes,
+      this.#metadata,
+      { deadline },
+    );
+    return new Promise((resolve) => {
+      call.on('error', () => {}); // The status tells it too.
+      call.on('data', () => {});
+      call.on('status', ({ code }: StatusObject) => {
+        if (code === status.OK) resolve(true);
+        else resolve(code === status.UNIMPLEMENTED ? false : undefined);
+      });
+      call.end();
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** For an extension: a server that has the method may still refuse it (by a setting, for a kind of model). */
+  async #optionalOfModel<R>(method: string, start: StartCall<R>): Promise<R | undefined> {
+    try {
+      return await this.#calls.makeOptional(method, start);
+    } catch (error) {
+      if (error instanceof MlperfError && error.code === 'ERR_SUT_REFUSED') return undefined;
+      throw error;
+    }
+  }
+
+  async #serverMetadata(
+    onCall: (call: ClientUnaryCall) => void,
+  ): Promise<ServerMetadataResponse__Output> {
+    try {
+      return await this.#calls.make('ServerMetadata', (deadline, callback) => {
+        onCall(this.#client.ServerMetadata({}, this.#metadata, { deadline }, callback));
+      });
+    } catch (error) {
+      if (grpcStatusOf(error) !== status.UNIMPLEMENTED) throw error;
+      throw new MlperfError(
+        'ERR_SUT_REFUSED',
+        `the server at ${this.address} has no service ${this.#service}: correct the address or its port for gRPC, or ` +
+          'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
+        { cause: error },
+      );
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/** What stands before the address of a server that speaks the Open Inference Protocol. */
+const OIP_SCHEME = 'oip://';
+
+/** True for `oip://host:port`. */
+export function isOipAddress(address: string): boolean {
+  return address.startsWith(OIP_SCHEME);
+}
+
+/** The address behind the protocol, if one is said. */
+export function withoutOipScheme(address: string): string {
+  return isOipAddress(address) ? address.slice(OIP_SCHEME.length) : address;
+}

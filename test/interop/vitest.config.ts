@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** `npm run test:interop`: needs Python with grpcio, and clones of other projects, so it is no part of `npm test`. */
+export default defineConfig({
+  cacheDir: '../../node_modules/.vite',
+  test: {
+    name: 'interop',
+    root: import.meta.dirname,
+    include: ['*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
