@@ -11,6 +11,7 @@ import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
 import { DigestThread } from './digest/digest-thread.ts';
 import { createModel, type SutNodeParts } from './model/create-model.ts';
 import type { SutModel } from './model/sut-model.ts';
+import { OipNode } from './oip/oip-node.ts';
 import { disableTelemetry } from './onnx/onnxruntime.ts';
 import { configurationName } from './operations/configuration-name.ts';
 import { MachineFacts } from './operations/machine-facts.ts';
@@ -120,6 +121,7 @@ class ServingNode implements SutNode {
   readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
   readonly #batcher: DynamicBatcher;
+  readonly #oip: OipNode;
   readonly #closed = new Deferred<void>();
   readonly #failed = new Deferred<MlperfError>();
   readonly #patience = new Patience();
@@ -140,7 +142,7 @@ class ServingNode implements SutNode {
       settings,
       offer: nodeOffer(settings, model),
     };
-    this.#linkTests = new LinkTests(this.#facts.name, this.#limits, () => this.#streams.count > 0);
+    this.#linkTests = new LinkTests(this.#facts.name, this.#limits, () => this.#isRunning);
     this.#operations = new NodeOperations(settings, this.#status, hooks.logger);
     const { queueBytesMax: bytesMax, queueSamplesMax: samplesMax } = settings;
     const { sampleBytesMax } = this.#limits;
@@ -150,6 +152,16 @@ class ServingNode implements SutNode {
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
       workers: this.#operations.observedWorkers(model),
+    });
+    this.#oip = new OipNode({
+      facts: this.#facts,
+      status: this.#status,
+      logger: hooks.logger,
+      limits: this.#limits,
+      credits: this.#credits,
+      batcher: this.#batcher,
+      observe: this.#operations.observe,
+      onBegin: () => this.#linkTests.endAll('a run begins'),
     });
   }
 
@@ -212,7 +224,7 @@ class ServingNode implements SutNode {
       ledgers: this.#ledgers,
       streams: this.#streams,
       machine: this.#settings.tellsSystemFacts
-        ? new MachineFacts(() => this.#streams.count > 0)
+        ? new MachineFacts(() => this.#isRunning)
         : undefined,
       linkTests: this.#settings.allowsLinkTest ? this.#linkTests : undefined,
       model: () => this.#loadedModel,
@@ -222,7 +234,7 @@ class ServingNode implements SutNode {
     this.#server = await startSutServer(this.#settings, handlers, {
       hasLargeResponses:
         (this.#model.responseBytesMax ?? Number.POSITIVE_INFINITY) > SMALL_RESPONSE_BYTES_MAX,
-      sideServices: await this.#operations.sideServices(),
+      sideServices: [...(await this.#operations.sideServices()), ...this.#oip.sideServices],
       onRefused: (error) => this.#fail(error),
       onTlsFailure: (peer, why) =>
         this.#hooks.logger.info({ peer }, `a TLS connection failed: ${why}`),
@@ -235,9 +247,11 @@ class ServingNode implements SutNode {
       facts: this.#facts,
       status: this.#status,
       model: () => this.#loadedModel,
-      totals: () => this.#ledgers.totals(),
+      totals: () => this.#oip.addTo(this.#ledgers.totals()),
       queue: () => this.#queueState(),
       streamCount: () => this.#streams.count,
+      oipRequests: () => this.#oip.requests,
+      oipStreamCount: () => this.#oip.streamCount,
       connectionCount: () => this.#bound.connectionCount(),
       refusedCalls: () => this.#bound.refusedCounts,
       workers: () => this.#model.workerCounts,
@@ -268,6 +282,7 @@ class ServingNode implements SutNode {
       onFatal: (error) => this.#fail(error),
     });
     this.#batcher.fitTo(batchPolicy(this.#settings, this.#loadedModel));
+    this.#oip.setModel(this.#model.rules, this.#loadedModel);
     const what = `warming up ${modelName}`;
     this.#status.set('NODE_STATE_WARMING_UP', what);
     this.#hooks.onProgress(0, what);
@@ -329,6 +344,11 @@ class ServingNode implements SutNode {
     };
   }
 
+  /** True while somebody waits for answers, or may ask at any time. */
+  get #isRunning(): boolean {
+    return this.#streams.count > 0 || this.#oip.isBusy;
+  }
+
   #queueState(): QueueState {
     const { heldSamples, heldBytes, used } = this.#credits;
     return {
@@ -358,6 +378,7 @@ class ServingNode implements SutNode {
     const text = `SUT node ${this.name} has failed: ${error.message}`;
     failSamples(this.#batcher.removeAll(), { code: FAILURE_CODES.inference, text });
     void this.#streams.drain(text);
+    void this.#oip.drain(text);
     this.#failed.resolve(error);
   }
 
@@ -367,7 +388,7 @@ class ServingNode implements SutNode {
     const { logger } = this.#hooks;
     const { used } = this.#credits;
     logger.info({ streams: this.#streams.count, outstandingSamples: used.samples }, 'draining');
-    const drained = this.#streams.drain(reason);
+    const drained = Promise.all([this.#streams.drain(reason), this.#oip.drain(reason)]);
     const why = await this.#patience.withDrain(drained, this.#settings.drainTimeoutNs);
     this.#isDrained = why === undefined;
     if (why !== undefined) {

@@ -16,7 +16,7 @@ const SIGNED: readonly OipDataType[] = ['INT8', 'INT16', 'INT32', 'INT64'];
 const VARINT_BYTES_MAX = 10;
 
 /** A varint of 64 bits in halves, which JavaScript's bit operations are exact on. */
-interface Halves {
+export interface Halves {
   low: number;
   high: number;
 }
@@ -144,8 +144,8 @@ function varintCount(run: Uint8Array): number {
   return count;
 }
 
-/** @returns The position behind the varint, which is known to end in `run`. */
-function readVarint(run: Uint8Array, begin: number, into: Halves): number {
+/** @returns The position behind the varint, which is known to end in `run`. @throws MlperfError `ERR_WIRE_PROTOCOL` */
+export function readVarint(run: Uint8Array, begin: number, into: Halves): number {
   const first = run[begin] as number;
   into.low = first & 0x7f;
   into.high = 0;

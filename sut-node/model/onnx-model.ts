@@ -107,7 +107,10 @@ export class OnnxModel implements SutModel {
     this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
     const { sizeFixed: batchSizeFixed } = shape;
     const isStandIn = await this.#isStandIn(modelFile, sha256);
-    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, usage, batchSizeFixed, forms };
+    const { inputs, outputNames, responseNumber } = pipeline;
+    const layout = { inputs, outputNames, responseNumber, hasBatchAxis: shape.hasAxis };
+    const told = { usage, batchSizeFixed, forms, layout };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, ...told };
     return this.#loaded;
   }
 

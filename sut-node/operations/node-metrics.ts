@@ -24,6 +24,10 @@ export interface MeasuredNode {
   totals(): NodeTotals;
   queue(): QueueState;
   streamCount(): number;
+  /** Requests of the Open Inference Protocol by the gRPC status of their answer. */
+  oipRequests(): ReadonlyMap<string, number>;
+  /** Its streams that are open. */
+  oipStreamCount(): number;
   connectionCount(): number;
   /** Calls that the gate did not serve, by the reason. */
   refusedCalls(): ReadonlyMap<string, number>;
@@ -179,6 +183,18 @@ function addCounters(registry: Registry, node: MeasuredNode): void {
   );
   addCounter(
     registry,
+    {
+      name: 'longhaul_sut_oip_requests_total',
+      help: 'Requests of the Open Inference Protocol, by the gRPC status that they were answered with.',
+      labelNames: ['status'],
+    },
+    (counter) => {
+      counter.inc({ status: 'ok' }, 0);
+      for (const [status, count] of node.oipRequests()) counter.inc({ status }, count);
+    },
+  );
+  addCounter(
+    registry,
     { name: 'longhaul_sut_workers_replaced_total', help: 'Workers that ended and were replaced.' },
     (counter) => counter.inc(node.workers()?.replacedCount ?? 0),
   );
@@ -235,6 +251,7 @@ function addGauges(registry: Registry, node: MeasuredNode): void {
       () => settings.queueBytesMax,
     ],
     ['open_streams', 'Infer streams that are open.', () => node.streamCount()],
+    ['oip_open_streams', 'ModelStreamInfer streams that are open.', () => node.oipStreamCount()],
     ['open_connections', 'TCP connections that are open.', () => node.connectionCount()],
     [
       'workers',

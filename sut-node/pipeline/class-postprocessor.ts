@@ -40,6 +40,7 @@ export function classPostprocessor(model: OpenedModel, usage: ModelUsage): Postp
   const classOf = INTEGER_TYPES.includes(elementType) ? onlyElement : indexOfLargest;
   return {
     outputNames: [name],
+    responseNumber: type,
     postprocess: (outputs, row) => {
       const elements = outputRow(outputs, name, row, batchAxis);
       return encodeResponse(classOf(elements, name) + offset, type);

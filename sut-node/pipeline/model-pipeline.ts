@@ -1,3 +1,4 @@
+import type { ResponseNumber } from '../model/model-usage.ts';
 import type { TensorElements } from './element-types.ts';
 
 /** An input of the model as a pipeline feeds it. */
@@ -51,6 +52,11 @@ export interface Preprocessor {
 export interface Postprocessor {
   /** Names of the outputs that it reads. */
   readonly outputNames: readonly string[];
+  /**
+   * Type of the one number that a response is. Absent: the response is the elements of those outputs, one behind the
+   * other.
+   */
+  readonly responseNumber?: ResponseNumber | undefined;
   /** Response bytes of one sample (row of the batch) as the accuracy script reads them. */
   postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array;
 }

@@ -11,6 +11,7 @@ import { lookAtCall } from './call-seen.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
+import type { RequestBytes } from './request-bytes.ts';
 import type { StreamEnd } from './stream-end.ts';
 
 /** What a call must do before it costs the node anything. */
@@ -20,6 +21,8 @@ export interface GateRules {
   /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
   readonly firstMessageMs: number;
   readonly guard: ConnectionGuard;
+  /** Room for messages with samples that come in unary calls; undefined: all messages must be small. */
+  readonly requests?: RequestBytes | undefined;
   /** What a call may do, by its method. */
   readonly ruleOf: (path: string | undefined) => CallRule;
   /** A call was not served, or reset, for this reason. */
@@ -59,7 +62,8 @@ const AFTER_END_MS = 500;
  * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
  * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
  * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
- * Of Watch, reflection and link tests it counts the bytes to the end.
+ * Of Watch, reflection and link tests it counts the bytes to the end. A call with samples of the Open Inference
+ * Protocol may begin with a large message; a unary one needs room for it among all others, and has no second.
  */
 export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
@@ -165,11 +169,52 @@ function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-function watchMessages(
+function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRules): void {
+  const { onRefused } = rules;
+  const onFirstWhole = watchTime(stream, rule, rules);
+  const firstBytesMax = rule.carries === 'little' ? undefined : rules.requests?.messageBytesMax;
+  let isFirstWhole = false;
+  let seenBytes = 0;
+  let messageBytes = 0;
+  const onData = (bytes: Buffer): void => {
+    const hadHead = seenBytes >= HEAD_BYTES;
+    messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
+    seenBytes += bytes.length;
+    const isTooLarge =
+      messageBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
+      seenBytes > (rule.bytesMax ?? seenBytes);
+    const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
+    const isRefused = isTooLarge || !takesRequest(hadHead);
+    if (isRefused) {
+      onRefused('too-large');
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (isWhole && !isFirstWhole) {
+      isFirstWhole = true;
+      onFirstWhole();
+    }
+    const isSeen = isWhole && rule.bytesMax === undefined && rule.carries !== 'request';
+    if (isRefused || isSeen) stream.off('data', onData);
+  };
+  /** A request must find room once its head is there; and what comes behind it is none. */
+  const takesRequest = (hadHead: boolean): boolean => {
+    if (rule.carries !== 'request' || rules.requests === undefined) return true;
+    if (seenBytes > HEAD_BYTES + messageBytes) return false;
+    if (hadHead || seenBytes < HEAD_BYTES) return true;
+    const { requests } = rules;
+    const bytes = messageBytes;
+    if (!requests.take(bytes)) return false;
+    stream.once('close', () => requests.giveBack(bytes));
+    return true;
+  };
+  stream.on('data', onData);
+}
+
+/** Ends a call that takes too long. @returns To be called when its first message is whole. */
+function watchTime(
   stream: ServerHttp2Stream,
   rule: CallRule,
   { firstMessageMs, onRefused }: GateRules,
-): void {
+): () => void {
   const closeAfter = (waitMs: number): NodeJS.Timeout =>
     setTimeout(() => {
       onRefused('too-late');
@@ -177,7 +222,7 @@ function watchMessages(
     }, waitMs).unref();
   let timer = closeAfter(firstMessageMs);
   stream.once('close', () => clearTimeout(timer));
-  const onFirstWhole = (): void => {
+  return () => {
     if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
     if (rule.lifeMsMax === undefined) return;
     timer = closeAfter(rule.lifeMsMax);
@@ -187,25 +232,6 @@ function watchMessages(
       timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
     });
   };
-  let isFirstWhole = false;
-  let seenBytes = 0;
-  let messageBytes = 0;
-  const onData = (bytes: Buffer): void => {
-    messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
-    seenBytes += bytes.length;
-    const isTooLarge =
-      messageBytes > FIRST_MESSAGE_BYTES_MAX || seenBytes > (rule.bytesMax ?? seenBytes);
-    const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
-    if (isTooLarge) {
-      onRefused('too-large');
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    } else if (isWhole && !isFirstWhole) {
-      isFirstWhole = true;
-      onFirstWhole();
-    }
-    if (isTooLarge || (isWhole && rule.bytesMax === undefined)) stream.off('data', onData);
-  };
-  stream.on('data', onData);
 }
 
 /** The length that a message announces, as far as its head is here. Rule: gRPC over HTTP/2, Length-Prefixed-Message. */

@@ -1,3 +1,4 @@
+import { OIP_SERVICE_NAME } from '../../shared/oip/request-plan.ts';
 import {
   INFER_METHOD,
   LINK_TEST_METHOD,
@@ -7,6 +8,7 @@ import {
   FIRST_MESSAGE_BYTES_MAX,
   LINK_TEST_BYTES_MAX,
   LINK_TEST_CALL_MS_MAX,
+  OIP_STREAMS_MAX,
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
 } from './node-limits.ts';
@@ -23,6 +25,8 @@ export interface CallRule {
   readonly callsMax: number | undefined;
   /** True where the answer tells how the node sees the call (CallSeen). */
   readonly isSeen: boolean;
+  /** What the call's messages may be: little, one request with samples, or many of them. */
+  readonly carries: 'little' | 'request' | 'requests';
   /** Longest life of a call whose first message has come in time, in ms; undefined: as `isLong` says. */
   readonly lifeMsMax: number | undefined;
 }
@@ -33,6 +37,7 @@ const UNARY: CallRule = {
   bytesMax: undefined,
   callsMax: undefined,
   isSeen: false,
+  carries: 'little',
   lifeMsMax: undefined,
 };
 
@@ -63,10 +68,19 @@ const LINK_TEST: CallRule = {
   lifeMsMax: LINK_TEST_CALL_MS_MAX,
 };
 
+/**
+ * Inference by the Open Inference Protocol. It lasts as long as queue and model, and its messages are samples. Its other
+ * calls are unary as any.
+ */
+const MODEL_INFER: CallRule = { ...LONG, carries: 'request' };
+const MODEL_STREAM: CallRule = { ...LONG, carries: 'requests', callsMax: OIP_STREAMS_MAX };
+
 const RULES: ReadonlyMap<string, CallRule> = new Map([
   [INFER_METHOD.path, INFER],
   [`/${SUT_SERVICE_NAME}/Name`, NAME],
   [LINK_TEST_METHOD.path, LINK_TEST],
+  [`/${OIP_SERVICE_NAME}/ModelInfer`, MODEL_INFER],
+  [`/${OIP_SERVICE_NAME}/ModelStreamInfer`, MODEL_STREAM],
   ['/grpc.health.v1.Health/Check', PROBE],
   ['/grpc.health.v1.Health/List', PROBE],
   ['/grpc.health.v1.Health/Watch', WATCH],

@@ -147,6 +147,11 @@ export class StreamCredit {
     return Math.max(0, this.#samples.granted - this.#samples.used);
   }
 
+  /** Payload bytes that the peer may still send. */
+  get freeBytes(): number {
+    return Math.max(0, this.#bytes.granted - this.#bytes.used);
+  }
+
   /** Counts what arrived; false when the peer sent more than it was granted. */
   take(samples: number, bytes: number): boolean {
     this.#samples.used += samples;

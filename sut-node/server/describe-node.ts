@@ -9,6 +9,7 @@ import { OWN_VERSIONS } from '../../shared/wire/protocol-versions.ts';
 import { batchingInWords } from '../batcher/batching-in-words.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import { configurationName } from '../operations/configuration-name.ts';
+import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { ModelTensors } from '../workers/worker-messages.ts';
 import { NODE_FEATURES } from './node-features.ts';
@@ -30,6 +31,15 @@ export interface LoadedModel {
   readonly batchSizeFixed?: number | undefined;
   /** Forms of payload that its pre-processor reads; undefined: any. */
   readonly forms?: readonly string[] | undefined;
+  /** How payloads and responses lie on its tensors; undefined where it has none. */
+  readonly layout?: ModelLayout | undefined;
+}
+
+/** What a payload and a response of a model are made of. */
+export interface ModelLayout
+  extends Pick<ModelPipeline, 'inputs' | 'outputNames' | 'responseNumber'> {
+  /** False where inputs and outputs have no batch axis. */
+  readonly hasBatchAxis: boolean;
 }
 
 /** What does not change while the node lives, gathered once. */

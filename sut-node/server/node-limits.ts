@@ -17,6 +17,9 @@ export const CALLS_PER_CONNECTION_MAX = 64;
 /** Infer calls of all connections, opened or not: more only where closed connections are not yet cleaned up. */
 export const INFER_CALLS_MAX: number = CALLS_PER_CONNECTION_MAX * CONNECTIONS_MAX;
 
+/** ModelStreamInfer calls that are open at once, of all connections: each may hold a message that is not whole. */
+export const OIP_STREAMS_MAX = 32;
+
 /** Watch calls of grpc.health.v1, of all connections: one for each of {@link CONNECTIONS_MAX}. */
 export const WATCH_CALLS_MAX = 256;
 

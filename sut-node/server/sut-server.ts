@@ -10,6 +10,7 @@ import { ConnectionGuard } from './connection-guard.ts';
 import { DecoupledSocket } from './decoupled-socket.ts';
 import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
 import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
+import { RequestBytes } from './request-bytes.ts';
 import { closeServers, listenOn } from './server-port.ts';
 import { readServerSecurity, type ServerTls } from './server-security.ts';
 import type { SideService } from './side-service.ts';
@@ -65,7 +66,10 @@ export async function startSutServer(
 ): Promise<SutServer> {
   const { tls, token } = readServerSecurity(settings);
   const grpcServer = new Server({
-    'grpc.max_receive_message_length': receiveBytesMax(settings),
+    // Requests with samples have a limit of their own; Infer has the smaller one whatever is said here.
+    'grpc.max_receive_message_length': settings.hasOip
+      ? settings.messageBytesMax
+      : receiveBytesMax(settings),
     'grpc.max_send_message_length': settings.messageBytesMax,
     'grpc.max_concurrent_streams': CALLS_PER_CONNECTION_MAX,
     'grpc.keepalive_time_ms': KEEPALIVE_TIME_MS,
@@ -85,7 +89,10 @@ export async function startSutServer(
   const onRefused = (reason: CallRefusal): void => {
     refusedCounts.set(reason, (refusedCounts.get(reason) ?? 0) + 1);
   };
-  gateCalls(http2Server, { token, firstMessageMs, guard, ruleOf: callRule, onRefused });
+  const requests = settings.hasOip
+    ? new RequestBytes(settings.messageBytesMax, settings.queueBytesMax)
+    : undefined;
+  gateCalls(http2Server, { token, firstMessageMs, guard, ruleOf: callRule, requests, onRefused });
   const serve = (socket: Socket): void =>
     injector.injectConnection(
       hasLargeResponses ? new DecoupledSocket(socket, UNREAD_TIMEOUT_MS) : socket,

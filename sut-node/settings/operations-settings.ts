@@ -15,6 +15,8 @@ export interface OperationsSettings {
   readonly drainTimeoutNs: number;
   /** Whether gRPC server reflection is served. */
   readonly hasReflection: boolean;
+  /** Whether the Open Inference Protocol is served. */
+  readonly hasOip: boolean;
   /** Whether DescribeSystem tells what machine the node runs on. */
   readonly tellsSystemFacts: boolean;
   /** Whether TestLink is served. */
@@ -29,6 +31,7 @@ export interface OperationsSettings {
 export const OPERATIONS_OPTIONS: {
   readonly drainTimeout: Setting<number>;
   readonly reflection: Setting<'on' | 'off'>;
+  readonly oip: Setting<'on' | 'off'>;
   readonly systemFacts: Setting<'shared' | 'withheld'>;
   readonly linkTest: Setting<'allowed' | 'refused'>;
   readonly healthListen: Setting<{ host: string; port: number } | undefined>;
@@ -40,6 +43,9 @@ export const OPERATIONS_OPTIONS: {
 } = {
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
   reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
+    fallback: 'on',
+  }),
+  oip: choice(['on', 'off'], 'the Open Inference Protocol on the same port, for any client of it', {
     fallback: 'on',
   }),
   systemFacts: choice(
@@ -79,6 +85,7 @@ export function toOperationsSettings(
   return {
     drainTimeoutNs: values.drainTimeout,
     hasReflection: values.reflection === 'on',
+    hasOip: values.oip === 'on',
     tellsSystemFacts: values.systemFacts === 'shared',
     allowsLinkTest: values.linkTest === 'allowed',
     healthListen: values.healthListen,

@@ -71,6 +71,8 @@ function ofSutNode(): Registry {
       ...{ waitingSamples: 0, outstandingSamples: 0, outstandingBytes: 0 },
       ...{ creditSamples: 0, creditBytes: 0 },
     }),
+    oipRequests: () => new Map([['ok', 5]]),
+    oipStreamCount: () => 0,
     streamCount: () => 0,
     connectionCount: () => 0,
     refusedCalls: () => new Map(CALL_REFUSALS.map((reason) => [reason, 0])),

@@ -48,6 +48,7 @@ export const TEST_SETTINGS: SutSettings = {
   responseCompression: 'identity',
   drainTimeoutNs: 10e9,
   hasReflection: true,
+  hasOip: true,
   tellsSystemFacts: true,
   allowsLinkTest: true,
   healthListen: undefined,

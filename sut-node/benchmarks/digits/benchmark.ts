@@ -45,6 +45,7 @@ export const benchmark: SutBenchmark = {
     checkModelFits(model, 'the benchmark digits', EXPECTED);
     return {
       ...EXPECTED,
+      responseNumber: 'int32',
       forms: ['jpeg', 'raw'],
       tensorForms: [],
       checkTensor: () => {

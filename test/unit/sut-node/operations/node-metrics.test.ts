@@ -47,6 +47,8 @@ function scene() {
       creditSamples: 8,
       creditBytes: 900,
     }),
+    oipRequests: () => new Map([['ok', 5]]),
+    oipStreamCount: () => 0,
     streamCount: () => 1,
     connectionCount: () => 2,
     refusedCalls: () => new Map([['token', 9]]),

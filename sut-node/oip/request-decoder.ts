@@ -1,0 +1,164 @@
+import { type Halves, readVarint } from '../../shared/oip/typed-integers.ts';
+import { malformed, ProtoReader } from '../../shared/wire/proto-reader.ts';
+
+/**
+ * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is
+ * bounded. Numbers as in proto/inference/open_inference.proto. Parameters are not read: none changes what is answered.
+ */
+
+/** A tensor as it stands in a request. */
+export interface RequestInput {
+  readonly name: string;
+  readonly datatype: string;
+  /** As sent: may be negative, or too large for anything. */
+  readonly shape: readonly number[];
+  /** Encoded InferTensorContents; empty where there are none. */
+  readonly contents: Uint8Array;
+}
+
+/** A request as it came. */
+export interface InferRequest {
+  readonly modelName: string;
+  readonly modelVersion: string;
+  readonly id: string;
+  readonly inputs: readonly RequestInput[];
+  /** Names of the outputs that are asked for; none: all. */
+  readonly outputNames: readonly string[];
+  readonly rawContents: readonly Uint8Array[];
+}
+
+/** Inputs, outputs and raw contents of a request: more than a model has that one file describes. */
+const TENSORS_MAX = 256;
+
+/** Axes of a tensor. */
+const AXES_MAX = 32;
+
+const REQUEST = {
+  modelName: (1 << 3) | 2,
+  modelVersion: (2 << 3) | 2,
+  id: (3 << 3) | 2,
+  inputs: (5 << 3) | 2,
+  outputs: (6 << 3) | 2,
+  rawContents: (7 << 3) | 2,
+} as const;
+
+const INPUT = {
+  name: (1 << 3) | 2,
+  datatype: (2 << 3) | 2,
+  shape: 3 << 3,
+  shapePacked: (3 << 3) | 2,
+  contents: (5 << 3) | 2,
+} as const;
+
+const OUTPUT_NAME = (1 << 3) | 2;
+
+const NOTHING: Uint8Array = new Uint8Array(0);
+
+/**
+ * Decodes a request. Contents are views into `message`.
+ * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed bytes, and for more tensors or axes than anything has.
+ */
+export function decodeInferRequest(message: Uint8Array): InferRequest {
+  const reader = new ProtoReader(message);
+  let modelName = '';
+  let modelVersion = '';
+  let id = '';
+  const inputs: RequestInput[] = [];
+  const outputNames: string[] = [];
+  const rawContents: Uint8Array[] = [];
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    switch (tag) {
+      case REQUEST.modelName:
+        modelName = reader.string();
+        break;
+      case REQUEST.modelVersion:
+        modelVersion = reader.string();
+        break;
+      case REQUEST.id:
+        id = reader.string();
+        break;
+      case REQUEST.inputs:
+        checkCount('inputs', inputs);
+        inputs.push(decodeInput(reader.bytes()));
+        break;
+      case REQUEST.outputs:
+        checkCount('outputs', outputNames);
+        outputNames.push(decodeOutputName(reader.message()));
+        break;
+      case REQUEST.rawContents:
+        checkCount('raw_input_contents', rawContents);
+        rawContents.push(reader.bytes());
+        break;
+      default:
+        reader.skip(tag % 8);
+    }
+  }
+  return { modelName, modelVersion, id, inputs, outputNames, rawContents };
+}
+
+function checkCount(what: string, list: readonly unknown[]): void {
+  if (list.length < TENSORS_MAX) return;
+  throw malformed(`more than ${TENSORS_MAX} ${what}`);
+}
+
+function decodeInput(bytes: Uint8Array): RequestInput {
+  const reader = new ProtoReader(bytes);
+  let name = '';
+  let datatype = '';
+  let contents = NOTHING;
+  const shape: number[] = [];
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    switch (tag) {
+      case INPUT.name:
+        name = reader.string();
+        break;
+      case INPUT.datatype:
+        datatype = reader.string();
+        break;
+      case INPUT.shape: {
+        const begin = reader.position;
+        reader.skip(0);
+        readAxes(bytes.subarray(begin, reader.position), shape);
+        break;
+      }
+      case INPUT.shapePacked:
+        readAxes(reader.bytes(), shape);
+        break;
+      case INPUT.contents: {
+        const piece = reader.bytes();
+        // Two of them are one, as protobuf has it.
+        contents = contents.length === 0 ? piece : Buffer.concat([contents, piece]);
+        break;
+      }
+      default:
+        reader.skip(tag % 8);
+    }
+  }
+  return { name, datatype, shape, contents };
+}
+
+/** Appends numbers of 64 bits with a sign; those beyond 2^53 become the nearest that there is. */
+function readAxes(run: Uint8Array, into: number[]): void {
+  if (run.length > 0 && (run[run.length - 1] as number) >= 0x80) {
+    throw malformed('a number is cut off');
+  }
+  const halves: Halves = { low: 0, high: 0 };
+  let position = 0;
+  while (position < run.length) {
+    if (into.length >= AXES_MAX) throw malformed(`a shape has more than ${AXES_MAX} axes`);
+    position = readVarint(run, position, halves);
+    into.push(halves.high * 2 ** 32 + (halves.low >>> 0));
+  }
+}
+
+function decodeOutputName(reader: ProtoReader): string {
+  let name = '';
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === OUTPUT_NAME) name = reader.string();
+    else reader.skip(tag % 8);
+  }
+  return name;
+}

@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { credentials, status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
+import { ask } from '../support/infer-client.ts';
+import { OipTestClient, rawRequest } from '../support/oip-client.ts';
+import { echo, echoNode, slowNode } from '../support/oip-nodes.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
+import { NO_DELAY, openStream, RAW_OPEN } from '../support/test-sut-node.ts';
+
+// Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
+// Method: real nodes, a client made of the .proto file by grpc-js.
+
+describe('the Open Inference Protocol of a SUT node', () => {
+  it('answers what it has and takes no more while it shuts down', async () => {
+    const node = await slowNode(300e6);
+    const client = new OipTestClient(node.address);
+    const request = rawRequest('delay', { datatype: 'UINT8', shape: [1, 1], raw: Buffer.alloc(1) });
+    const waiting = client.infer(request);
+    const stream = client.stream();
+    stream.send({ ...request, id: 's' });
+    const native = await openStream(node, { ...RAW_OPEN, benchmark: 'delay' });
+    await expect
+      .poll(async () => (await ask(node.address, 'Ready', { benchmark: 'delay' })).ready)
+      .toBe(true);
+    const stopped = node.stop();
+    const late = await client.refusal(request);
+    expect(late).toMatchObject({ code: status.UNAVAILABLE });
+    expect(late.details).toMatch(/shutting down/);
+    expect((await waiting).outputs).toHaveLength(1);
+    expect((await stream.received(1))[0]?.inferResponse?.id).toBe('s');
+    expect(await stream.ended).toMatchObject({ code: status.UNAVAILABLE });
+    await stopped;
+    expect(node.isDrained).toBe(true);
+    await native.ended;
+  });
+
+  it('drops what nobody waits for any more', async () => {
+    const node = await slowNode(150e6, {
+      delay: { ...NO_DELAY, model: { kind: 'fixed', ns: 150e6 }, concurrency: 1 },
+    });
+    const client = new OipTestClient(node.address);
+    const request = rawRequest('delay', { datatype: 'UINT8', shape: [1, 1], raw: Buffer.alloc(1) });
+    const first = client.infer(request);
+    const late = await client.refusal(request, { deadline: Date.now() + 60 });
+    expect(late.code).toBe(status.DEADLINE_EXCEEDED);
+    const beganAt = performance.now();
+    await first;
+    await client.infer(request);
+    // The one in between is not served.
+    expect(performance.now() - beganAt).toBeLessThan(400);
+  });
+
+  it('is full at its queue’s limit, and streams wait instead', async () => {
+    const node = await slowNode(100e6, { queueSamplesMax: 64 });
+    const client = new OipTestClient(node.address);
+    const rows = (count: number, id = ''): ModelInferRequest =>
+      rawRequest(
+        'delay',
+        { datatype: 'UINT8', shape: [count, 1], raw: Buffer.alloc(count) },
+        { id },
+      );
+    const most = client.infer(rows(60));
+    const stream = client.stream();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    for (let i = 0; i < 3; i += 1) stream.send(rows(40, `${i}`));
+    const full = await client.refusal(rows(40));
+    expect(full).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    expect(full.details).toMatch(/no room for 40 samples.*hold 60 samples/);
+    expect((await most).outputs[0]?.shape[0]).toBe(60);
+    stream.halfClose();
+    expect(await stream.ended).toMatchObject({ code: status.OK });
+    expect(stream.answers.map(({ errorMessage }) => errorMessage)).toEqual(['', '', '']);
+    const never = await client.refusal(rows(65));
+    expect(never).toMatchObject({ code: status.INVALID_ARGUMENT });
+    expect(never.details).toMatch(/has 65 samples; a request may have 64/);
+  });
+
+  it('takes messages as large as its settings say, and refuses larger ones', async () => {
+    const node = await echoNode({ messageBytesMax: 8 * 2 ** 20, sampleBytesMax: 8 * 2 ** 20 });
+    const client = new OipTestClient(node.address);
+    const large = Buffer.alloc(6 * 2 ** 20, 7);
+    const answer = await client.infer(echo(large));
+    expect(answer.rawOutputContents[0]?.equals(large)).toBe(true);
+    const refused = await client.refusal(echo(Buffer.alloc(9 * 2 ** 20)));
+    expect(refused.code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(await client.ask('ServerLive')).toEqual({ live: true });
+  });
+
+  it('is refused a token as everybody is, and leaves the service out where it is off', async () => {
+    const tokenFile = join(tempFolder(), 'token');
+    writeFileSync(tokenFile, '0123456789abcdef0123456789abcdef\n');
+    const node = await echoNode({ tokenFile });
+    const stranger = new OipTestClient(node.address);
+    expect(await stranger.refusal(echo(Buffer.from('a')))).toMatchObject({
+      code: status.UNAUTHENTICATED,
+    });
+    await expect(stranger.ask('ServerLive')).rejects.toMatchObject({
+      code: status.UNAUTHENTICATED,
+    });
+    const friend = new OipTestClient(node.address, { token: '0123456789abcdef0123456789abcdef' });
+    expect((await friend.infer(echo(Buffer.from('a')))).rawOutputContents).toHaveLength(1);
+
+    const without = await echoNode({ hasOip: false });
+    const refusal = new OipTestClient(without.address).refusal(echo(Buffer.from('a')));
+    expect(await refusal).toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+
+  it.skipIf(!HAS_OPENSSL)('asks for client certificates where it is told to', async () => {
+    const files = new TestCertificates();
+    const tls = { tlsCert: files.node.cert, tlsKey: files.node.key, tlsClientCa: files.ca };
+    const node = await echoNode(tls);
+    const ca = readFileSync(files.ca);
+    const known = credentials.createSsl(
+      ca,
+      readFileSync(files.client.key),
+      readFileSync(files.client.cert),
+    );
+    const client = new OipTestClient(node.address, { channel: known });
+    expect(String((await client.infer(echo(Buffer.from('hi')))).rawOutputContents[0])).toBe('hi');
+    const stranger = new OipTestClient(node.address, { channel: credentials.createSsl(ca) });
+    expect((await stranger.refusal(echo(Buffer.from('hi')))).code).toBe(status.UNAVAILABLE);
+  });
+});
