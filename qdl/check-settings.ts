@@ -33,9 +33,39 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
         'some would do nothing; add --streams',
     );
   }
+  if (settings.oip !== undefined) {
+    checkOipSettings(settings);
+    if (settings.oip.plan?.method !== 'stream') return;
+  }
   if (connectionsPerNode > streamsPerNode) {
     throw invalid(
       `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry nothing`,
+    );
+  }
+}
+
+/**
+ * Of a server of the Open Inference Protocol: what has no meaning there is refused, not ignored. Streams and
+ * connections are looked at once the method is known.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+function checkOipSettings({ oip, ...settings }: DispatchSettings): void {
+  const { streamsPerNode, channelThreads, encoding } = settings;
+  if (channelThreads > 0) {
+    throw invalid(
+      `--channel-threads ${channelThreads} is for longhaul's own protocol; requests of the Open Inference Protocol ` +
+        "leave from LoadGen's thread, use --channel-threads 0",
+    );
+  }
+  if (encoding.compression !== 'identity') {
+    throw invalid(
+      `samples cannot be compressed (${encoding.compression}) for the Open Inference Protocol, which has no field that ` +
+        'says so; use --compression identity',
+    );
+  }
+  if (oip?.plan?.method === 'unary' && streamsPerNode > 1) {
+    throw invalid(
+      `--streams ${streamsPerNode} is for --oip-method stream; calls of their own share connections: use --connections`,
     );
   }
 }

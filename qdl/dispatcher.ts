@@ -1,5 +1,5 @@
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
-import type { Query, ResponseSink } from '../shared/domain/system-under-test.ts';
+import type { Query, ResponseSink, SampleFailure } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
 import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
@@ -129,14 +129,21 @@ export class Dispatcher implements ChannelEvents {
       this.#complete(channel, sample, atNs);
     }
     for (const { id, code, text } of responses.failed) {
-      ledger.failedCount += 1;
-      const failure = {
-        code: failureWord(code),
-        text: `SUT node ${channel.place.address}: ${text}`,
-      };
-      sink.fail(channel.releaseId(id), failure);
+      this.#fail(channel, id, { code: failureWord(code), text });
     }
     this.#dispatch(true);
+  }
+
+  onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
+    if (this.#isStopped) return;
+    this.#fail(channel, wireId, failure);
+    this.#dispatch(true);
+  }
+
+  #fail(channel: DispatchChannel, wireId: number, { code, text }: SampleFailure): void {
+    this.#ledgerOf(channel).failedCount += 1;
+    const ofNode = `SUT node ${channel.place.address}: ${text}`;
+    this.#parts.sink.fail(channel.releaseId(wireId), { code, text: ofNode });
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */

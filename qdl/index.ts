@@ -3,6 +3,7 @@ import type { NameCall } from '../shared/evidence/network-evidence.ts';
 import type { DispatchSettings } from './dispatch-settings.ts';
 import { NativeDispatchLibrary } from './native-dispatch-library.ts';
 import { askNativeNames } from './native-names.ts';
+import { OipDispatchLibrary } from './oip/oip-dispatch-library.ts';
 import { askOipNames } from './oip/oip-names.ts';
 import type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 
@@ -31,7 +32,9 @@ export function createQueryDispatchLibrary(
   settings: DispatchSettings,
   payloads: SamplePayloads,
 ): QueryDispatchLibrary {
-  return new NativeDispatchLibrary(settings, payloads);
+  const { oip } = settings;
+  if (oip === undefined) return new NativeDispatchLibrary(settings, payloads);
+  return new OipDispatchLibrary(settings, oip, payloads);
 }
 
 /**

@@ -63,7 +63,10 @@ export function ownRateOf(arrivals: OtherArrivals): number | undefined {
   const end = ownEndOf(arrivals);
   if (end === undefined) return undefined;
   // All at one instant: as if it had taken a second.
-  return end.durationNs === 0 ? end.queries : (end.queries * 1e9) / end.durationNs;
+  if (end.durationNs === 0) return end.queries;
+  // A trace ends with its last query: there is one interval less than there are queries.
+  const intervals = arrivals.kind === 'trace' ? end.queries - 1 : end.queries;
+  return (intervals * 1e9) / end.durationNs;
 }
 
 /** A rate as it is written: `100`, or `10-100` where it changes evenly. */

@@ -13,10 +13,16 @@ import type { Terminal } from '../../shared/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { openTensorDataSet } from '../oip/data/open-tensor-data-set.ts';
+import type { NamedTensor } from '../oip/data/tensor-data-set.ts';
 import { findRequest, type RequestWay, requestWays } from '../oip/find-request.ts';
 import type { OipAsked } from '../oip/oip-asked.ts';
-import { type RequestLayout, requestLayout, requestPlan } from '../oip/request-layout.ts';
-import { benchmarkTensors, fileTensors, sampleBytes } from '../oip/sample-source.ts';
+import {
+  layoutOfSample,
+  type RequestLayout,
+  requestLayout,
+  requestPlan,
+} from '../oip/request-layout.ts';
+import { benchmarkTensors, fileTensors } from '../oip/sample-source.ts';
 import { type SampleTensors, wireDataSet, wirePayload } from '../oip/wire-data-set.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -60,32 +66,30 @@ export async function prepareOip(
   terminal.clear();
   const layout = layoutOf(plan, asked, facts);
   const encoded = withEncoding(plan, layout);
-  const isFixed = layout.inputs.every((input) => sampleBytes(input) !== undefined);
+  const trial = { plan: encoded, asked, facts, orAbort };
   // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
-  const canTryZeros = isFixed && (asked.data === undefined || isMadeUp(asked));
-  const early = canTryZeros
-    ? await tryRequest(encoded, asked, { facts, layout, isUniform: true }, zeros, orAbort)
+  const early = canTryZeros(asked, layout)
+    ? await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) })
     : undefined;
   const samples = await orAbort(openSamples(encoded, asked, layout, doors.onProgress));
-  const { isUniform, sampleTensors, dataSet } = samples;
-  const first = async (): ReturnType<SampleTensors> => sampleTensors(0, encoded.encoding.form);
   const found =
-    early ?? (await tryRequest(encoded, asked, { facts, layout, isUniform }, first, orAbort));
+    early ?? (await tryRequest(trial, await orAbort(firstOf(encoded, layout, samples))));
   checkResponse(layout, facts, found.trials);
   return {
-    plan: withRequest(encoded, facts, found),
-    dataSet: wireDataSet(dataSet, {
+    plan: withRequest(encoded, found),
+    dataSet: wireDataSet(samples.dataSet, {
       plan: found.request,
       contents: found.contents,
-      sampleTensors,
+      sampleTensors: samples.sampleTensors,
       responseClass: layout.responseClass,
       responseTensor: plan.rules.responseTensor,
     }),
   };
 }
 
-function isMadeUp({ data }: OipAsked): boolean {
-  return data?.kind === 'random' || data?.kind === 'zeros';
+function canTryZeros({ data }: OipAsked, { inputs }: RequestLayout): boolean {
+  const isMadeUp = data === undefined || data.kind === 'random' || data.kind === 'zeros';
+  return isMadeUp && inputs.every(({ sampleBytes }) => sampleBytes !== undefined);
 }
 
 function layoutOf(
@@ -137,10 +141,9 @@ async function openSamples(
   const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
   const dataSet = await openDataSet(options);
   const [input] = inputs;
-  const isUniform = inputs.every((one) => sampleBytes(one) !== undefined);
   return {
     dataSet,
-    isUniform,
+    isUniform: inputs.every(({ sampleBytes }) => sampleBytes !== undefined),
     sampleTensors:
       rules.sampleTensors === undefined || input === undefined
         ? fileTensors(dataSet, inputs)
@@ -148,11 +151,33 @@ async function openSamples(
   };
 }
 
-/** What a request is tried with. */
-interface TriedWith {
+/** What all trials of a run share. */
+interface TrialParts {
+  readonly plan: RunPlan;
+  readonly asked: OipAsked;
   readonly facts: readonly OipModelFacts[];
+  readonly orAbort: PrepareDoors['orAbort'];
+}
+
+/** What a request is tried with. */
+interface TrialSample {
   readonly layout: RequestLayout;
   readonly isUniform: boolean;
+  readonly sample: readonly NamedTensor[];
+}
+
+function zerosOf({ inputs }: RequestLayout): NamedTensor[] {
+  return inputs.map((input) => ({ ...input, raw: new Uint8Array(input.sampleBytes ?? 0) }));
+}
+
+/** The first sample; where all are alike, the layout is its own. */
+async function firstOf(
+  { encoding }: RunPlan,
+  layout: RequestLayout,
+  { sampleTensors, isUniform }: OpenedSamples,
+): Promise<TrialSample> {
+  const sample = await sampleTensors(0, encoding.form);
+  return { isUniform, sample, layout: isUniform ? layoutOfSample(layout, sample) : layout };
 }
 
 /** The requests of the run, as all servers took one. */
@@ -164,14 +189,9 @@ interface FoundPlan {
   readonly notes: readonly string[];
 }
 
-type MakeSample = (layout: RequestLayout) => ReturnType<SampleTensors>;
-
 async function tryRequest(
-  plan: RunPlan,
-  asked: OipAsked,
-  { facts, layout, isUniform }: TriedWith,
-  makeSample: MakeSample,
-  orAbort: PrepareDoors['orAbort'],
+  { plan, asked, facts, orAbort }: TrialParts,
+  { layout, isUniform, sample }: TrialSample,
 ): Promise<FoundPlan> {
   const { dispatch } = plan;
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
@@ -186,7 +206,6 @@ async function tryRequest(
   const possible = ways.filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
   );
-  const sample = await orAbort(makeSample(layout));
   const found = await orAbort(
     findRequest(possible, (way) => {
       const request = planOf(way);
@@ -196,10 +215,6 @@ async function tryRequest(
   );
   return { ...found, request: planOf(found) };
 }
-
-/** A sample of zeros, of inputs whose sizes are known. */
-const zeros: MakeSample = async ({ inputs }) =>
-  inputs.map((input) => ({ ...input, raw: new Uint8Array(sampleBytes(input) ?? 0) }));
 
 /** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
 function checkResponse(
@@ -219,11 +234,11 @@ function checkResponse(
   );
 }
 
-function withRequest(plan: RunPlan, facts: readonly OipModelFacts[], found: FoundPlan): RunPlan {
+function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
   const { dispatch } = plan;
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // As in tryRequest.
   const notes = [
-    requestNote(facts, found),
+    requestNote(found),
     ...found.notes.map((note) => `before the run a request was refused: ${note}`),
   ];
   return {
@@ -235,18 +250,11 @@ function withRequest(plan: RunPlan, facts: readonly OipModelFacts[], found: Foun
   };
 }
 
-/** Who was asked, and how. */
-function requestNote(
-  facts: readonly OipModelFacts[],
-  { request, contents }: Pick<FoundPlan, 'request' | 'contents'>,
-): string {
-  const servers = [
-    ...new Set(facts.map(({ server }) => `${server.name} ${server.version}`.trim() || 'no name')),
-  ].join(', ');
-  const { model, method, samplesPerRequest } = request;
-  const version = model.version === '' ? '' : ` version ${model.version}`;
+/** How samples travelled; who was asked, the evidence of the run tells. */
+function requestNote({ request, contents }: Pick<FoundPlan, 'request' | 'contents'>): string {
+  const { method, samplesPerRequest } = request;
   const how = method === 'stream' ? 'on ModelStreamInfer streams' : 'by ModelInfer calls';
   const batch =
     samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query in a request`;
-  return `the nodes speak the Open Inference Protocol (${servers}): model ${model.name}${version}, ${how}, ${contents} contents${batch}`;
+  return `queries went by the Open Inference Protocol, ${how}, ${contents} contents${batch}`;
 }

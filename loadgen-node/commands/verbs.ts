@@ -76,6 +76,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     about: 'ask SUT nodes for their names: one round trip to each',
     load: async () => (await import('./name.ts')).nameCommand(),
   },
+  probe: {
+    about: 'show the models of a server of the Open Inference Protocol, and a run for each',
+    load: async () => (await import('./probe.ts')).probeCommand(),
+  },
   health: {
     about: 'ask servers by grpc.health.v1 whether they serve, or wait until they do',
     load: async (code) => (await import('./health.ts')).healthCommand(code),

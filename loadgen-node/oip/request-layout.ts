@@ -5,6 +5,7 @@ import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipMethod, OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { OipTensor } from '../../shared/oip/tensors.ts';
 import { hasBatchAxis, requireBatch } from './batch-axis.ts';
+import type { NamedTensor } from './data/tensor-data-set.ts';
 import { fitEncoding } from './fit-encoding.ts';
 import type { OipAsked } from './oip-asked.ts';
 import { resolveInputs } from './resolve-inputs.ts';
@@ -12,10 +13,16 @@ import { type ResponseClass, responseClass } from './response-class.ts';
 import { sampleBytes } from './sample-source.ts';
 import { tensorsText } from './tensor-text.ts';
 
+/** An input of one sample. */
+export interface SampleInput extends OipTensor {
+  /** Raw bytes; undefined where samples bring their own lengths. */
+  readonly sampleBytes: number | undefined;
+}
+
 /** What samples and responses of a run are to a model. */
 export interface RequestLayout {
-  /** Of one sample; axes may be free where samples bring their own lengths. */
-  readonly inputs: readonly OipTensor[];
+  /** Axes may be free where samples bring their own lengths. */
+  readonly inputs: readonly SampleInput[];
   readonly hasBatchAxis: boolean;
   readonly outputs: readonly OipTensor[];
   /** Encoding of the benchmark's samples; undefined where they are no benchmark's. */
@@ -54,7 +61,7 @@ export function requestLayout(
     ? responseClass(rules, responseTensor, facts.outputs, fitted.hasBatchAxis)
     : undefined;
   return {
-    inputs: [withLength(fitted.input, payloadBytes)],
+    inputs: [withBytes(withLength(fitted.input, payloadBytes))],
     hasBatchAxis: fitted.hasBatchAxis,
     outputs: found === undefined ? facts.outputs : [found.output],
     encodingName: fitted.encodingName,
@@ -69,12 +76,28 @@ function modelLayout(
 ): RequestLayout {
   const hasBatch = hasBatchAxis(facts);
   return {
-    inputs: resolveInputs(facts.inputs, inputShapes, hasBatch),
+    inputs: resolveInputs(facts.inputs, inputShapes, hasBatch).map(withBytes),
     hasBatchAxis: hasBatch,
     outputs: facts.outputs,
     encodingName: undefined,
     responseClass: undefined,
   };
+}
+
+function withBytes(input: OipTensor): SampleInput {
+  return { ...input, sampleBytes: sampleBytes(input) };
+}
+
+/** The layout of samples that all are like this one. */
+export function layoutOfSample(
+  layout: RequestLayout,
+  sample: readonly NamedTensor[],
+): RequestLayout {
+  const inputs = sample.map(({ name, datatype, shape, raw }) => ({
+    ...{ name, datatype, shape },
+    sampleBytes: raw.length,
+  }));
+  return { ...layout, inputs };
 }
 
 /** One free axis of bytes is as long as the payload. */
@@ -101,13 +124,16 @@ export interface RequestChoice {
  */
 export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRequestPlan {
   const { model, method, contents, samplesPerRequest, isUniform } = choice;
-  const sizes = layout.inputs.map(sampleBytes);
-  const isPlain = isUniform && contents === 'raw' && sizes.every((bytes) => bytes !== undefined);
+  const { inputs } = layout;
+  const isPlain =
+    isUniform &&
+    contents === 'raw' &&
+    inputs.every(({ sampleBytes: bytes }) => bytes !== undefined);
   if (!isPlain && samplesPerRequest > 1) {
     const why =
       contents === 'typed'
         ? 'typed contents are encoded for each sample'
-        : `samples differ in their lengths (${tensorsText(layout.inputs)})`;
+        : `samples differ in their lengths (${tensorsText(inputs)})`;
     throw new MlperfError(
       'ERR_CONFIG_INVALID',
       `--oip-batch ${samplesPerRequest}: ${why}, so a request has one sample`,
@@ -118,10 +144,10 @@ export function requestPlan(layout: RequestLayout, choice: RequestChoice): OipRe
     method,
     payloadForm: isPlain ? 'tensors' : 'fields',
     inputs: isPlain
-      ? layout.inputs.map(({ name, datatype, shape }, i) => ({
+      ? inputs.map(({ name, datatype, shape, sampleBytes: bytes }) => ({
           ...{ name, datatype },
           sampleShape: shape,
-          sampleBytes: sizes[i] as number, // Checked above.
+          sampleBytes: bytes as number, // Checked above.
         }))
       : [],
     hasBatchAxis: layout.hasBatchAxis,

@@ -186,6 +186,7 @@ const loadTest = z.strictObject({
         p50Ns: ns.nullable().describe('of the queries that were due in the step'),
         p99Ns: ns.nullable(),
         maxNs: ns.nullable(),
+        lagP99Ns: ns.nullable().describe("issued - scheduled: LoadGen's own lateness"),
         lost: z.number(),
         isKeptUp: z
           .boolean()

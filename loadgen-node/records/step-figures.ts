@@ -22,6 +22,8 @@ export interface StepFigures {
   readonly p50Ns: number | null;
   readonly p99Ns: number | null;
   readonly maxNs: number | null;
+  /** p99 of issued - scheduled of those queries: LoadGen's own lateness. */
+  readonly lagP99Ns: number | null;
   /** Queries that were due in it and never completed. */
   readonly lost: number;
   /** True: nothing was lost, and at least 95 % of what was due was completed while the step lasted; null: nothing was due. */
@@ -30,16 +32,16 @@ export interface StepFigures {
 
 /** Figures of each step by the records of its queries (Server: one sample each). */
 export function stepFigures(records: SampleRecords, steps: readonly RateStep[]): StepFigures[] {
-  const { rowCount, scheduledNs, completedNs } = records;
+  const { rowCount, scheduledNs, issuedNs, completedNs } = records;
   const ends = endsOf(steps);
   const latencies = steps.map((): number[] => []);
+  const lags = steps.map((): number[] => []);
   const completed = new Float64Array(steps.length);
-  const due = new Float64Array(steps.length);
   for (let row = 0; row < rowCount; row += 1) {
     const scheduled = scheduledNs[row] as number;
     const done = completedNs[row] as number;
     const step = stepAt(ends, scheduled);
-    due[step] = (due[step] as number) + 1;
+    lags[step]?.push((issuedNs[row] as number) - scheduled);
     if (Number.isNaN(done)) continue;
     latencies[step]?.push(done - scheduled);
     // What comes after the last step was completed in none.
@@ -49,7 +51,8 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
   return steps.map((step, i) => {
     const seconds = step.durationNs / 1e9;
     const sorted = Float64Array.from(latencies[i] ?? []).sort();
-    const dueQueries = due[i] as number;
+    const sortedLags = Float64Array.from(lags[i] ?? []).sort();
+    const dueQueries = sortedLags.length;
     const lost = dueQueries - sorted.length;
     return {
       rate: rateText(step),
@@ -59,9 +62,10 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
       dueQueries,
       dueQps: dueQueries / seconds,
       completedQps: (completed[i] as number) / seconds,
-      p50Ns: sorted.length === 0 ? null : percentileOf(sorted, 0.5),
-      p99Ns: sorted.length === 0 ? null : percentileOf(sorted, 0.99),
+      p50Ns: percentileIn(sorted, 0.5),
+      p99Ns: percentileIn(sorted, 0.99),
       maxNs: sorted.at(-1) ?? null,
+      lagP99Ns: percentileIn(sortedLags, 0.99),
       lost,
       isKeptUp:
         dueQueries === 0
@@ -69,6 +73,10 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
           : lost === 0 && (completed[i] as number) >= KEPT_UP_SHARE * dueQueries,
     };
   });
+}
+
+function percentileIn(sortedNs: Float64Array, percentile: number): number | null {
+  return sortedNs.length === 0 ? null : percentileOf(sortedNs, percentile);
 }
 
 /** When each step ends, in ns since the start. */

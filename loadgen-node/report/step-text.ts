@@ -10,18 +10,19 @@ export const STEP_TITLES: readonly string[] = [
   'p50',
   'p99',
   'largest',
+  'lag p99',
   'lost',
 ];
 
 /** One step as cells of a table, in the order of {@link STEP_TITLES}. */
 export function stepCells(step: StepFigures): string[] {
-  const { rate, fromNs, dueQps, completedQps, p50Ns, p99Ns, maxNs, lost } = step;
+  const { rate, fromNs, dueQps, completedQps, p50Ns, p99Ns, maxNs, lagP99Ns, lost } = step;
   return [
     `${Number((fromNs / 1e9).toFixed(3))} s`,
     rate,
     dueQps.toFixed(2),
     completedQps.toFixed(2),
-    ...[p50Ns, p99Ns, maxNs].map((ns) => (ns === null ? '-' : formatNs(ns))),
+    ...[p50Ns, p99Ns, maxNs, lagP99Ns].map((ns) => (ns === null ? '-' : formatNs(ns))),
     String(lost),
   ];
 }
@@ -45,5 +46,5 @@ export function stepVerdict(steps: readonly StepFigures[]): string {
     step.lost > 0
       ? `${step.lost} of ${step.dueQueries} queries were lost`
       : `${step.dueQps.toFixed(2)} queries/s were due and ${step.completedQps.toFixed(2)} were completed while it lasted`;
-  return `The SUT did not keep up from step ${first + 1} (${step.rate} queries/s) on: ${what}.`;
+  return `Step ${first + 1} (${step.rate} queries/s) is the first that the SUT did not keep up with: ${what}.`;
 }

@@ -1,3 +1,4 @@
+import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { NodeLoad } from '../router/node-load.ts';
@@ -9,6 +10,8 @@ export interface ChannelEvents {
   onRoom(): void;
   /** Responses of one instant. Payloads are valid during the call. */
   onResponses(channel: DispatchChannel, responses: WireResponses): void;
+  /** A sample got no response, for a reason that this end puts into words. */
+  onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
   /** The node says that it is going away; what is outstanding may still be answered. */
   onDraining(channel: DispatchChannel, reason: string): void;
   /** The stream ended before it was closed from this side. Called once; nothing comes after it. */

@@ -1,12 +1,22 @@
+import assert from 'node:assert';
+import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
+import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
+import { OipConnection } from './channel/oip-connections.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
+import type { RequestEvents } from './channel/request-way.ts';
+import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
+import { describeOipModels } from './describe-models.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {
   readonly address: string;
   /** Null: it answered as planned. */
   readonly refusal: {
-    /** gRPC's status; 0: it answered, with what the plan does not fit. In-band errors of a stream are 2 (UNKNOWN). */
+    /** gRPC's status; 0 (OK): it answered, with what does not fit the plan. In-band errors of a stream are 2 (UNKNOWN). */
     readonly code: number;
     /** The server's words, or what is wrong with its answer. */
     readonly details: string;
@@ -18,14 +28,95 @@ export interface OipTrial {
 }
 
 /**
- * Sends each node one request as the run would, untimed, and counts it nowhere.
+ * Sends each node one request as the run would, untimed.
  * @param settings With `oip` and its plan.
  * @param payload Of one sample, in the plan's form.
- * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT`
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
+ *   inference of a model may take long.
  */
 export async function tryOipRequest(
-  _settings: DispatchSettings,
-  _payload: Uint8Array,
+  settings: DispatchSettings,
+  payload: Uint8Array,
 ): Promise<readonly OipTrial[]> {
-  throw new MlperfError('ERR_INTERNAL', 'not there yet');
+  const { oip } = settings;
+  assert(oip?.plan !== undefined, 'a plan of the requests is missing');
+  const { plan, service } = oip;
+  const facts = await describeOipModels(settings);
+  return Promise.all(
+    facts.map((ofNode) => tryNode({ settings, facts: ofNode, plan, service }, payload)),
+  );
+}
+
+/** One node, and what is to be tried there. */
+interface Trial {
+  readonly facts: OipModelFacts;
+  readonly plan: OipRequestPlan;
+  readonly service: string;
+  readonly settings: DispatchSettings;
+}
+
+async function tryNode(
+  { facts, plan, service, settings }: Trial,
+  payload: Uint8Array,
+): Promise<OipTrial> {
+  const { address } = facts;
+  const { readyTimeoutMs, messageBytesMax } = settings;
+  const connection = new OipConnection(address, settings);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await connection.calls.ready;
+    return await new Promise<OipTrial>((resolve, reject) => {
+      const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
+      timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
+      const gatherer = gathererOf(plan, facts, messageBytesMax);
+      const events = new TrialEvents(address, resolve);
+      const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
+      const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
+      way.send(pendingRequest([0], payload.length), encoder.encode(0, [payload]));
+    });
+  } finally {
+    clearTimeout(timer);
+    await connection.calls.close();
+  }
+}
+
+/** What came of the one request. */
+class TrialEvents implements RequestEvents {
+  readonly #address: string;
+  readonly #resolve: (trial: OipTrial) => void;
+
+  /** @param resolve The first call counts. */
+  constructor(address: string, resolve: (trial: OipTrial) => void) {
+    this.#address = address;
+    this.#resolve = resolve;
+  }
+
+  onGathered({ responseCount }: PendingRequest, gathered: Gathered): void {
+    if (gathered.kind === 'more') return;
+    if (gathered.kind === 'failed') {
+      this.#refuse(gathered.status, gathered.text);
+      return;
+    }
+    const responseBytes = gathered.payloads.reduce((sum, { length }) => sum + length, 0);
+    this.#resolve({ address: this.#address, refusal: null, responseBytes, responseCount });
+  }
+
+  onUnavailable(_request: PendingRequest, details: string): void {
+    this.#refuse(status.UNAVAILABLE, details);
+  }
+
+  onRoom(): void {}
+
+  onUnasked(): void {
+    this.#refuse(status.OK, 'the response has the id of another request, or none');
+  }
+
+  onStreamEnd(code: number, details: string): void {
+    this.#refuse(code, details === '' ? 'the server ended the stream' : details);
+  }
+
+  #refuse(code: number, details: string): void {
+    const address = this.#address;
+    this.#resolve({ address, refusal: { code, details }, responseBytes: 0, responseCount: 0 });
+  }
 }

@@ -1,8 +1,8 @@
 """Steps of NVIDIA's tritonclient against one server, for a test.
 
-    triton-client.py ADDRESS STEPS
+    triton-client.py ADDRESS <STEPS
 
-STEPS is a JSON list of {"call": NAME, ...}; each answer is printed as one line of JSON, in their order. A call that
+STEPS is a JSON list of {"call": NAME, ...} on standard input; each answer is printed as one line of JSON, in their order. A call that
 the server refuses prints {"error": {"status", "message"}}. The folder of the client's source is in PYTHONPATH.
 """
 
@@ -161,6 +161,16 @@ def stream(client, step):
     return got
 
 
+def await_model(client, step):
+    """Asks until the model is ready."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not client.is_model_ready(step["model"]):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
 def as_dict(message):
     return MessageToDict(message, preserving_proto_field_name=True, including_default_value_fields=True)
 
@@ -169,6 +179,7 @@ CALLS = {
     "live": lambda client, step: client.is_server_live(),
     "ready": lambda client, step: client.is_server_ready(),
     "model-ready": lambda client, step: client.is_model_ready(step["model"], step.get("version", "")),
+    "await": await_model,
     "server": lambda client, step: as_dict(client.get_server_metadata()),
     "metadata": lambda client, step: as_dict(client.get_model_metadata(step["model"], step.get("version", ""))),
     "config": lambda client, step: as_dict(client.get_model_config(step["model"])),
@@ -182,7 +193,7 @@ CALLS = {
 
 
 def main():
-    address, steps = sys.argv[1], json.loads(sys.argv[2])
+    address, steps = sys.argv[1], json.load(sys.stdin)
     tls = steps.pop(0) if steps and steps[0]["call"] == "tls" else {}
     client = triton.InferenceServerClient(
         address,

@@ -52,6 +52,8 @@ function mirrorOf(folder: string, name: string, types: readonly (typeof TYPES)[n
   return join(folder, `${name}.onnx`);
 }
 
+const TOKEN = 'a-token-of-a-test-that-is-long-enough';
+
 describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
   let client: string;
   let folder: string;
@@ -61,10 +63,17 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
     folder = suiteFolder();
   });
 
-  const start = async (...args: string[]): Promise<SutNodeProcess> => {
+  const start = async (model: string, ...args: string[]): Promise<SutNodeProcess> => {
     const node = await SutNodeProcess.start('sut-a', args);
     onTestFinished(async () => void (await node.stop()));
+    await ready(node, model);
     return node;
+  };
+  /** A node listens before its model is loaded. */
+  const ready = async ({ address }: SutNodeProcess, model: string): Promise<void> => {
+    expect(await tritonClient(client, address, [{ call: 'await', model }])).toEqual([
+      { value: true },
+    ]);
   };
 
   describe('of the digits benchmark', () => {
@@ -72,6 +81,7 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
     beforeAll(async () => {
       if (WHY_NOT !== undefined) return;
       node = await SutNodeProcess.start('sut-a', ['--batch-delay-us-max', '2000']);
+      await ready(node, 'digits');
     });
     afterAll(async () => void (await node?.stop()));
 
@@ -98,7 +108,7 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
         { call: 'index' },
       );
       expect([live, ready, model].map((one) => one?.value)).toEqual([true, true, true]);
-      expect(other).toEqual({ value: false });
+      expect(other?.error?.status).toBe('StatusCode.NOT_FOUND');
       expect(server?.value).toMatchObject({
         name: expect.stringContaining('sut-a'),
         extensions: expect.arrayContaining(['statistics']),
@@ -235,7 +245,13 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
   });
 
   it('gives back tensors of every type, raw and typed, several in one request', async () => {
-    const node = await start('--benchmark', 'custom', '--model', mirrorOf(folder, 'all', TYPES));
+    const node = await start(
+      'all',
+      '--benchmark',
+      'custom',
+      '--model',
+      mirrorOf(folder, 'all', TYPES),
+    );
     const inputs = (types: readonly (typeof TYPES)[number][]) =>
       types.map(([datatype, , values]) => ({
         ...{ name: `in_${datatype}`, datatype, shape: [2, 2], values: [...values, ...values] },
@@ -244,6 +260,7 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
       { call: 'infer', model: 'all', inputs: inputs(TYPES) },
       { call: 'infer', model: 'all', typed: true, inputs: inputs(TYPES.slice(0, 1)) },
     ]);
+    expect(raw?.error).toBeUndefined();
     for (const [datatype, , values] of TYPES) {
       const output = raw?.value.outputs[`out_${datatype}`];
       expect(output).toMatchObject({ datatype, shape: [2, 2] });
@@ -253,11 +270,12 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
     expect(mixed?.error?.status).toBe('StatusCode.INVALID_ARGUMENT');
     const listed = TYPES.filter(([datatype]) => datatype !== 'FP16');
     const typedNode = await start(
-      ...['--benchmark', 'custom', '--model', mirrorOf(folder, 'listed', listed)],
+      ...['listed', '--benchmark', 'custom', '--model', mirrorOf(folder, 'listed', listed)],
     );
     const [typed] = await tritonClient(client, typedNode.address, [
       { call: 'infer', model: 'listed', typed: true, inputs: inputs(listed) },
     ]);
+    expect(typed?.error).toBeUndefined();
     for (const [datatype, , values] of listed) {
       const got = typed?.value.outputs[`out_${datatype}`].values;
       expect(got.map(Number), datatype).toEqual([...values, ...values]);
@@ -266,7 +284,9 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
 
   it('answers many requests at once, each by its own', async () => {
     const model = mirrorOf(folder, 'floats', TYPES.slice(0, 1));
-    const node = await start('--benchmark', 'custom', '--model', model, '--batch-size-max', '16');
+    const node = await start(
+      ...['floats', '--benchmark', 'custom', '--model', model, '--batch-size-max', '16'],
+    );
     const input = { name: 'in_FP32', datatype: 'FP32', shape: [1, 2], values: [0, 0] };
     const [many] = await tritonClient(client, node.address, [
       {
@@ -279,7 +299,7 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
 
   it('gets tokens as they come, and the end of them if it asks for it', async () => {
     const delays = ['--delay-tokens', '5', '--delay-first-token', '100ms', '--delay-token', '50ms'];
-    const node = await start('--benchmark', 'delay', ...delays);
+    const node = await start('delay', '--benchmark', 'delay', ...delays);
     const request = {
       model: 'delay',
       inputs: [{ name: 'input', datatype: 'UINT8', shape: [1, 4], values: [1, 2, 3, 4] }],
@@ -310,7 +330,8 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
     const files = new TestCertificates();
     const { ca, node: own, client: allowed, stranger } = files;
     const tls = ['--tls-cert', own.cert, '--tls-key', own.key, '--tls-client-ca', ca];
-    const node = await start('--benchmark', 'null', ...tls);
+    const node = await SutNodeProcess.start('sut-a', ['--benchmark', 'null', ...tls]);
+    onTestFinished(async () => void (await node.stop()));
     const address = node.address.replace('127.0.0.1', 'localhost');
     const [live] = await tritonClient(client, address, [
       { call: 'tls', ca, ...allowed },
@@ -326,11 +347,12 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
 
   it('needs the token of a node that has one', async () => {
     const file = join(folder, 'token');
-    writeFileSync(file, 'a token of a test, long enough for it\n');
-    const node = await start('--benchmark', 'null', '--token-file', file);
+    writeFileSync(file, `${TOKEN}\n`);
+    const node = await SutNodeProcess.start('sut-a', ['--benchmark', 'null', '--token-file', file]);
+    onTestFinished(async () => void (await node.stop()));
     const input = { name: 'input', datatype: 'UINT8', shape: [1, 4], values: [1, 2, 3, 4] };
     const one = { call: 'infer', model: 'null', inputs: [input] };
-    const authorization = 'Bearer a token of a test, long enough for it';
+    const authorization = `Bearer ${TOKEN}`;
     const [without, withToken] = await tritonClient(client, node.address, [
       one,
       { ...one, headers: { authorization } },

@@ -19,10 +19,11 @@ export async function tritonClient(
   steps: readonly TritonStep[],
 ): Promise<readonly TritonAnswer[]> {
   const script = fileURLToPath(new URL('triton-client.py', import.meta.url));
-  const child = spawn(PYTHON, [script, address, JSON.stringify(steps)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(PYTHON, [script, address], {
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
   });
+  child.stdin.end(JSON.stringify(steps));
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (text: Buffer) => {

@@ -6,8 +6,8 @@ export interface CallEvents {
   onMessage(call: GrpcCall, message: Buffer): void;
   /**
    * The call is over; called once, nothing comes after it.
-   * @param code gRPC's status: 0 is OK. What HTTP/2 or the socket broke comes as UNAVAILABLE (14), a server without
-   *   the method as UNIMPLEMENTED (12).
+   * @param code gRPC's status: 0 is OK, which says nothing about how many messages came. What the connection broke comes
+   *   as UNAVAILABLE (14), what the peer reset as gRPC maps it, a server without the method as UNIMPLEMENTED (12).
    */
   onEnd(call: GrpcCall, code: number, details: string): void;
 }
@@ -15,39 +15,53 @@ export interface CallEvents {
 /** One gRPC call: unary, or a stream that stays open. */
 export interface GrpcCall {
   /**
-   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
-   * {@link ConnectionEvents.onWritten} has counted them.
+   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until the call
+   * is over, or {@link ConnectionEvents.onWritten} has counted them. Does nothing after {@link end} and on a call that
+   * is over.
    */
   write(pieces: readonly Uint8Array[], bytes: number): void;
   /** No more messages will come; what was written goes out first. */
   end(): void;
-  /** Ends the call now: onEnd follows with CANCELLED (1). */
+  /** Ends the call now: onEnd follows with CANCELLED (1). What is in no frame yet is dropped and never sent. */
   cancel(): void;
 }
 
-/** What a connection reports. */
+/** What a connection reports. No call comes from inside a call to it. */
 export interface ConnectionEvents {
-  /** The socket took so many bytes of messages, or the peer gave room: perhaps {@link GrpcConnection.hasRoom} holds again. */
+  /**
+   * The socket took so many bytes of messages, gRPC's heads (5 bytes each) among them, or the peer gave room:
+   * perhaps {@link GrpcCallConnection.hasRoom} or {@link GrpcCallConnection.takesCall} holds again. Bytes of calls that
+   * ended before are not counted.
+   */
   onWritten(bytes: number): void;
   /** The server's answer to the first call has begun: what this end knows of it. */
   onAccepted(own: OwnSide): void;
-  /** The server will take no new calls (GOAWAY) or the connection is gone; calls that are lost have ended before. */
+  /**
+   * The server will take no new calls (GOAWAY) or the connection is gone; calls that are lost have ended before. Called
+   * once at most, and not for {@link GrpcCallConnection.close}.
+   */
   onClosed(reason: string): void;
 }
 
-/** One TCP or TLS connection that carries gRPC calls by HTTP/2. */
+/** One TCP or TLS connection that carries gRPC calls by HTTP/2. Made by `connectGrpc` (open-connection.ts). */
 export interface GrpcCallConnection {
-  /** Resolves when the server's settings are there. @throws MlperfError `ERR_SUT_UNREACHABLE` */
+  /**
+   * Resolves when the server's settings are there.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE` with cause and remedy; `onClosed` is not called then.
+   */
   readonly ready: Promise<void>;
-  /** False while enough bytes wait for the socket or for the peer's windows, or the peer takes no further call now. */
+  /** False while enough bytes wait for the socket or for the peer's windows. A single message may be larger. */
   readonly hasRoom: boolean;
-  /** Calls that are open. */
+  /** False while the peer takes no further call (its limit of open calls), or no call at all any more. */
+  readonly takesCall: boolean;
+  /** Calls that are not over, those that wait for the peer among them. */
   readonly callCount: number;
   /**
-   * Opens a call. It sends nothing before its first message, which goes out with the head in one write.
+   * Opens a call. It sends nothing before its first message, which goes out with the head in one write. Where the
+   * peer takes no further call it waits; where the connection is gone it ends with UNAVAILABLE.
    * @param path `/package.Service/Method`.
    */
   call(path: string, events: CallEvents): GrpcCall;
-  /** Ends all calls and the socket. */
+  /** Ends all calls (CANCELLED) and the socket. Resolves when that is closed. */
   close(): Promise<void>;
 }

@@ -1,0 +1,110 @@
+import { stringify } from 'yaml';
+import { flagOf } from '../../../shared/config/setting.ts';
+import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
+import { inputShapeText } from '../resolve-inputs.ts';
+import { freeInputs, type ProbedModel } from './probed-model.ts';
+
+/** Stands for each length that the user has to say. */
+const PLACEHOLDER = 'N';
+
+/** What a run needs beside the model. Values as in a configuration file; undefined ones are left out. */
+export interface RunTarget {
+  /** With its `oip://`. */
+  readonly address: string;
+  /** By key of the configuration file: service, TLS, token. */
+  readonly connection: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** A first run against a model, in the two ways that it can be said. */
+export interface ReadyMadeRun {
+  readonly command: string;
+  /** Text of a file for `longhaul run --config`. */
+  readonly config: string;
+  /** `--input-shape` has placeholders that have to become numbers first. */
+  readonly hasPlaceholders: boolean;
+}
+
+/**
+ * A run with random data of the model's shape. SingleStream, as it needs no figure that nobody knows yet and tells the latency
+ * from which the others follow.
+ * @param program How longhaul is called.
+ */
+export function readyMadeRun(
+  program: string,
+  { address, connection }: RunTarget,
+  probed: ProbedModel,
+): ReadyMadeRun {
+  const shapes = freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
+  const settings: Record<string, unknown> = {
+    sut: [address],
+    ...said(connection),
+    model: modelText(probed.model),
+    data: 'random',
+    scenario: 'SingleStream',
+    minDuration: '10s',
+  };
+  const flags = Object.entries({
+    ...settings,
+    ...(shapes.length > 0 && { inputShape: shapes }),
+  }).map(([key, value]) => flagWith(key, value));
+  return {
+    command: [`${program} run`, ...flags].join(' '),
+    config: configText(settings, shapes),
+    hasPlaceholders: shapes.length > 0,
+  };
+}
+
+/** As `--model` takes it: the last colon is before the version. */
+function modelText({ name, version }: OipModelRef): string {
+  return version === '' && !name.includes(':') ? name : `${name}:${version}`;
+}
+
+function configText(
+  settings: Readonly<Record<string, unknown>>,
+  shapes: readonly string[],
+): string {
+  const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${scalar(value)}`);
+  const at = lines.findIndex((line) => line.startsWith('  data:'));
+  const placeholders =
+    shapes.length === 0
+      ? []
+      : [
+          `  # The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}, and take the # away.`,
+          `  # inputShape: ${scalar(shapes)}`,
+        ];
+  return [
+    'run:',
+    ...lines.slice(0, at),
+    '  # Or zeros, npy:FOLDER, jsonl:FILE.',
+    ...lines.slice(at, at + 1),
+    ...placeholders,
+    '  # Or Server or Offline, with a targetQps.',
+    ...lines.slice(at + 1),
+    '',
+  ].join('\n');
+}
+
+/** Names are the server's: what is not plain is quoted, so that none of them becomes a key or a line of its own. */
+function scalar(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(scalar).join(', ')}]`;
+  if (typeof value === 'string' && !/^\w[\w./:-]*$/.test(value)) return JSON.stringify(value);
+  return stringify(value, { lineWidth: 0 }).trim();
+}
+
+function said(values: RunTarget['connection']): Record<string, string | boolean> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, string | boolean] => entry[1] !== undefined && entry[1] !== false,
+  );
+  return Object.fromEntries(entries);
+}
+
+function flagWith(key: string, value: unknown): string {
+  if (value === true) return flagOf(key);
+  const text = Array.isArray(value) ? value.join(',') : String(value);
+  return `${flagOf(key)} ${quoted(text)}`;
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,247 @@
+import { status } from '@grpc/grpc-js';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { grpcToMlperfError } from '../../../shared/errors/to-mlperf-error.ts';
+import type { OipRequestEncoder } from '../../../shared/oip/request-encoder.ts';
+import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
+import type {
+  ChannelEvents,
+  ChannelPlace,
+  DispatchChannel,
+} from '../../channel/dispatch-channel.ts';
+import { NOT_OUTSTANDING, OutstandingTable } from '../../channel/outstanding-table.ts';
+import type { OutgoingPart } from '../../channel/part-transport.ts';
+import { statusText } from './failure-words.ts';
+import type { RequestEvents, RequestWay } from './request-way.ts';
+import {
+  type Gathered,
+  type PendingRequest,
+  pendingRequest,
+  refused,
+} from './response-gatherer.ts';
+
+/** Most samples outstanding on one channel. */
+const OUTSTANDING_MAX = 65_536;
+
+/** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
+export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
+
+/** What a channel works with. */
+export interface OipChannelParts {
+  readonly encoder: OipRequestEncoder;
+  readonly payloads: Pick<SamplePayloads, 'payloadOf'>;
+  /** LoadGen measures first tokens. */
+  readonly tokenLatencies: boolean;
+  /** Makes the way of the requests, which reports to this channel. */
+  openWay(events: RequestEvents): RequestWay;
+}
+
+/**
+ * The way to one node that speaks the Open Inference Protocol: a share of a connection, or one stream. A part is one
+ * request.
+ *
+ *     open ──GOAWAY──► draining ──┐
+ *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
+ *      └──────────────────────────┴ close() ──► closing ──► closed
+ */
+export class OipChannel implements DispatchChannel, RequestEvents {
+  readonly place: ChannelPlace;
+  readonly #parts: OipChannelParts;
+  readonly #events: ChannelEvents;
+  readonly #outstanding: OutstandingTable;
+  readonly #way: RequestWay;
+  #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
+  #outstandingBytes = 0;
+  /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */
+  #doubtful: { readonly request: PendingRequest; readonly details: string }[] = [];
+
+  constructor(place: ChannelPlace, parts: OipChannelParts, events: ChannelEvents) {
+    this.place = place;
+    this.#parts = parts;
+    this.#events = events;
+    this.#outstanding = new OutstandingTable({
+      slotCount: OUTSTANDING_MAX,
+      streamIndex: place.streamIndex,
+      streamCount: place.streamCount,
+    });
+    this.#way = parts.openWay(this);
+  }
+
+  get outstandingCount(): number {
+    return this.#outstanding.outstandingCount;
+  }
+
+  canTake(sampleCount: number, bytes: number): boolean {
+    return this.#way.hasRoom && this.hasCreditFor(sampleCount, bytes);
+  }
+
+  hasCreditFor(sampleCount: number, bytes: number): boolean {
+    return (
+      this.#state === 'open' &&
+      this.place.load.canTake(sampleCount) &&
+      this.#outstanding.freeCount >= sampleCount &&
+      // A request that is larger goes alone.
+      (this.#outstandingBytes === 0 || this.#outstandingBytes + bytes <= OUTSTANDING_BYTES_MAX)
+    );
+  }
+
+  acquireId(responseId: number): number {
+    this.place.load.outstanding += 1;
+    return this.#outstanding.acquire(responseId);
+  }
+
+  releaseId(wireId: number): number {
+    const responseId = this.#outstanding.release(wireId);
+    if (responseId !== NOT_OUTSTANDING) this.place.load.outstanding -= 1;
+    return responseId;
+  }
+
+  findId(wireId: number): number {
+    return this.#outstanding.find(wireId);
+  }
+
+  releaseAll(): Float64Array {
+    this.place.load.outstanding -= this.#outstanding.outstandingCount;
+    this.#outstandingBytes = 0;
+    this.#way.releaseAll();
+    return this.#outstanding.releaseAll();
+  }
+
+  send({ samples, bytes }: OutgoingPart): void {
+    const ids: number[] = [];
+    const payloads: Uint8Array[] = [];
+    for (let i = 0; i < samples.length; i += 1) {
+      const { id, sampleIndex } = samples[i] as OutgoingPart['samples'][number]; // In range: i < length.
+      ids.push(id);
+      payloads.push(this.#parts.payloads.payloadOf(sampleIndex));
+    }
+    this.#outstandingBytes += bytes;
+    const message = this.#parts.encoder.encode(ids[0] as number, payloads);
+    this.#way.send(pendingRequest(ids, bytes), message);
+  }
+
+  /**
+   * Nothing: a request is the connection's as soon as it is sent. It holds views of payloads, which stay readable, and
+   * asks the sample library for none.
+   */
+  dropUnsent(): void {}
+
+  retire(): void {
+    if (this.#state === 'open') this.#state = 'retired';
+  }
+
+  /** No more requests will come, and answers are no news. Resolves within `timeoutMs`. Never throws. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closing';
+    await this.#way.close(timeoutMs);
+    this.#state = 'closed';
+  }
+
+  onRoom(): void {
+    if (this.#state === 'open') this.#events.onRoom();
+  }
+
+  /**
+   * The connection takes no new calls.
+   * @param isGone False while calls are open that the server may still answer.
+   */
+  onConnectionClosed(reason: string, isGone: boolean): void {
+    if (isGone) {
+      this.#loseConnection(reason);
+      return;
+    }
+    if (this.#state === 'open') this.#state = 'draining';
+    if (this.#state === 'draining') this.#events.onDraining(this, reason);
+  }
+
+  onGathered(request: PendingRequest, gathered: Gathered): void {
+    if (gathered.kind === 'more') {
+      const firstTokens = this.#firstTokens(request, gathered.firstPayload);
+      if (firstTokens.length > 0) {
+        this.#events.onResponses(this, { firstTokens, completed: NONE, failed: NONE });
+      }
+      return;
+    }
+    this.#outstandingBytes = Math.max(0, this.#outstandingBytes - request.bytes);
+    if (gathered.kind === 'failed') {
+      const { code, text } = gathered;
+      for (const id of request.ids) this.#events.onFailed(this, id, { code, text });
+      return;
+    }
+    const { payloads, tokenCount, firstPayload } = gathered;
+    const told = this.#parts.tokenLatencies ? tokenCount : undefined;
+    const completed = request.ids.map((id, i) => completedOf(id, payloads[i] as Uint8Array, told));
+    const firstTokens = this.#firstTokens(request, firstPayload);
+    this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
+  }
+
+  onUnavailable(request: PendingRequest, details: string): void {
+    this.#doubtful.push({ request, details });
+    if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
+  }
+
+  /** Counted by the sink as a response that breaks the contract. */
+  onUnasked(): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    const completed = [completedOf(Number.NaN, new Uint8Array(0), undefined)];
+    this.#events.onResponses(this, { firstTokens: NONE, completed, failed: NONE });
+  }
+
+  onStreamEnd(code: number, details: string): void {
+    const what = `SUT node ${this.place.address}`;
+    if (code === status.OK) {
+      this.#lose(new MlperfError('ERR_SUT_LOST', `${what} closed the stream`));
+    } else if (code === status.UNAVAILABLE) {
+      this.#loseConnection(details);
+    } else {
+      const text = statusText(code, details);
+      this.#lose(grpcToMlperfError({ code, details: text }, `${what} ended the stream`));
+    }
+  }
+
+  #firstTokens(request: PendingRequest, payload: Uint8Array | undefined): WireFirstToken[] {
+    if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
+    return [{ id: request.ids[0] as number, payload }];
+  }
+
+  /** What was not lost with the connection was the server's own word. */
+  #settleDoubtful(): void {
+    const doubtful = this.#doubtful;
+    this.#doubtful = [];
+    if (this.#state === 'closed' || this.#state === 'closing') return;
+    const ofDraining = this.#state === 'draining' ? { code: 'lost' } : {};
+    for (const { request, details } of doubtful) {
+      this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+    }
+  }
+
+  #loseConnection(reason: string): void {
+    // It went as it had said it would, and nobody waits.
+    if (this.#state === 'draining' && this.outstandingCount === 0) {
+      this.#state = 'closed';
+      return;
+    }
+    const what = `SUT node ${this.place.address}: ${lossReason(reason)}`;
+    this.#lose(new MlperfError('ERR_SUT_LOST', what));
+  }
+
+  /** Ends the channel from whatever state; reports once. */
+  #lose(error: MlperfError): void {
+    if (this.#state === 'closed') return;
+    const wasClosing = this.#state === 'closing';
+    this.#state = 'closed';
+    if (!wasClosing) this.#events.onLost(this, error);
+  }
+}
+
+const NONE: never[] = [];
+
+function completedOf(
+  id: number,
+  payload: Uint8Array,
+  tokenCount: number | undefined,
+): WireCompleted {
+  return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
+}

@@ -1,0 +1,28 @@
+import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
+import type { Gathered, PendingRequest } from './response-gatherer.ts';
+
+/** What a {@link RequestWay} reports. No call comes from inside a call to the way. */
+export interface RequestEvents {
+  /** What came of a request; after `complete` and `failed` nothing more comes of it. */
+  onGathered(request: PendingRequest, gathered: Gathered): void;
+  /** A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment. */
+  onUnavailable(request: PendingRequest, details: string): void;
+  /** The way has room again, perhaps. */
+  onRoom(): void;
+  /** A response that nobody waits for: of an unknown request, or a second one. */
+  onUnasked(): void;
+  /** The stream is over that carries the requests. */
+  onStreamEnd(code: number, details: string): void;
+}
+
+/** How requests go over a connection: calls of their own, or messages of one stream. */
+export interface RequestWay {
+  /** False while as much waits for the socket as it holds, or the server takes no further call. */
+  readonly hasRoom: boolean;
+  /** After {@link hasRoom} only. */
+  send(request: PendingRequest, message: EncodedRequest): void;
+  /** Forgets what is outstanding. */
+  releaseAll(): void;
+  /** No more requests will come. Resolves when the server has ended its side, at most after `timeoutMs`. */
+  close(timeoutMs: number): Promise<void>;
+}

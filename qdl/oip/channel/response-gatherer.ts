@@ -1,0 +1,151 @@
+import { status } from '@grpc/grpc-js';
+import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
+import type { OipRequestPlan } from '../../../shared/oip/request-plan.ts';
+import { OipResponseDecoder } from '../../../shared/oip/response-decoder.ts';
+import { statusText, statusWord } from './failure-words.ts';
+
+/** A request that is on the wire, and what came of its responses. */
+export interface PendingRequest {
+  /** Wire ids of its samples; the first one is the request's id. */
+  readonly ids: readonly number[];
+  /** Payload bytes that it took. */
+  readonly bytes: number;
+  /** Responses with tensors so far. */
+  responseCount: number;
+  /** Payloads of responses before the last, of a request of one sample. */
+  readonly earlier: Uint8Array[];
+  earlierBytes: number;
+}
+
+/** A request that nothing came of yet. */
+export function pendingRequest(ids: readonly number[], bytes: number): PendingRequest {
+  return { ids, bytes, responseCount: 0, earlier: [], earlierBytes: 0 };
+}
+
+/** What a response is for its request. */
+export type Gathered =
+  /** More responses follow. @param firstPayload Set with the first one. */
+  | { readonly kind: 'more'; readonly firstPayload: Uint8Array | undefined }
+  /** The last response. Payloads by sample; `tokenCount` counts responses where the server tells none. */
+  | {
+      readonly kind: 'complete';
+      readonly payloads: readonly Uint8Array[];
+      readonly tokenCount: number;
+      /** Of a request whose first response is its last. */
+      readonly firstPayload: Uint8Array | undefined;
+    }
+  | GatheredFailure;
+
+/** A request that failed. */
+export interface GatheredFailure {
+  readonly kind: 'failed';
+  /** Stable word, and text for people. */
+  readonly code: string;
+  readonly text: string;
+  /** gRPC's; 0 (OK): the server answered, with what cannot be read. An in-band error of a stream is 2 (UNKNOWN). */
+  readonly status: number;
+}
+
+/** An answer that cannot be read, or does not fit the plan. */
+export function badResponse(text: string): GatheredFailure {
+  return { kind: 'failed', code: 'bad-response', text, status: status.OK };
+}
+
+/** A call that the server ended with a status other than OK. */
+export function refused(code: number, details: string): GatheredFailure {
+  return { kind: 'failed', code: statusWord(code), text: statusText(code, details), status: code };
+}
+
+/** How responses are put together. */
+export interface GatherOptions {
+  /** `once`: a call has one response. `marked`: of a decoupled model the last one has a mark. `plain`: without a mark, it is the last. */
+  readonly ends: 'once' | 'marked' | 'plain';
+  /** Largest payload of a request, over all of its responses. */
+  readonly bytesMax: number;
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** Reads responses and puts those of one request together. */
+export class ResponseGatherer {
+  readonly decoder: OipResponseDecoder;
+  readonly #options: GatherOptions;
+
+  constructor(plan: OipRequestPlan, options: GatherOptions) {
+    this.decoder = new OipResponseDecoder(plan);
+    this.#options = options;
+  }
+
+  /** By what the last response of a request is known. */
+  get ends(): GatherOptions['ends'] {
+    return this.#options.ends;
+  }
+
+  /**
+   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views into the message,
+   * or the receiver's.
+   */
+  take(request: PendingRequest): Gathered {
+    const { decoder } = this;
+    if (decoder.errorMessage !== '') {
+      const { errorMessage: text } = decoder;
+      return { kind: 'failed', code: statusWord(status.UNKNOWN), text, status: status.UNKNOWN };
+    }
+    const { ends } = this.#options;
+    const isLast = ends === 'once' || (decoder.isFinal ?? ends === 'plain');
+    // Of a model that answers once, an empty answer is none.
+    const mayBeMark = ends === 'marked' || request.responseCount > 0;
+    const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
+    let payloads: readonly Uint8Array[] = NOTHING;
+    let firstPayload: Uint8Array | undefined;
+    if (!isMark) {
+      try {
+        payloads = decoder.payloads(request.ids.length);
+      } catch (error) {
+        return badResponse(messageOf(error));
+      }
+      if (request.responseCount === 0) firstPayload = payloads[0];
+      request.responseCount += 1;
+    }
+    if (isLast) return this.#complete(request, payloads, firstPayload);
+    return this.#keep(request, payloads[0] as Uint8Array, firstPayload);
+  }
+
+  #complete(
+    request: PendingRequest,
+    payloads: readonly Uint8Array[],
+    firstPayload: Uint8Array | undefined,
+  ): Gathered {
+    const tokenCount = this.decoder.tokenCount ?? request.responseCount;
+    if (request.earlier.length === 0) {
+      const all = payloads.length === 0 ? request.ids.map(() => NO_BYTES) : payloads;
+      return { kind: 'complete', payloads: all, tokenCount, firstPayload };
+    }
+    if (payloads.length > 1) return severalSamples();
+    const whole = [Buffer.concat([...request.earlier, ...payloads])];
+    return { kind: 'complete', payloads: whole, tokenCount, firstPayload };
+  }
+
+  /** Keeps a payload, since the message is not this end's to keep. */
+  #keep(
+    request: PendingRequest,
+    payload: Uint8Array,
+    firstPayload: Uint8Array | undefined,
+  ): Gathered {
+    if (request.ids.length > 1) return severalSamples();
+    request.earlierBytes += payload.length;
+    if (request.earlierBytes > this.#options.bytesMax) {
+      return badResponse(
+        `the responses to one request have more than ${this.#options.bytesMax} bytes`,
+      );
+    }
+    request.earlier.push(Uint8Array.from(payload));
+    return { kind: 'more', firstPayload };
+  }
+}
+
+const NOTHING: readonly Uint8Array[] = [];
+
+function severalSamples(): Gathered {
+  return badResponse('several responses came to a request of several samples');
+}

@@ -1,0 +1,115 @@
+import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
+import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
+import { Deferred } from '../../../shared/process/deferred.ts';
+import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
+import type { RequestEvents, RequestWay } from './request-way.ts';
+import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
+
+/** Messages on one long-lived ModelStreamInfer stream; answers find their request by its id. */
+export class StreamWay implements RequestWay, CallEvents {
+  readonly #connection: Pick<GrpcCallConnection, 'hasRoom'>;
+  readonly #call: GrpcCall;
+  readonly #gatherer: ResponseGatherer;
+  readonly #events: RequestEvents;
+  /** By id, the oldest first. */
+  readonly #requests = new Map<number, PendingRequest>();
+  /** Failed requests of a decoupled model: more responses may follow, up to the one with the mark. */
+  readonly #failed = new Set<number>();
+  #hasSent = false;
+  readonly #whenEnded = new Deferred<void>();
+
+  constructor(
+    connection: GrpcCallConnection,
+    service: string,
+    gatherer: ResponseGatherer,
+    events: RequestEvents,
+  ) {
+    this.#connection = connection;
+    this.#gatherer = gatherer;
+    this.#events = events;
+    this.#call = connection.call(`/${service}/ModelStreamInfer`, this);
+  }
+
+  get hasRoom(): boolean {
+    return this.#connection.hasRoom;
+  }
+
+  send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
+    this.#requests.set(request.ids[0] as number, request); // One id at least.
+    this.#hasSent = true;
+    this.#call.write(pieces, bytes);
+  }
+
+  releaseAll(): void {
+    this.#requests.clear();
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    // Nothing went out yet, so that there is nothing to end.
+    if (!this.#hasSent) {
+      this.#call.cancel();
+      return;
+    }
+    this.#call.end();
+    const timer = setTimeout(() => {
+      this.#call.cancel();
+      this.#whenEnded.resolve();
+    }, timeoutMs);
+    await this.#whenEnded.promise;
+    clearTimeout(timer);
+  }
+
+  onMessage(_call: GrpcCall, message: Buffer): void {
+    const { decoder } = this.#gatherer;
+    try {
+      decoder.readOfStream(message);
+    } catch (error) {
+      this.#failUnread(messageOf(error));
+      return;
+    }
+    // An error of a stream need not say which request it is about: servers answer in order, where nothing else is known.
+    const isNameless = decoder.errorMessage !== '' && !decoder.hasId;
+    const request = isNameless ? this.#oldest() : this.#requests.get(decoder.id);
+    if (request !== undefined) this.#take(request);
+    else if (!this.#isOfFailed()) this.#events.onUnasked();
+  }
+
+  onEnd(_call: GrpcCall, code: number, details: string): void {
+    this.#whenEnded.resolve();
+    this.#events.onStreamEnd(code, details);
+  }
+
+  #take(request: PendingRequest): void {
+    const { decoder } = this.#gatherer;
+    const gathered = this.#gatherer.take(request);
+    const id = request.ids[0] as number;
+    if (gathered.kind !== 'more') this.#requests.delete(id);
+    const mayGoOn = this.#gatherer.ends === 'marked' && decoder.isFinal !== true;
+    if (gathered.kind === 'failed' && mayGoOn) this.#failed.add(id);
+    this.#events.onGathered(request, gathered);
+  }
+
+  /** What cannot be read fails its request: that of the id, where so much could be read. */
+  #failUnread(text: string): void {
+    const { decoder } = this.#gatherer;
+    const request = this.#requests.get(decoder.id) ?? this.#oldest();
+    if (request === undefined) {
+      this.#events.onUnasked();
+      return;
+    }
+    this.#requests.delete(request.ids[0] as number);
+    this.#events.onGathered(request, badResponse(text));
+  }
+
+  /** What still comes of a request that has failed is no news. */
+  #isOfFailed(): boolean {
+    const { id, isFinal } = this.#gatherer.decoder;
+    if (!this.#failed.has(id)) return false;
+    if (isFinal === true) this.#failed.delete(id);
+    return true;
+  }
+
+  #oldest(): PendingRequest | undefined {
+    return this.#requests.values().next().value;
+  }
+}

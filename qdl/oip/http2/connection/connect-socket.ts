@@ -1,0 +1,93 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { splitAddress } from '../../../../shared/config/setting.ts';
+import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import {
+  type ClientSecrets,
+  type ClientSecurity,
+  readClientSecrets,
+} from '../../../../shared/security/client-security.ts';
+
+/** Bytes that one read takes from the kernel at most. */
+const READ_BYTES_MAX: number = 256 * 1024;
+
+/** What a socket reports. */
+export interface SocketEvents {
+  /** TCP, and TLS where it is asked for, are there. */
+  onConnected(): void;
+  /** Bytes, valid during the call. */
+  onBytes(chunk: Buffer): void;
+  /** It is closed. Called once, last. @param details In the words of Node.js and OpenSSL; empty: the peer closed it. */
+  onClosed(details: string): void;
+}
+
+/**
+ * Connects by TCP, or by TLS with HTTP/2 agreed on.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for an address that is none, or a file of the security that cannot be used.
+ */
+export function connectSocket(
+  address: string,
+  security: ClientSecurity,
+  keepAliveMs: number,
+  events: SocketEvents,
+): Socket {
+  const target = splitAddress(address);
+  if (target === undefined) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `"${address}" is no address; host:port is one`);
+  }
+  const options = {
+    ...target,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES_MAX),
+      callback: (bytes: number, buffer: Uint8Array): boolean => {
+        events.onBytes((buffer as Buffer).subarray(0, bytes));
+        return true;
+      },
+    },
+  };
+  const secrets = readClientSecrets(security);
+  const socket = security.tls
+    ? connectTls({ ...options, ...tlsOptions(target.host, security, secrets) })
+    : connectTcp(options);
+  socket.setNoDelay(true);
+  // A machine that went away without a word is noticed, also while nothing is to be sent.
+  socket.setKeepAlive(true, keepAliveMs);
+  watch(socket, security, events);
+  return socket;
+}
+
+function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: ClientSecrets) {
+  const { authorities, identity } = secrets;
+  const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
+  return {
+    ALPNProtocols: ['h2'],
+    ...(servername === undefined ? {} : { servername }),
+    ...(authorities === undefined ? {} : { ca: authorities }),
+    ...(identity === undefined ? {} : { cert: identity.cert, key: identity.key }),
+  };
+}
+
+function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): void {
+  let details = '';
+  socket.on('error', (error) => {
+    if (details === '') details = detailsOf(error);
+  });
+  // The peer closed its side: nothing more will come, and a half of a connection serves nobody.
+  socket.once('end', () => socket.destroy());
+  socket.once('close', () => events.onClosed(details));
+  if (!security.tls) {
+    socket.once('connect', () => events.onConnected());
+    return;
+  }
+  const secure = socket as TLSSocket;
+  secure.once('secureConnect', () => {
+    if (secure.alpnProtocol === 'h2') events.onConnected();
+    else socket.destroy(new Error('Protocol error: no HTTP/2 over TLS (ALPN h2)'));
+  });
+}
+
+/** Code and text: a name with several addresses has an error for each, and no text of its own. */
+function detailsOf(error: Error & { readonly code?: string }): string {
+  const { code = '', message } = error;
+  return message.includes(code) ? message : `${code} ${message}`;
+}

@@ -1,0 +1,251 @@
+import { FloodGuard } from '../flow/flood-guard.ts';
+import { ReceiveWindow } from '../flow/receive-window.ts';
+import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';
+import { FLAG, FRAME_TYPE } from '../frames/frame-constants.ts';
+import type { FrameReceiver } from '../frames/frame-reader.ts';
+import { GRPC_STATUS, GrpcCallError } from '../grpc/grpc-status.ts';
+import type { Http2Call } from '../grpc/http2-call.ts';
+import type { ResponseHead } from '../grpc/response-head.ts';
+import { ResponseHeads } from '../grpc/response-heads.ts';
+import { errorName, Http2Error } from '../http2-error.ts';
+import { type BlockReceiver, HeaderBlocks } from './header-blocks.ts';
+
+/** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
+export const HEADER_LIST_BYTES_MAX: number = 64 * 1024;
+
+/** Of a GOAWAY; it is for people. */
+const GOAWAY_TEXT_BYTES_MAX = 256;
+
+/** An answer that ends with its contents has no trailers, and so no status. */
+const NO_STATUS = {
+  code: GRPC_STATUS.UNKNOWN,
+  details: 'the answer ended without grpc-status',
+};
+
+/** What frames mean for the connection. */
+export interface Session {
+  /** The open call of a stream. */
+  callOf(streamId: number): Http2Call | undefined;
+  /** True for a stream that was opened, though it may be over. */
+  hasOpened(streamId: number): boolean;
+  onSettings(chunk: Buffer, begin: number, end: number): void;
+  onPong(): void;
+  /** The server has something to say about a call. @param head Where it is a header block. */
+  onAnswer(head?: ResponseHead): void;
+  onGoAway(lastStreamId: number, reason: string): void;
+  /** @param streamId 0: the connection. */
+  onWindowUpdate(streamId: number, bytes: number): void;
+  onReset(call: Http2Call, errorCode: number): void;
+  /** The server is through with the call. */
+  onEnd(call: Http2Call, code: number, details: string): void;
+  /** What the server sent cannot be an answer: the call is to be reset. */
+  onBrokenCall(call: Http2Call, error: GrpcCallError): void;
+}
+
+/** Holds what comes against HTTP/2, and tells the connection what it means. */
+export class IncomingFrames implements FrameReceiver, BlockReceiver {
+  readonly #session: Session;
+  readonly #control: ControlFrames;
+  readonly #window: ReceiveWindow;
+  readonly #heads = new ResponseHeads(HEADER_LIST_BYTES_MAX);
+  readonly #blocks = new HeaderBlocks(this);
+  readonly #floods = new FloodGuard();
+  #hasSettings = false;
+  /** Call whose DATA frame is being read. */
+  #dataCall: Http2Call | undefined;
+
+  /** @param windowBytes What the peer may send on the connection. */
+  constructor(session: Session, control: ControlFrames, windowBytes: number) {
+    this.#session = session;
+    this.#control = control;
+    this.#window = new ReceiveWindow(windowBytes);
+  }
+
+  onDataHead(streamId: number, length: number): void {
+    this.#checkOrder(FRAME_TYPE.data, streamId);
+    this.#dataCall = this.#callOf(streamId, 'DATA');
+    if (length === 0) this.#floods.count();
+    else this.#session.onAnswer();
+    if (!this.#window.use(length)) {
+      throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than the connection has window');
+    }
+    const due = this.#window.takeDue();
+    if (due > 0) this.#control.windowUpdate(0, due);
+    if (this.#dataCall !== undefined) this.#useWindowOf(this.#dataCall, length);
+  }
+
+  onDataPiece(chunk: Buffer, begin: number, end: number): void {
+    const call = this.#dataCall;
+    if (call === undefined || call.isOver) return;
+    try {
+      call.onContents(chunk, begin, end);
+    } catch (error) {
+      this.#breakCall(call, error);
+    }
+  }
+
+  onDataEnd(endsStream: boolean): void {
+    const call = this.#dataCall;
+    this.#dataCall = undefined;
+    if (call === undefined || call.isOver) return;
+    if (endsStream) this.#session.onEnd(call, NO_STATUS.code, NO_STATUS.details);
+  }
+
+  onFrame(
+    type: number,
+    flags: number,
+    streamId: number,
+    chunk: Buffer,
+    begin: number,
+    end: number,
+  ): void {
+    this.#checkOrder(type, streamId);
+    if (type === FRAME_TYPE.headers) {
+      this.#callOf(streamId, 'HEADERS');
+      this.#blocks.onHeaders(flags, streamId, chunk, begin, end);
+    } else if (type === FRAME_TYPE.continuation) {
+      this.#blocks.onContinuation(flags, chunk, begin, end);
+    } else if (type === FRAME_TYPE.windowUpdate) {
+      this.#onWindowUpdate(streamId, chunk, begin, end);
+    } else {
+      if (type !== FRAME_TYPE.rstStream) this.#floods.count();
+      this.#onSeldomFrame(type, flags, streamId, chunk.subarray(begin, end));
+    }
+  }
+
+  onBlock(
+    streamId: number,
+    endsStream: boolean,
+    chunk: Uint8Array,
+    begin: number,
+    end: number,
+  ): void {
+    // Every block counts for the table, also those of calls that are over.
+    const head = this.#heads.read(chunk, begin, end);
+    const call = this.#session.callOf(streamId);
+    if (call === undefined) return;
+    if (head.httpStatus !== undefined && head.httpStatus < 200) this.#floods.count();
+    this.#session.onAnswer(head);
+    try {
+      if (!call.onHead(head, endsStream)) return;
+      const { code, details } = call.endBy(head);
+      this.#session.onEnd(call, code, details);
+    } catch (error) {
+      this.#breakCall(call, error);
+    }
+  }
+
+  #onSeldomFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    switch (type) {
+      case FRAME_TYPE.settings:
+        this.#onSettings(flags, streamId, payload);
+        break;
+      case FRAME_TYPE.ping:
+        this.#onPing(flags, streamId, payload);
+        break;
+      case FRAME_TYPE.goAway:
+        this.#onGoAway(streamId, payload);
+        break;
+      case FRAME_TYPE.rstStream:
+        this.#onReset(streamId, payload);
+        break;
+      case FRAME_TYPE.priority:
+        if (streamId === 0) throw new Http2Error('PROTOCOL_ERROR', 'PRIORITY of the connection');
+        break;
+      case FRAME_TYPE.pushPromise:
+        throw new Http2Error('PROTOCOL_ERROR', 'PUSH_PROMISE, which was switched off');
+      default:
+        // Types that nobody knows. Rule: RFC 9113, section 5.5.
+        break;
+    }
+  }
+
+  #onSettings(flags: number, streamId: number, payload: Buffer): void {
+    requireConnection('SETTINGS', streamId);
+    if ((flags & FLAG.ack) === 0) {
+      this.#session.onSettings(payload, 0, payload.length);
+      this.#control.settingsAck();
+    } else if (payload.length > 0) {
+      throw new Http2Error('FRAME_SIZE_ERROR', 'an answer to SETTINGS with contents');
+    }
+  }
+
+  #onPing(flags: number, streamId: number, payload: Buffer): void {
+    requireConnection('PING', streamId);
+    requireBytes('PING', payload, PING_BYTES);
+    if ((flags & FLAG.ack) === 0) this.#control.pingAck(payload);
+    else this.#session.onPong();
+  }
+
+  #onGoAway(streamId: number, payload: Buffer): void {
+    requireConnection('GOAWAY', streamId);
+    if (payload.length < 8) throw new Http2Error('FRAME_SIZE_ERROR', 'a short GOAWAY');
+    const lastStreamId = payload.readUInt32BE(0) & 0x7fffffff;
+    const code = payload.readUInt32BE(4);
+    const text = payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX).toString('utf8');
+    const words = [code === 0 ? '' : errorName(code), text].filter((word) => word !== '');
+    this.#session.onGoAway(lastStreamId, words.join(', '));
+  }
+
+  #onReset(streamId: number, payload: Buffer): void {
+    requireBytes('RST_STREAM', payload, 4);
+    const call = this.#callOf(streamId, 'RST_STREAM');
+    if (call === undefined) this.#floods.count();
+    else this.#session.onReset(call, payload.readUInt32BE(0));
+  }
+
+  #onWindowUpdate(streamId: number, chunk: Buffer, begin: number, end: number): void {
+    if (end - begin !== 4) throw new Http2Error('FRAME_SIZE_ERROR', 'WINDOW_UPDATE');
+    const bytes = chunk.readUInt32BE(begin) & 0x7fffffff;
+    if (bytes === 0) throw new Http2Error('PROTOCOL_ERROR', 'a WINDOW_UPDATE of 0 bytes');
+    if (streamId !== 0 && this.#callOf(streamId, 'WINDOW_UPDATE') === undefined) return;
+    this.#session.onWindowUpdate(streamId, bytes);
+  }
+
+  /** The settings come first, and nothing comes between the frames of a header block. */
+  #checkOrder(type: number, streamId: number): void {
+    if (!this.#hasSettings) {
+      if (type !== FRAME_TYPE.settings) {
+        throw new Http2Error('PROTOCOL_ERROR', 'it does not begin with its settings');
+      }
+      this.#hasSettings = true;
+    }
+    const { openStreamId } = this.#blocks;
+    const isRest = type === FRAME_TYPE.continuation && streamId === openStreamId;
+    if (openStreamId === 0 ? type === FRAME_TYPE.continuation : !isRest) {
+      throw new Http2Error('PROTOCOL_ERROR', 'header blocks that are mixed with other frames');
+    }
+  }
+
+  /** @returns Undefined for a call that is over. @throws Http2Error for a stream that was never opened. */
+  #callOf(streamId: number, frame: string): Http2Call | undefined {
+    const call = this.#session.callOf(streamId);
+    if (call === undefined && !this.#session.hasOpened(streamId)) {
+      const what = `${frame} of stream ${streamId}, which nobody opened`;
+      throw new Http2Error('PROTOCOL_ERROR', what);
+    }
+    return call;
+  }
+
+  #useWindowOf(call: Http2Call, length: number): void {
+    if (!call.receiveWindow.use(length)) {
+      throw new Http2Error('FLOW_CONTROL_ERROR', 'more data than a call has window');
+    }
+    const due = call.receiveWindow.takeDue();
+    if (due > 0) this.#control.windowUpdate(call.streamId, due);
+  }
+
+  #breakCall(call: Http2Call, error: unknown): void {
+    if (!(error instanceof GrpcCallError)) throw error;
+    this.#session.onBrokenCall(call, error);
+  }
+}
+
+function requireConnection(frame: string, streamId: number): void {
+  if (streamId !== 0) throw new Http2Error('PROTOCOL_ERROR', `${frame} of stream ${streamId}`);
+}
+
+function requireBytes(frame: string, payload: Buffer, bytes: number): void {
+  if (payload.length === bytes) return;
+  throw new Http2Error('FRAME_SIZE_ERROR', `${frame} of ${payload.length} bytes`);
+}

@@ -1,0 +1,91 @@
+/**
+ * Pings that servers of gRPC bear between two of their answers: they close the connection after the third that comes
+ * sooner than {@link PATIENT_MS} after the one before. Rule: gRPC, doc/keepalive.md, "Server".
+ */
+const QUICK_PINGS_MAX = 2;
+
+/** Time between pings that no server of gRPC minds. */
+const PATIENT_MS: number = 5 * 60_000 + 1_000;
+
+/** What keepalive asks for. */
+export interface KeepaliveSettings {
+  /** Time without a byte of the server after which it is pinged, in ms. */
+  readonly keepaliveTimeMs: number;
+  /** Time that its answer may take, in ms. */
+  readonly keepaliveTimeoutMs: number;
+}
+
+/** Whom keepalive works for. */
+export interface KeptAlive {
+  /** Calls that are open: without any, nobody waits for the server, and it need not be asked. */
+  readonly callCount: number;
+  ping(): void;
+  onSilence(): void;
+}
+
+/**
+ * Finds out that a server has died of which no packet tells: it is pinged when nothing came for a while. Any byte
+ * counts as a sign of life. A server that works on an answer for long is not pinged more often than gRPC allows.
+ */
+export class Keepalive {
+  readonly #settings: KeepaliveSettings;
+  readonly #owner: KeptAlive;
+  #timer: NodeJS.Timeout | undefined;
+  #lastReadMs = performance.now();
+  #pingedMs: number | undefined;
+  #quickPings = 0;
+
+  constructor(settings: KeepaliveSettings, owner: KeptAlive) {
+    this.#settings = settings;
+    this.#owner = owner;
+  }
+
+  start(): void {
+    this.#plan(this.#settings.keepaliveTimeMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Bytes came, of whatever kind. */
+  onBytes(): void {
+    this.#lastReadMs = performance.now();
+  }
+
+  /** A part of an answer came: the server counts pings anew. */
+  onAnswer(): void {
+    this.#quickPings = 0;
+  }
+
+  #plan(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#look, Math.max(1, ms)).unref();
+  }
+
+  readonly #look = (): void => {
+    const { keepaliveTimeMs, keepaliveTimeoutMs } = this.#settings;
+    const nowMs = performance.now();
+    const pingedMs = this.#pingedMs;
+    if (pingedMs !== undefined && this.#lastReadMs < pingedMs) {
+      const leftMs = pingedMs + keepaliveTimeoutMs - nowMs;
+      if (leftMs <= 0) this.#owner.onSilence();
+      else this.#plan(leftMs);
+      return;
+    }
+    const leftMs = this.#lastReadMs + keepaliveTimeMs - nowMs;
+    if (leftMs > 0 || this.#owner.callCount === 0 || !this.#mayPing(nowMs)) {
+      this.#plan(leftMs > 0 ? leftMs : keepaliveTimeMs);
+      return;
+    }
+    this.#pingedMs = nowMs;
+    this.#quickPings += 1;
+    this.#owner.ping();
+    this.#plan(keepaliveTimeoutMs);
+  };
+
+  #mayPing(nowMs: number): boolean {
+    return this.#quickPings < QUICK_PINGS_MAX || nowMs >= (this.#pingedMs ?? 0) + PATIENT_MS;
+  }
+}

@@ -1,0 +1,132 @@
+import type { ReceiveWindow } from '../flow/receive-window.ts';
+import { SendWindow } from '../flow/send-window.ts';
+import type { CallEvents, GrpcCall } from '../grpc-calls.ts';
+import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
+import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
+import { endOf, type ResponseHead } from './response-head.ts';
+import { UnsentMessages } from './unsent-messages.ts';
+
+/** What a call needs of its connection. */
+export interface CallOwner {
+  /** The call has something to send. @param bytes That are new. */
+  onSend(call: Http2Call, bytes: number): void;
+  /** The application gives the call up. */
+  onCancel(call: Http2Call): void;
+}
+
+/**
+ * One call as this end has it:
+ *
+ *     waiting ──HEADERS sent──► open ──END_STREAM, reset, cancel, loss──► over
+ *        └──────────────────── cancel, loss ─────────────────────────────► over
+ */
+export class Http2Call implements GrpcCall, MessageReceiver {
+  readonly path: string;
+  /** Stream of HTTP/2; 0 before its HEADERS went out. */
+  streamId = 0;
+  /** True in the line of those that may send. */
+  isInLine = false;
+  /** No message comes after those that are there. */
+  isEnding = false;
+  /** END_STREAM went out. */
+  isEndSent = false;
+  isOver = false;
+  readonly unsent: UnsentMessages = new UnsentMessages();
+  readonly sendWindow: SendWindow = new SendWindow(0);
+  readonly receiveWindow: ReceiveWindow;
+  readonly #owner: CallOwner;
+  readonly #events: CallEvents;
+  readonly #messages: MessageReader;
+  #hasHead = false;
+
+  constructor(
+    path: string,
+    events: CallEvents,
+    owner: CallOwner,
+    limits: MessageLimits,
+    receiveWindow: ReceiveWindow,
+  ) {
+    this.path = path;
+    this.receiveWindow = receiveWindow;
+    this.#events = events;
+    this.#owner = owner;
+    this.#messages = new MessageReader(limits, this);
+  }
+
+  write(pieces: readonly Uint8Array[], bytes: number): void {
+    if (this.isOver || this.isEnding) return;
+    const before = this.unsent.bytes;
+    this.unsent.add(pieces, bytes);
+    this.#owner.onSend(this, this.unsent.bytes - before);
+  }
+
+  end(): void {
+    if (this.isOver || this.isEnding) return;
+    this.isEnding = true;
+    this.#owner.onSend(this, 0);
+  }
+
+  cancel(): void {
+    if (!this.isOver) this.#owner.onCancel(this);
+  }
+
+  /** True when a frame can be made of what is there: contents, or the end alone. */
+  get hasFrame(): boolean {
+    return this.unsent.bytes > 0 || (this.isEnding && !this.isEndSent);
+  }
+
+  /**
+   * A header block came.
+   * @returns True when the call is over by it; {@link finish} is to follow.
+   * @throws GrpcCallError when it is not what an answer of gRPC looks like.
+   */
+  onHead(head: ResponseHead, endsStream: boolean): boolean {
+    if (head.fault !== undefined) throw broken(`the answer has ${head.fault}`);
+    if (!this.#hasHead) {
+      if (head.httpStatus === undefined) throw broken('the answer has no :status');
+      if (head.httpStatus < 200 && !endsStream) return false;
+      this.#hasHead = true;
+      return endsStream || !isAnswerOfGrpc(head);
+    }
+    if (!endsStream) throw broken('headers in the middle of an answer');
+    if (head.httpStatus !== undefined) throw broken(':status in the trailers of an answer');
+    return true;
+  }
+
+  /** Contents came. @throws GrpcCallError as {@link MessageReader.read}. */
+  onContents(chunk: Buffer, begin: number, end: number): void {
+    if (!this.#hasHead) throw broken('the answer begins without headers');
+    this.#messages.read(chunk, begin, end);
+  }
+
+  receive(message: Buffer): void {
+    this.#events.onMessage(this, message);
+  }
+
+  /** Status and text with which the call ends by its last block. */
+  endBy(head: ResponseHead): { readonly code: number; readonly details: string } {
+    const end = endOf(head);
+    if (end.code !== GRPC_STATUS.OK || !this.#messages.isInside) return end;
+    return { code: GRPC_STATUS.INTERNAL, details: 'the answer ended inside a message' };
+  }
+
+  /** Ends the call, once. @returns Bytes that will not be sent. */
+  close(): number {
+    this.isOver = true;
+    this.#messages.drop();
+    return this.unsent.drop();
+  }
+
+  /** Tells the end. After {@link close}, never from inside a call of the application. */
+  tellEnd(code: number, details: string): void {
+    this.#events.onEnd(this, code, details);
+  }
+}
+
+function isAnswerOfGrpc({ httpStatus, contentType }: ResponseHead): boolean {
+  return httpStatus === 200 && contentType?.startsWith('application/grpc') === true;
+}
+
+function broken(what: string): GrpcCallError {
+  return new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+}

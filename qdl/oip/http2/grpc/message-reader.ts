@@ -1,0 +1,129 @@
+import type { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
+import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
+
+/** Compressed or not, and the length. */
+export const MESSAGE_HEAD_BYTES = 5;
+
+/** What is taken for a message at first; a peer that announces more has to send it before more is taken. */
+const FIRST_BYTES_MAX: number = 1024 * 1024;
+
+/** Who gets the messages of one call. */
+export interface MessageReceiver {
+  /** True when nothing is to be handed on any more. */
+  readonly isOver: boolean;
+  /** One message, without its head. Valid during the call. */
+  receive(message: Buffer): void;
+}
+
+/** What messages of one connection share. */
+export interface MessageLimits {
+  readonly messageBytesMax: number;
+  /** For messages that come in pieces. */
+  readonly buffers: ReusedBuffers;
+}
+
+/** Finds the messages of one call in its DATA, wherever that was cut. One that lies in one piece is not copied. */
+export class MessageReader {
+  readonly #limits: MessageLimits;
+  readonly #receiver: MessageReceiver;
+  #headBytes = 0;
+  #length = 0;
+  /** What came of a message, if it came in pieces. */
+  #buffer: ArrayBuffer | undefined;
+  #filled = 0;
+
+  constructor(limits: MessageLimits, receiver: MessageReceiver) {
+    this.#limits = limits;
+    this.#receiver = receiver;
+  }
+
+  /** True inside of a message. */
+  get isInside(): boolean {
+    return this.#headBytes > 0;
+  }
+
+  /**
+   * Reads `[begin, end)` of a chunk.
+   * @throws GrpcCallError RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for one that is compressed.
+   */
+  read(chunk: Buffer, begin: number, end: number): void {
+    let at = begin;
+    while (at < end && !this.#receiver.isOver) {
+      if (this.#headBytes < MESSAGE_HEAD_BYTES) at = this.#readHead(chunk, at, end);
+      else at = this.#readContents(chunk, at, end);
+      // Also a message of no bytes, for which nothing more will come.
+      if (this.#headBytes === MESSAGE_HEAD_BYTES && this.#length === 0) this.#finish(chunk, at, at);
+    }
+    if (this.#receiver.isOver) this.drop();
+  }
+
+  /** Forgets what came of a message. */
+  drop(): void {
+    if (this.#buffer !== undefined) this.#limits.buffers.giveBack(this.#buffer);
+    this.#buffer = undefined;
+    this.#filled = 0;
+  }
+
+  #readHead(chunk: Buffer, begin: number, end: number): number {
+    let at = begin;
+    for (; at < end && this.#headBytes < MESSAGE_HEAD_BYTES; at += 1) {
+      const byte = chunk[at] as number;
+      if (this.#headBytes === 0) this.#begin(byte);
+      else this.#length = this.#length * 256 + byte;
+      this.#headBytes += 1;
+    }
+    const { messageBytesMax } = this.#limits;
+    if (this.#length > messageBytesMax) {
+      const what = `a message of ${this.#length} bytes or more, where ${messageBytesMax} are taken`;
+      throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, what);
+    }
+    return at;
+  }
+
+  #begin(flag: number): void {
+    this.#length = 0;
+    if (flag === 0) return;
+    const what =
+      flag === 1
+        ? 'a message that gRPC compressed, where identity was asked for; switch that off at the server, or in the proxy before it'
+        : `a message with the flag ${flag}, which gRPC does not know`;
+    throw new GrpcCallError(GRPC_STATUS.INTERNAL, what);
+  }
+
+  #readContents(chunk: Buffer, begin: number, end: number): number {
+    const wanted = this.#length - this.#filled;
+    const taken = Math.min(wanted, end - begin);
+    const next = begin + taken;
+    if (this.#filled === 0 && taken === wanted) {
+      this.#finish(chunk, begin, next);
+      return next;
+    }
+    const buffer = this.#bufferFor(this.#filled + taken);
+    chunk.copy(buffer, this.#filled, begin, next);
+    this.#filled += taken;
+    if (taken === wanted) this.#finish(buffer, 0, this.#length);
+    return next;
+  }
+
+  /** The buffer, grown so that so many bytes fit; never much larger than what came. */
+  #bufferFor(bytes: number): Buffer {
+    const old = this.#buffer;
+    if (old !== undefined && old.byteLength >= bytes) return Buffer.from(old);
+    const { buffers } = this.#limits;
+    const size = Math.max(bytes, Math.min(this.#length, Math.max(FIRST_BYTES_MAX, bytes * 2)));
+    this.#buffer = buffers.take(size);
+    const buffer = Buffer.from(this.#buffer);
+    if (old !== undefined) {
+      buffer.set(new Uint8Array(old, 0, this.#filled));
+      buffers.giveBack(old);
+    }
+    return buffer;
+  }
+
+  #finish(chunk: Buffer, begin: number, end: number): void {
+    this.#headBytes = 0;
+    this.#length = 0;
+    this.#receiver.receive(chunk.subarray(begin, end));
+    this.drop();
+  }
+}

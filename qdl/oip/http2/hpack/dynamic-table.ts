@@ -1,0 +1,79 @@
+import { type HeaderField, STATIC_TABLE } from './static-table.ts';
+
+/** What an entry takes beyond its name and value. Rule: RFC 7541, section 4.1. */
+const ENTRY_OVERHEAD_BYTES = 32;
+
+/** Bytes of a table, and of a header list, that a header takes. Rule: RFC 7541, section 4.1. */
+export function sizeOf({ name, value }: HeaderField): number {
+  return name.length + value.length + ENTRY_OVERHEAD_BYTES;
+}
+
+/** The headers that one direction of a connection remembers, behind the static ones. */
+export class DynamicTable {
+  /** Newest first. Never long: a table of 4 KiB holds 128 entries at most. */
+  readonly #entries: HeaderField[] = [];
+  #bytes = 0;
+  #bytesMax: number;
+  #changeCount = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Goes up with every change: as long as it stays, an index means the same. */
+  get changeCount(): number {
+    return this.#changeCount;
+  }
+
+  get entryCount(): number {
+    return this.#entries.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get bytesMax(): number {
+    return this.#bytesMax;
+  }
+
+  /** Changes the size; the oldest entries go where it is too small for all. */
+  resize(bytesMax: number): void {
+    this.#changeCount += 1;
+    this.#bytesMax = bytesMax;
+    this.#evict(0);
+  }
+
+  /** Adds an entry; one that is larger than the table empties it. */
+  add(field: HeaderField): void {
+    this.#changeCount += 1;
+    const bytes = sizeOf(field);
+    this.#evict(bytes);
+    if (bytes > this.#bytesMax) return;
+    this.#entries.unshift(field);
+    this.#bytes += bytes;
+  }
+
+  /** Entry of an index from 1, static ones first; undefined where there is none. */
+  get(index: number): HeaderField | undefined {
+    return index <= STATIC_TABLE.length
+      ? STATIC_TABLE[index - 1]
+      : this.#entries[index - STATIC_TABLE.length - 1];
+  }
+
+  /** Index of a header, 0 where neither table has it. @param value Undefined: the name is enough. */
+  indexOf(name: string, value?: string): number {
+    const isWanted = (entry: HeaderField): boolean =>
+      entry.name === name && (value === undefined || entry.value === value);
+    const known = STATIC_TABLE.findIndex(isWanted);
+    if (known >= 0) return known + 1;
+    const remembered = this.#entries.findIndex(isWanted);
+    return remembered < 0 ? 0 : remembered + STATIC_TABLE.length + 1;
+  }
+
+  #evict(bytesNeeded: number): void {
+    while (this.#entries.length > 0 && this.#bytes + bytesNeeded > this.#bytesMax) {
+      this.#bytes -= sizeOf(this.#entries.pop() as HeaderField);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { packageVersion } from '../../../shared/process/package-files.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import { readClientSecrets } from '../../../shared/security/client-security.ts';
+import type { DispatchSettings } from '../../dispatch-settings.ts';
+import { Http2Connection } from './connection/http2-connection.ts';
+import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
+
+/** The settings that a connection goes by. */
+export type ConnectionSettings = Pick<
+  DispatchSettings,
+  | 'security'
+  | 'messageBytesMax'
+  | 'receiveWindowBytes'
+  | 'callTimeoutMs'
+  | 'keepaliveTimeMs'
+  | 'keepaliveTimeoutMs'
+>;
+
+/**
+ * Connects to a server of gRPC, once: a connection that is lost is not made again.
+ * @param address `host:port`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
+ */
+export function connectGrpc(
+  address: string,
+  settings: ConnectionSettings,
+  events: ConnectionEvents,
+): GrpcCallConnection {
+  const { security, callTimeoutMs, ...rest } = settings;
+  const { token } = readClientSecrets(security);
+  return new Http2Connection(
+    {
+      ...rest,
+      address,
+      security,
+      connectTimeoutMs: callTimeoutMs,
+      request: {
+        scheme: security.tls ? 'https' : 'http',
+        // As gRPC does: the name that the certificate is for is the name of the server.
+        authority: security.tlsServerName ?? address,
+        userAgent: `longhaul/${packageVersion()}`,
+        more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
+      },
+    },
+    events,
+  );
+}

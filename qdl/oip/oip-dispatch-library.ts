@@ -1,0 +1,151 @@
+import assert from 'node:assert';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
+import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import { BaseDispatchLibrary, type ChannelCounts } from '../base-dispatch-library.ts';
+import type { ChannelPlace } from '../channel/dispatch-channel.ts';
+import type { DispatchSettings } from '../dispatch-settings.ts';
+import type { Dispatcher, DispatcherChannels } from '../dispatcher.ts';
+import { NetworkNames } from '../network-name.ts';
+import type { WaitProgress } from '../query-dispatch-library.ts';
+import { createRouter } from '../router/create-router.ts';
+import { OipChannel } from './channel/oip-channel.ts';
+import { OipConnections } from './channel/oip-connections.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
+import { requireAgreement } from './node/model-facts.ts';
+import type { OipDispatch } from './oip-dispatch.ts';
+import { distinguishByAddress } from './oip-names.ts';
+import { OipNodeHandle } from './oip-node-handle.ts';
+import { requireUsable } from './require-usable.ts';
+
+/** Longest wait for a server to end its streams: everything is answered by then. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * Samples outstanding on one node where nothing else is said. Servers grant no credit and queue whatever comes; what
+ * waits here waits as numbers.
+ */
+const NODE_OUTSTANDING_MAX = 4_096;
+
+/** A protobuf message has less than 2 GiB; of them the head takes a little. */
+const SAMPLE_BYTES_MAX = 2 ** 31 - 2 ** 20;
+
+/** The QDL for nodes that speak the Open Inference Protocol. */
+export class OipDispatchLibrary extends BaseDispatchLibrary {
+  readonly nodes: readonly OipNodeHandle[];
+  protected readonly names: NetworkNames;
+  readonly #oip: OipDispatch;
+  readonly #connections: OipConnections;
+  readonly #notes: string[] = [];
+  #facts: OipModelFacts | undefined;
+  #channels: readonly OipChannel[] = [];
+
+  /** @param settings With `oip`, which needs a plan where queries are to be sent. */
+  constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
+    super(settings, payloads);
+    this.#oip = oip;
+    this.#connections = new OipConnections(settings);
+    this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
+    this.names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+      distinguishByAddress((note) => this.#notes.push(note)),
+    );
+  }
+
+  /** @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan */
+  async connect(onWait: WaitProgress = () => {}): Promise<void> {
+    const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
+    requireAgreement(facts);
+    this.#facts = facts[0];
+    const { plan } = this.#oip;
+    if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
+  }
+
+  override async evidence(): Promise<NetworkEvidence> {
+    const evidence = await super.evidence();
+    const { service, plan, notes = [] } = this.#oip;
+    return {
+      ...evidence,
+      oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] },
+    };
+  }
+
+  protected channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.settings;
+    // Calls of their own need no streams: a channel is a connection.
+    const isStream = this.#oip.plan?.method === 'stream';
+    return {
+      channelsPerNode: isStream ? streamsPerNode : connectionsPerNode,
+      connectionsPerNode,
+      nodeOutstandingMax: Number.isFinite(nodeOutstandingMax)
+        ? nodeOutstandingMax
+        : NODE_OUTSTANDING_MAX,
+    };
+  }
+
+  protected async openChannels(
+    places: readonly ChannelPlace[],
+    dispatcher: Dispatcher,
+  ): Promise<DispatcherChannels> {
+    const { plan } = this.#oip;
+    if (plan === undefined) {
+      throw new MlperfError('ERR_CONFIG_INVALID', 'oip: nothing was planned that could be sent');
+    }
+    for (const { address, connection } of places) this.#connections.to(address, connection);
+    await this.#connections.ready();
+    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
+    await Promise.all(this.nodes.map((node) => node.beginStatistics()));
+    const { policy, nodeOutstandingMax } = this.settings;
+    return {
+      channels: this.#channels,
+      router: createRouter(policy, this.#channels),
+      limits: {
+        bytesMax: SAMPLE_BYTES_MAX,
+        samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
+        sampleBytesMax: SAMPLE_BYTES_MAX,
+      },
+      decoders: [],
+    };
+  }
+
+  protected async closeChannels(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
+  }
+
+  /** Nobody else counts. What the servers' own statistics say is kept. */
+  protected async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
+    const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
+    await Promise.all(reached.map((node) => node.endStatistics()));
+    return [];
+  }
+
+  protected async close(): Promise<void> {
+    await this.#connections.close();
+    for (const node of this.nodes) node.control.close();
+  }
+
+  #channel(place: ChannelPlace, plan: OipRequestPlan, dispatcher: Dispatcher): OipChannel {
+    assert(this.#facts !== undefined, 'start before connect');
+    const facts = this.#facts;
+    const { service } = this.#oip;
+    const connection = this.#connections.to(place.address, place.connection);
+    const gatherer = gathererOf(plan, facts, this.settings.messageBytesMax);
+    const channel = new OipChannel(
+      place,
+      {
+        encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
+        payloads: this.payloads,
+        tokenLatencies: this.settings.tokenLatencies,
+        openWay: (events) =>
+          openWay(plan.method, { connection: connection.calls, service, gatherer, events }),
+      },
+      dispatcher,
+    );
+    connection.add(channel);
+    return channel;
+  }
+}

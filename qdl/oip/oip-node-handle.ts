@@ -1,0 +1,99 @@
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { OipNodeEvidence, OipStatistics } from '../../shared/evidence/oip-evidence.ts';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import type { DispatchSettings } from '../dispatch-settings.ts';
+import { RunLedgerCounter } from '../node/run-ledger.ts';
+import type { QdlNode, WaitProgress } from '../query-dispatch-library.ts';
+import { awaitModel } from './node/await-model.ts';
+import { askModelFacts } from './node/model-facts.ts';
+import { growth, sumOfVersions } from './node/model-statistics.ts';
+import { OipControlClient } from './node/oip-control-client.ts';
+import type { OipDispatch } from './oip-dispatch.ts';
+
+/** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
+export class OipNodeHandle implements QdlNode {
+  readonly address: string;
+  readonly control: OipControlClient;
+  readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly #settings: DispatchSettings;
+  readonly #oip: OipDispatch;
+  #facts: OipModelFacts | undefined;
+  #before: OipStatistics | null = null;
+  #statistics: OipStatistics | null = null;
+
+  constructor(address: string, settings: DispatchSettings, oip: OipDispatch) {
+    this.address = address;
+    this.#settings = settings;
+    this.#oip = oip;
+    this.control = new OipControlClient(address, settings, oip);
+  }
+
+  /**
+   * Waits until the model is ready there and asks what it is. Untimed.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+   */
+  async prepare(onWait: WaitProgress): Promise<OipModelFacts> {
+    const { model } = this.#oip;
+    await awaitModel(this.control, model, this.#settings.readyTimeoutMs, onWait);
+    this.#facts = await askModelFacts(this.control, model);
+    return this.#facts;
+  }
+
+  /** Keeps the server's own statistics as they are before the run. */
+  async beginStatistics(): Promise<void> {
+    if (this.#facts?.hasStatistics === true) this.#before = await this.#askStatistics();
+  }
+
+  /** Keeps by how much the server's own statistics have grown. */
+  async endStatistics(): Promise<void> {
+    const before = this.#before;
+    if (before === null) return;
+    const after = await this.#askStatistics();
+    this.#statistics = after === null ? null : growth(before, after);
+  }
+
+  evidence(): NodeEvidence {
+    return {
+      address: this.address,
+      description: null,
+      streams: [],
+      digestPerMillion: 0,
+      ours: this.ledger.toCounts(),
+      theirs: null,
+      ledgerMissing: 'the Open Inference Protocol has none: only the LoadGen node counts',
+      ledgerIdentity: '',
+      differences: [],
+      ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
+    };
+  }
+
+  #evidenceOf(facts: OipModelFacts): OipNodeEvidence {
+    const { server, name, versions, platform, inputs, outputs } = facts;
+    return {
+      serverName: server.name,
+      serverVersion: server.version,
+      extensions: server.extensions,
+      modelName: name,
+      modelVersions: versions,
+      platform,
+      inputs,
+      outputs,
+      // A part is one request.
+      requestCount: this.ledger.partCount,
+      trialCount: this.#oip.trialCount ?? 0,
+      statistics: this.#statistics,
+    };
+  }
+
+  /** Statistics only explain a run: a server that does not tell them any more has not broken it. */
+  async #askStatistics(): Promise<OipStatistics | null> {
+    try {
+      const versions = await this.control.modelStatistics(this.#oip.model);
+      return versions === undefined ? null : sumOfVersions(versions);
+    } catch (error) {
+      if (error instanceof MlperfError) return null;
+      throw error;
+    }
+  }
+}

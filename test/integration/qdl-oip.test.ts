@@ -1,0 +1,458 @@
+import { status } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DispatchSettings, QueryDispatchLibrary } from '../../qdl/index.ts';
+import {
+  askNames,
+  createQueryDispatchLibrary,
+  defaultDispatchSettings,
+  describeOipModels,
+  probeOipServer,
+  tryOipRequest,
+} from '../../qdl/index.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { OipMethod, OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import { OIP_SERVICE_NAME } from '../../shared/oip/request-plan.ts';
+import { queryOf } from '../support/fake-nodes.ts';
+import {
+  type Answerer,
+  ECHO_MODEL,
+  echoOf,
+  type FakeOipServer,
+  FakeOipServers,
+  type OipBehaviour,
+} from '../support/oip/fake-oip-server.ts';
+import { encodeResponse } from '../support/oip/oip-messages.ts';
+import { RecordingSink } from '../support/recording-sink.ts';
+
+// Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are, whatever they do.
+// Method: real gRPC on loopback to servers that keep what they get.
+
+const servers = new FakeOipServers();
+afterEach(servers.stop);
+
+/** Two FP32 per sample: the index and its square. */
+const payloads: SamplePayloads = {
+  encoding: { form: 'raw', compression: 'identity' },
+  payloadOf: (index) => new Uint8Array(Float32Array.of(index, index * index).buffer),
+};
+
+function planOf(method: OipMethod, more: Partial<OipRequestPlan> = {}): OipRequestPlan {
+  return {
+    model: { name: 'echo', version: '' },
+    payloadForm: 'tensors',
+    inputs: [{ name: 'in', datatype: 'FP32', sampleShape: [2], sampleBytes: 8 }],
+    hasBatchAxis: true,
+    samplesPerRequest: 1,
+    outputs: [{ name: 'out', datatype: 'FP32', shape: [-1, 2] }],
+    method,
+    ...more,
+  };
+}
+
+function settingsFor(
+  list: readonly FakeOipServer[],
+  plan?: OipRequestPlan,
+  more: Partial<DispatchSettings> = {},
+): DispatchSettings {
+  const model = { name: 'echo', version: '' };
+  return {
+    ...defaultDispatchSettings(list.map(({ address }) => address)),
+    callTimeoutMs: 2_000,
+    readyTimeoutMs: 2_000,
+    ...more,
+    oip: { service: OIP_SERVICE_NAME, model, ...(plan === undefined ? {} : { plan }), ...more.oip },
+  };
+}
+
+async function open(
+  list: readonly FakeOipServer[],
+  plan: OipRequestPlan,
+  more: Partial<DispatchSettings> = {},
+): Promise<{ qdl: QueryDispatchLibrary; sink: TokenSink }> {
+  const qdl = createQueryDispatchLibrary(settingsFor(list, plan, more), payloads);
+  const sink = new TokenSink();
+  await qdl.connect();
+  await qdl.name();
+  await qdl.start(sink);
+  return { qdl, sink };
+}
+
+/** Keeps first tokens and token counts too. */
+class TokenSink extends RecordingSink {
+  readonly firstTokens: { readonly id: number; readonly payload: Uint8Array }[] = [];
+  readonly tokenCounts: number[] = [];
+
+  override firstToken(id?: number, payload?: Uint8Array): void {
+    this.firstTokens.push({ id: id as number, payload: Uint8Array.from(payload ?? []) });
+  }
+
+  override complete(id: number, payload: Uint8Array, tokenCount = 0): void {
+    this.tokenCounts.push(tokenCount);
+    super.complete(id, payload);
+  }
+}
+
+const METHODS = ['unary', 'stream'] as const;
+
+describe('Name', () => {
+  it('asks every server on every call, and tells servers of one name apart by their addresses', async () => {
+    const list = await servers.start({ name: 'triton' }, { name: 'triton' }, { name: ' ' });
+    const [a, b, c] = list.map(({ address }) => address);
+    const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
+    const name = `Network SUT: triton (${a}), triton (${b}), ${c}`;
+    expect(await qdl.name()).toBe(name);
+    expect(await qdl.name()).toBe(name);
+    expect(list.map(({ nameCount }) => nameCount)).toEqual([2, 2, 2]);
+    const { nameCalls, oip } = await qdl.evidence();
+    expect(oip?.notes).toEqual([
+      `the servers at ${a}, ${b} share the name "triton"; the address was added to tell them apart`,
+      `the server at ${c} tells no name; it is known by its address`,
+    ]);
+    expect(nameCalls).toHaveLength(2);
+    for (const node of nameCalls.flatMap((call) => call.nodes)) {
+      expect(node.roundTripNs).toBeGreaterThan(0);
+      expect(node.tcpConnectNs).toBeGreaterThan(0);
+      expect(node.path?.loadgen?.remoteAddress).toBe('127.0.0.1');
+      expect(node.path?.sut).toBeNull();
+    }
+    await qdl.stop();
+  });
+
+  it.each<[string, OipBehaviour, string, RegExp]>([
+    ['a name of two lines', { name: 'a\nVALID' }, OIP_SERVICE_NAME, /control characters/],
+    ['another service', {}, 'other.Service', /has no service other\.Service.*--oip-service/],
+  ])('refuses %s', async (_case, behaviour, service, message) => {
+    const list = await servers.start(behaviour);
+    const model = { name: 'echo', version: '' };
+    const settings = settingsFor(list, undefined, { oip: { service, model } });
+    await expect(askNames(settings)).rejects.toThrow(message);
+  });
+});
+
+describe('describing models', () => {
+  it('waits for the server, and tells what it says of the model', async () => {
+    const list = await servers.start({
+      notReadyCount: 1,
+      config: { name: 'echo', maxBatchSize: 8, modelTransactionPolicy: { decoupled: true } },
+    });
+    const waits: string[] = [];
+    const [facts] = await describeOipModels(settingsFor(list), (_, what) => waits.push(what));
+    expect(waits).toEqual(['the server says that it is not ready yet']);
+    expect(facts).toEqual({
+      address: list[0]?.address,
+      server: { name: 'server', version: '9', extensions: ['x'] },
+      name: 'echo',
+      versions: ['1'],
+      platform: 'test',
+      inputs: ECHO_MODEL.inputs,
+      outputs: ECHO_MODEL.outputs,
+      batchSizeMax: 8,
+      isDecoupled: true,
+      hasStream: true,
+      hasStatistics: false,
+    });
+  });
+
+  it.each<[string, OipBehaviour[], { name: string; version: string }, RegExp]>([
+    [
+      'an unknown model, and lists those that there are',
+      [
+        {
+          repository: [
+            { name: 'a', version: '1' },
+            { name: 'b', version: '1' },
+          ],
+        },
+      ],
+      { name: 'x', version: '' },
+      /does not know model "x"; it has a, b$/,
+    ],
+    [
+      'an unknown version, and lists those that there are',
+      [{}],
+      { name: 'echo', version: '7' },
+      /does not have version 7 of model "echo"; it has 1$/,
+    ],
+    [
+      'servers that serve different models',
+      [{}, { model: { ...ECHO_MODEL, outputs: [{ name: 'out', datatype: 'FP16', shape: [3] }] } }],
+      { name: 'echo', version: '' },
+      /^the servers at .* differ in the outputs of model "echo": out FP32 \[-1, 2\] and out FP16 \[3\];/,
+    ],
+    [
+      'datatypes that the protocol has not',
+      [{ model: { ...ECHO_MODEL, inputs: [{ name: 'in', datatype: 'FP8', shape: [1] }] } }],
+      { name: 'echo', version: '' },
+      /input of model "echo" "in" with the datatype "FP8"; the protocol has BOOL, /,
+    ],
+  ])('refuses %s', async (_case, behaviours, model, message) => {
+    const list = await servers.start(...behaviours);
+    const settings = settingsFor(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    await expect(describeOipModels(settings)).rejects.toThrow(message);
+  });
+
+  it('shows a server without an inference', async () => {
+    const repository = [
+      { name: 'echo', version: '1' },
+      { name: 'gone', version: '1' },
+    ];
+    const [server] = (await servers.start({ repository, hasStream: false })) as [FakeOipServer];
+    const model = { name: '', version: '' };
+    const settings = settingsFor([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const probe = await probeOipServer(server.address, settings);
+    expect(probe).toMatchObject({ isLive: true, isReady: true, server: { version: '9' } });
+    expect(probe.repository?.map(({ name }) => name)).toEqual(['echo', 'gone']);
+    expect(probe.models).toMatchObject([
+      { name: 'echo', hasStream: false, batchSizeMax: undefined },
+    ]);
+    expect(probe.failures).toMatchObject([{ name: 'gone', why: expect.stringMatching(/no such/) }]);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe.each(METHODS)('queries by %s', (method) => {
+  it('go out one by one, whole, with ids that are not the index', async () => {
+    const statistics = { count: 0 };
+    const [server] = (await servers.start({
+      statistics: () => ({ name: 'echo', version: '1', inferenceCount: statistics.count++ * 10 }),
+    })) as [FakeOipServer];
+    const { qdl, sink } = await open([server], planOf(method));
+    qdl.issueQuery(queryOf(0, 40, [5]));
+    qdl.issueQuery(queryOf(1, 41, [6, 7]));
+    await sink.answered(3);
+    await qdl.stop();
+    const samples = sink.completed.map(({ id, payload }) => [
+      id,
+      [...new Float32Array(payload.slice().buffer)],
+    ]);
+    expect(samples.sort()).toEqual([
+      [40, [5, 25]],
+      [41, [6, 36]],
+      [42, [7, 49]],
+    ]);
+    expect(server.requests.map(({ inputs }) => inputs[0]?.shape)).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
+    expect(new Set(server.requests.map(({ id }) => id)).size).toBe(3);
+    expect(server.inferCallCount).toBe(method === 'unary' ? 3 : 1);
+    const { nodes, oip } = await qdl.evidence();
+    expect(oip?.plan?.method).toBe(method);
+    expect(nodes[0]).toMatchObject({
+      ours: { sampleCount: 3, completedCount: 3, payloadBytes: 24, responseBytes: 24 },
+      theirs: null,
+      streams: [],
+      oip: { requestCount: 3, modelName: 'echo', statistics: { inferenceCount: 10 } },
+    });
+    expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });
+  });
+
+  it('have several samples of one query in a request where that is planned, cut into rows', async () => {
+    const [server] = (await servers.start({})) as [FakeOipServer];
+    const { qdl, sink } = await open([server], planOf(method, { samplesPerRequest: 2 }));
+    qdl.issueQuery(queryOf(0, 0, [1, 2, 3]));
+    qdl.issueQuery(queryOf(1, 3, [4]));
+    await sink.answered(4);
+    await qdl.stop();
+    expect(server.requests.map(({ inputs }) => inputs[0]?.shape?.[0])).toEqual([2, 1, 1]);
+    const byId = [...sink.completed].sort((a, b) => a.id - b.id);
+    expect(byId.map(({ payload }) => new Float32Array(payload.slice().buffer)[1])).toEqual([
+      1, 4, 9, 16,
+    ]);
+  });
+
+  it('reads typed answers, and outputs in the order of the plan', async () => {
+    const model = {
+      ...ECHO_MODEL,
+      outputs: [
+        { name: 'a', datatype: 'INT64', shape: [-1, 1] },
+        { name: 'b', datatype: 'BOOL', shape: [-1, 2] },
+      ],
+    };
+    const onInfer = ({ id }: { id: string }, answer: Answerer): void =>
+      answer.respond({
+        id,
+        outputs: [
+          { name: 'b', datatype: 'BOOL', shape: [1, 2], contents: { boolContents: [true, false] } },
+          { name: 'a', datatype: 'INT64', shape: [1, 1], contents: { int64Contents: [-2] } },
+        ],
+      });
+    const list = await servers.start({ model, onInfer });
+    const outputs = [
+      { name: 'a', datatype: 'INT64', shape: [-1, 1] },
+      { name: 'b', datatype: 'BOOL', shape: [-1, 2] },
+    ] as const;
+    const { qdl, sink } = await open(list, planOf(method, { outputs }));
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    await sink.answered(1);
+    await qdl.stop();
+    expect([...(sink.completed[0]?.payload ?? [])]).toEqual([254, ...Array(7).fill(255), 1, 0]);
+  });
+
+  it('fail one by one where the server refuses, with its words; the run goes on', async () => {
+    let count = 0;
+    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
+      count += 1;
+      if (count === 1) answer.refuse(status.INVALID_ARGUMENT, 'shape is wrong');
+      else if (count === 2) answer.send(Buffer.from([0x32, 99, 1]));
+      else if (count === 3) answer.respond({ ...echoOf(request), outputs: [] });
+      else answer.respond(echoOf(request));
+    };
+    const list = await servers.start({ onInfer });
+    const { qdl, sink } = await open(list, planOf(method));
+    for (let id = 0; id < 4; id += 1) {
+      qdl.issueQuery(queryOf(id, id, [1]));
+      await sink.answered(id + 1);
+    }
+    await qdl.stop();
+    expect(sink.failed.map(({ failure }) => failure.code)).toEqual([
+      method === 'unary' ? 'bad-sample' : 'inference',
+      'bad-response',
+      'bad-response',
+    ]);
+    expect(sink.failed[0]?.failure.text).toMatch(/^SUT node 127.*shape is wrong$/);
+    expect(sink.completed.map(({ id }) => id)).toEqual([3]);
+    expect(sink.faults).toEqual([]);
+  });
+
+  it('are lost with a server that dies', async () => {
+    const list = await servers.start({ onInfer: () => {} });
+    const { qdl, sink } = await open(list, planOf(method));
+    for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
+    await expect.poll(() => list[0]?.requests.length).toBe(3);
+    list[0]?.stop();
+    await sink.faulted();
+    expect(sink.faults[0]?.code).toBe('ERR_SUT_LOST');
+    expect(sink.faults[0]?.message).toMatch(/in the middle of the run, with 3 samples outstanding/);
+    expect(sink.failed.map(({ failure }) => failure.code)).toEqual(['lost', 'lost', 'lost']);
+    await qdl.stop();
+    expect(qdl.ledgerReport.isCompared).toBe(false);
+  });
+});
+
+describe('unary answers', () => {
+  it('need no id, and fail with that of another request', async () => {
+    let count = 0;
+    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
+      count += 1;
+      answer.respond({ ...echoOf(request), id: count === 1 ? '' : '999' });
+    };
+    const list = await servers.start({ onInfer });
+    const { qdl, sink } = await open(list, planOf('unary'));
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    await sink.answered(1);
+    qdl.issueQuery(queryOf(1, 1, [1]));
+    await sink.answered(2);
+    await qdl.stop();
+    expect(sink.completed.map(({ id }) => id)).toEqual([0]);
+    expect(sink.failed).toMatchObject([{ id: 1, failure: { code: 'bad-response' } }]);
+  });
+});
+
+describe('streams', () => {
+  it('read the plain responses of MLServer', async () => {
+    const list = await servers.start({ streamsPlainResponses: true });
+    const { qdl, sink } = await open(list, planOf('stream'));
+    for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [id]));
+    await sink.answered(3);
+    await qdl.stop();
+    expect(sink.completed.map(({ id }) => id)).toEqual([0, 1, 2]);
+  });
+
+  it('count responses that nobody asked for as breaches', async () => {
+    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
+      answer.respond(echoOf(request));
+      answer.respond(echoOf(request));
+      answer.respond({ ...echoOf(request), id: '' });
+      answer.respond({ ...echoOf(request), id: 'abc' });
+    };
+    const list = await servers.start({ onInfer });
+    const { qdl, sink } = await open(list, planOf('stream'));
+    qdl.issueQuery(queryOf(0, 7, [1]));
+    await sink.answered(4);
+    await qdl.stop();
+    expect(sink.completed.map(({ id }) => id)).toEqual([7, -1, -1, -1]);
+  });
+
+  it('are lost when the server ends them, with its words', async () => {
+    const onInfer: OipBehaviour['onInfer'] = (_, answer) =>
+      answer.endWith(status.INTERNAL, 'out of memory');
+    const list = await servers.start({ onInfer });
+    const { qdl, sink } = await open(list, planOf('stream'));
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    await sink.faulted();
+    expect(sink.faults[0]?.message).toMatch(/ended the stream: INTERNAL: out of memory/);
+    await qdl.stop();
+  });
+
+  it.each([
+    ['counts them', undefined, 3],
+    ['takes the count of the server', 17, 17],
+  ])('take each response of a decoupled model for a token, and %s', async (_case, told, count) => {
+    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
+      const mark = { boolParam: false };
+      for (let i = 0; i < 3; i += 1) {
+        answer.respond({ ...echoOf(request), parameters: { triton_final_response: mark } });
+      }
+      const parameters = {
+        triton_final_response: { boolParam: true },
+        ...(told === undefined ? {} : { token_count: { int64Param: told } }),
+      };
+      answer.respond({ id: request.id, parameters });
+    };
+    const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
+    const [server] = (await servers.start({ onInfer, config })) as [FakeOipServer];
+    const { qdl, sink } = await open([server], planOf('stream'), { tokenLatencies: true });
+    qdl.issueQuery(queryOf(0, 3, [2]));
+    await sink.answered(1);
+    await qdl.stop();
+    const asked = server.requests[0]?.parameters['triton_enable_empty_final_response'];
+    expect(asked?.boolParam).toBe(true);
+    expect(sink.firstTokens.map(({ id }) => id)).toEqual([3]);
+    expect(sink.tokenCounts).toEqual([count]);
+    const whole = new Float32Array(sink.completed[0]?.payload.slice().buffer as ArrayBuffer);
+    expect([...whole]).toEqual([2, 4, 2, 4, 2, 4]);
+  });
+
+  it('say nothing of what still comes of a request that failed', async () => {
+    let count = 0;
+    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
+      count += 1;
+      if (count === 1) answer.refuse(status.INTERNAL, 'no memory');
+      else answer.respond(echoOf(request));
+      const parameters = { triton_final_response: { boolParam: true } };
+      answer.respond({ id: request.id, parameters });
+    };
+    const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
+    const list = await servers.start({ onInfer, config });
+    const { qdl, sink } = await open(list, planOf('stream'));
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    qdl.issueQuery(queryOf(1, 1, [1]));
+    await sink.answered(2);
+    await qdl.stop();
+    expect(sink.failed.map(({ id }) => id)).toEqual([0]);
+    expect(sink.completed.map(({ id }) => id)).toEqual([1]);
+  });
+});
+
+describe('a request before the run', () => {
+  it.each(METHODS)('tells by %s how each server takes it', async (method) => {
+    const list = await servers.start(
+      {},
+      { onInfer: (_, answer) => answer.refuse(status.INVALID_ARGUMENT, 'no raw contents') },
+      { onInfer: (request, answer) => answer.send(encodeResponse({ id: request.id })) },
+    );
+    const settings = settingsFor(list, planOf(method));
+    const trials = await tryOipRequest(settings, payloads.payloadOf(1));
+    expect(trials[0]).toEqual({
+      address: list[0]?.address,
+      refusal: null,
+      responseBytes: 8,
+      responseCount: 1,
+    });
+    const code = method === 'unary' ? status.INVALID_ARGUMENT : status.UNKNOWN;
+    expect(trials[1]?.refusal).toMatchObject({ code, details: expect.stringMatching(/no raw/) });
+    expect(trials[2]?.refusal?.code).toBe(status.OK);
+  });
+});

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Ended, longhaul } from '../support/longhaul-process.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { type ServicerFacts, type ServicerOptions, ServicerProcess } from './servicer-process.ts';
+
+/** A run of longhaul against servicers. */
+export interface OipRun extends Ended {
+  /** What each server saw; undefined for one that the test ended itself. */
+  readonly seen: readonly ServicerFacts[];
+  /** Lines of LoadGen's detail log by key, the last of each. */
+  readonly log: ReadonlyMap<string, unknown>;
+}
+
+/** Starts a servicer that is ended with the running test. */
+export async function startServicer(
+  stubs: string,
+  options: ServicerOptions = {},
+): Promise<ServicerProcess> {
+  const servicer = await ServicerProcess.start(stubs, options);
+  onTestFinished(() => servicer.kill());
+  return servicer;
+}
+
+/** What a run asks for where its test says nothing: some 100 queries of made-up samples within a second or two. */
+const SHORT = [
+  ...['--data', 'random', '--scenario', 'Server', '--target-qps', '200', '--target-latency', '5s'],
+  ...['--min-duration', '0s', '--min-query-count', '100', '--data-count', '32'],
+];
+
+/** Runs longhaul against servers, and asks them afterwards what they saw. @param args After the defaults; later ones win. */
+export async function runAgainst(
+  servers: readonly ServicerProcess[],
+  model: string,
+  args: readonly string[] = [],
+): Promise<OipRun> {
+  const output = join(tempFolder(), 'run');
+  const sut = ['--sut', servers.map(({ address }) => `oip://${address}`).join(',')];
+  const what = ['--model', model, ...SHORT, ...args, '--output', output];
+  const ended = await longhaul(['run', ...sut, ...what]);
+  const seen = await Promise.all(servers.map((server) => server.stop()));
+  return { ...ended, seen, log: detailLog(output) };
+}
+
+function detailLog(folder: string): ReadonlyMap<string, unknown> {
+  const file = join(folder, 'mlperf_log_detail.txt');
+  if (!existsSync(file)) return new Map();
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const entries = lines
+    .filter((line) => line.startsWith(':::MLLOG '))
+    .map((line) => JSON.parse(line.slice(9)) as { key: string; value: unknown });
+  return new Map(entries.map(({ key, value }) => [key, value]));
+}

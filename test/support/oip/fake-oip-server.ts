@@ -1,0 +1,196 @@
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import type { ModelConfig } from '../../../proto/gen/inference/ModelConfig.ts';
+import type { ModelInferRequest__Output } from '../../../proto/gen/inference/ModelInferRequest.ts';
+import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
+import type { ModelMetadataResponse } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
+import type { ModelStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
+import { OIP_SERVICE } from '../../../shared/oip/oip-contract.ts';
+import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messages.ts';
+
+/** How an answer goes out. */
+export interface Answerer {
+  /** One of any number of responses: the only one of a call of its own. */
+  respond(response: ModelInferResponse): void;
+  /** Bytes in the place of a response. */
+  send(bytes: Buffer): void;
+  /** A status of the call of its own; in a stream an in-band error. */
+  refuse(code: number, details: string): void;
+  /** Ends the call with a status, also that of a stream. */
+  endWith(code: number, details: string): void;
+}
+
+/** What a fake server does; every part has an honest default. */
+export interface OipBehaviour {
+  readonly name?: string;
+  readonly model?: ModelMetadataResponse;
+  /** Undefined: the server has no ModelConfig. */
+  readonly config?: ModelConfig;
+  /** Not ready for so many questions. */
+  readonly notReadyCount?: number;
+  /** Undefined: the server has no RepositoryIndex. */
+  readonly repository?: readonly { readonly name: string; readonly version: string }[];
+  /** Undefined: the server has no ModelStatistics. */
+  readonly statistics?: () => ModelStatistics;
+  readonly hasStream?: boolean;
+  /** MLServer's: plain responses on the stream. */
+  readonly streamsPlainResponses?: boolean;
+  /** Default: answers with the first input's raw contents as the one output. */
+  readonly onInfer?: (request: ModelInferRequest__Output, answer: Answerer) => void;
+}
+
+/** FP32, one output as long as the input. */
+export const ECHO_MODEL: ModelMetadataResponse = {
+  name: 'echo',
+  versions: ['1'],
+  platform: 'test',
+  inputs: [{ name: 'in', datatype: 'FP32', shape: [-1, 2] }],
+  outputs: [{ name: 'out', datatype: 'FP32', shape: [-1, 2] }],
+};
+
+/** The answer that gives back the first input. */
+export function echoOf({
+  id,
+  inputs,
+  rawInputContents,
+}: ModelInferRequest__Output): ModelInferResponse {
+  return {
+    modelName: 'echo',
+    id,
+    outputs: [{ name: 'out', datatype: 'FP32', shape: inputs[0]?.shape ?? [] }],
+    rawOutputContents: rawInputContents.slice(0, 1),
+  };
+}
+
+/** A unary method of any of the service's messages. */
+type Unary = (
+  call: { readonly request: { readonly name: string; readonly version: string } & Buffer },
+  callback: (error: unknown, answer?: object) => void,
+) => void;
+
+/** A server of the Open Inference Protocol for tests: real gRPC; keeps every request that it got. */
+export class FakeOipServer {
+  readonly requests: ModelInferRequest__Output[] = [];
+  nameCount = 0;
+  /** Calls of ModelInfer, and streams that carried a request. */
+  inferCallCount = 0;
+  address = '';
+  readonly #server = new Server({ 'grpc.max_receive_message_length': -1 });
+  readonly #behaviour: OipBehaviour;
+  #notReadyLeft: number;
+
+  private constructor(behaviour: OipBehaviour) {
+    this.#behaviour = behaviour;
+    this.#notReadyLeft = behaviour.notReadyCount ?? 0;
+  }
+
+  static async start(behaviour: OipBehaviour = {}): Promise<FakeOipServer> {
+    const server = new FakeOipServer(behaviour);
+    server.#server.addService(OIP_SERVICE, server.#handlers());
+    const port = await new Promise<number>((resolve, reject) => {
+      server.#server.bindAsync(
+        '127.0.0.1:0',
+        ServerCredentials.createInsecure(),
+        (error, bound) => {
+          if (error === null) resolve(bound);
+          else reject(error);
+        },
+      );
+    });
+    server.address = `127.0.0.1:${port}`;
+    return server;
+  }
+
+  /** At once, as a process that is killed. */
+  stop(): void {
+    this.#server.forceShutdown();
+  }
+
+  #handlers(): Parameters<Server['addService']>[1] {
+    const { config, repository, statistics, hasStream = true } = this.#behaviour;
+    const model = this.#behaviour.model ?? ECHO_MODEL;
+    const unknown = { code: status.NOT_FOUND, details: 'no such model' };
+    const isKnown = ({ name, version }: { name: string; version: string }): boolean =>
+      name === model.name && (version === '' || model.versions?.includes(version) === true);
+    const unary: Record<string, Unary | undefined> = {
+      ServerLive: (_, callback) => callback(null, { live: true }),
+      ServerReady: (_, callback) => {
+        this.#notReadyLeft -= 1;
+        callback(null, { ready: this.#notReadyLeft < 0 });
+      },
+      ServerMetadata: (_, callback) => {
+        this.nameCount += 1;
+        const { name = 'server' } = this.#behaviour;
+        callback(null, { name, version: '9', extensions: ['x'] });
+      },
+      ModelReady: ({ request }, callback) => callback(null, { ready: isKnown(request) }),
+      ModelMetadata: ({ request }, callback) =>
+        isKnown(request) ? callback(null, model) : callback(unknown),
+      ModelConfig: config && ((_, callback) => callback(null, { config })),
+      RepositoryIndex: repository && ((_, callback) => callback(null, { models: [...repository] })),
+      ModelStatistics:
+        statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
+      ModelInfer: ({ request }, callback) => this.#unary(request, callback),
+    };
+    const present = Object.fromEntries(Object.entries(unary).filter(([, method]) => method));
+    const stream = (call: ServerDuplexStream<Buffer, Buffer>): void => this.#stream(call);
+    return { ...present, ...(hasStream ? { ModelStreamInfer: stream } : {}) } as Parameters<
+      Server['addService']
+    >[1];
+  }
+
+  #unary(bytes: Buffer, callback: (error: unknown, answer?: Buffer) => void): void {
+    this.inferCallCount += 1;
+    const endWith = (code: number, details: string): void => callback({ code, details });
+    this.#infer(bytes, {
+      respond: (response) => callback(null, encodeResponse(response)),
+      send: (message) => callback(null, message),
+      refuse: endWith,
+      endWith,
+    });
+  }
+
+  #stream(call: ServerDuplexStream<Buffer, Buffer>): void {
+    const isPlain = this.#behaviour.streamsPlainResponses === true;
+    call.on('error', () => {});
+    call.on('end', () => call.end());
+    call.once('data', () => {
+      this.inferCallCount += 1;
+    });
+    call.on('data', (bytes: Buffer) => {
+      const { id } = decodeRequest(bytes);
+      this.#infer(bytes, {
+        respond: (response) =>
+          call.write(
+            isPlain ? encodeResponse(response) : encodeStreamResponse({ inferResponse: response }),
+          ),
+        send: (message) => call.write(message),
+        refuse: (_code, errorMessage) =>
+          call.write(encodeStreamResponse({ errorMessage, inferResponse: { id } })),
+        endWith: (code, details) => call.emit('error', { code, details }),
+      });
+    });
+  }
+
+  #infer(bytes: Buffer, answer: Answerer): void {
+    const request = decodeRequest(bytes);
+    this.requests.push(request);
+    const { onInfer = (asked, to) => to.respond(echoOf(asked)) } = this.#behaviour;
+    onInfer(request, answer);
+  }
+}
+
+/** The fake servers of one test file. */
+export class FakeOipServers {
+  readonly #servers: FakeOipServer[] = [];
+
+  async start(...behaviours: OipBehaviour[]): Promise<FakeOipServer[]> {
+    const started = await Promise.all(behaviours.map((one) => FakeOipServer.start(one)));
+    this.#servers.push(...started);
+    return started;
+  }
+
+  /** For `afterEach`. */
+  readonly stop = (): void => {
+    for (const server of this.#servers.splice(0)) server.stop();
+  };
+}
