@@ -46,6 +46,7 @@ describe('reflection', () => {
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',
+      'inference.GRPCInferenceService',
       SUT,
     ]);
     const [bytes] = answers[1]?.file_descriptor_response?.file_descriptor_proto ?? [];
@@ -68,7 +69,7 @@ describe('reflection', () => {
     const stranger = await askReflection(address, questions);
     expect(stranger).toMatchObject({ answers: [], end: { code: status.UNAUTHENTICATED } });
     const friend = await askReflection(address, questions, { token: TOKEN });
-    expect(friend.answers[0]?.list_services_response?.service).toHaveLength(4);
+    expect(friend.answers[0]?.list_services_response?.service).toHaveLength(5);
   });
 
   it('is not there when it is switched off', async () => {
