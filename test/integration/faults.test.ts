@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { longhaulHere } from '../support/longhaul-here.ts';
-import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { SutNodeProcess, spawnLonghaul, WarmLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
-import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
@@ -13,34 +12,41 @@ import { testCacheFolder } from '../support/test-cache.ts';
 
 const cache = ['--cache-dir', testCacheFolder()];
 const END_MS_MAX = 10_000;
-let dataFolder = '';
 const nodes: SutNodeProcess[] = [];
-
-beforeAll(async () => {
-  dataFolder = await smallDataSet(64);
-});
 
 afterAll(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
 
-async function startNode(name: string): Promise<SutNodeProcess> {
-  const node = await SutNodeProcess.start(name, cache);
+/** By default a node without a model, which starts in half the time: what a fault does to a run is the same. */
+async function startNode(name: string, benchmark = 'null'): Promise<SutNodeProcess> {
+  const node = await SutNodeProcess.start(name, ['--benchmark', benchmark, ...cache]);
   nodes.push(node);
   await node.process.says(/is ready/);
   return node;
 }
 
 /** A Server run that would take half a minute. */
-function startRun(addresses: string, ...flags: string[]) {
+function longRun(addresses: string, ...flags: string[]) {
   const output = suiteFolder();
-  const run = spawnLonghaul([
-    ...['run', '--sut', addresses, '--benchmark', 'digits', '--data-dir', dataFolder],
-    ...['--target-qps', '100', '--min-duration', '30s', '--output', output, ...cache],
+  const args = [
+    ...['run', '--sut', addresses, '--benchmark', 'null', '--target-qps', '100'],
+    ...['--min-duration', '30s', '--output', output, ...cache],
     // A node that is silent is seen sooner than by default: the tests need not wait for it.
     ...['--keepalive-time', '1s', '--keepalive-timeout', '1s', ...flags],
-  ]);
-  return { run, output };
+  ];
+  return { args, output };
+}
+
+function startRun(addresses: string, ...flags: string[]) {
+  const { args, output } = longRun(addresses, ...flags);
+  return { run: new WarmLonghaul(args), output };
+}
+
+/** As a process of its own, which can be sent signals. */
+function spawnRun(addresses: string, ...flags: string[]) {
+  const { args, output } = longRun(addresses, ...flags);
+  return { run: spawnLonghaul(args), output };
 }
 
 /** Counts of the line that a run with lost samples prints. */
@@ -115,7 +121,7 @@ describe('Ctrl-C before a run', () => {
     const connected = once(silent, 'connection');
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const { run } = startRun(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const { run } = spawnRun(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
     await connected;
     const killedAtMs = performance.now();
     run.kill(signal);
@@ -131,7 +137,7 @@ describe('Ctrl-C before a run', () => {
 describe('Ctrl-C in the middle of a run', () => {
   it('writes the logs, marks them incomplete and exits with 130', async () => {
     const node = await startNode('sut-a');
-    const { run, output } = startRun(node.address, '--records', 'keep');
+    const { run, output } = spawnRun(node.address, '--records', 'keep');
     await run.says(/performance run:/);
     run.kill('SIGINT');
     const { code, stdout } = await run.ended;
@@ -152,7 +158,7 @@ describe('Ctrl-C in the middle of a run', () => {
 
 describe.concurrent('a SUT node on its own', () => {
   it('drains on SIGTERM and exits with 0', async () => {
-    const node = await startNode('sut-a');
+    const node = await startNode('sut-a', 'digits');
     node.process.kill('SIGTERM');
     expect((await node.process.ended).code).toBe(0);
   });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { compiledModule } from '../../shared/process/package-files.ts';
+import { runWarm } from './warm-process.ts';
 
 /** How a process ended and what it said. */
 export interface Ended {
@@ -60,14 +61,11 @@ export class LonghaulProcess {
   }
 
   /** Waits until stderr shows a text; fails when the process ends before. */
-  async says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
-    while (!pattern.test(this.#stderr)) {
-      if (this.child.exitCode !== null || performance.now() > deadline) {
-        throw new Error(`${pattern} was not said; stderr: ${this.#stderr}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+  says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
+    return waitForText(pattern, timeoutMs, () => ({
+      text: this.#stderr,
+      hasEnded: this.child.exitCode !== null,
+    }));
   }
 }
 
@@ -81,15 +79,65 @@ export function spawnLonghaul(
 }
 
 /** Records and report are a third of what a run of a second costs, and few tests look at them. */
-function lean(args: readonly string[]): readonly string[] {
+export function lean(args: readonly string[]): readonly string[] {
   const hasSaid = ['--help', '--records', '--report'].some((flag) => args.includes(flag));
   if (args[0] !== 'run' || hasSaid) return args;
   return [...args, '--records', 'none', '--report', 'none'];
 }
 
-/** Runs `longhaul` to its end. */
+/** Verbs that start processes of their own. */
+const STARTING = ['demo', 'efficiency', 'find-peak', 'prepare', 'remote', 'sut', 'sweep'];
+
+/**
+ * Runs `longhaul` to its end: as a process of its own where it is another installation or a verb that starts processes, else in one
+ * that ran command lines before (warm-process.ts).
+ */
 export function longhaul(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
-  return spawnLonghaul(args, options).ended;
+  const isWarm = options.main === undefined && !STARTING.includes(args[0] ?? '');
+  return isWarm ? new WarmLonghaul(args, options).ended : spawnLonghaul(args, options).ended;
+}
+
+/** A run of `longhaul` that nobody sends a signal, in a process that ran command lines before. */
+export class WarmLonghaul {
+  readonly ended: Promise<Ended>;
+  #stderr = '';
+  #hasEnded = false;
+
+  constructor(args: readonly string[], { cwd }: Pick<ProcessOptions, 'cwd'> = {}) {
+    const begin = performance.now();
+    const onStderr = (text: string): void => {
+      this.#stderr = text;
+    };
+    this.ended = runWarm(lean(args), cwd, onStderr).then((said) => {
+      this.#hasEnded = true;
+      return { ...said, signal: null, durationMs: performance.now() - begin };
+    });
+  }
+
+  /** Waits until stderr shows a text; fails when the run ends before. */
+  says(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
+    return waitForText(pattern, timeoutMs, () => ({
+      text: this.#stderr,
+      hasEnded: this.#hasEnded,
+    }));
+  }
+}
+
+/** Waits until a text is there; fails when what says it ends before. */
+async function waitForText(
+  pattern: RegExp,
+  timeoutMs: number,
+  look: () => { readonly text: string; readonly hasEnded: boolean },
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const { text, hasEnded } = look();
+    if (pattern.test(text)) return;
+    if (hasEnded || performance.now() > deadline) {
+      throw new Error(`${pattern} was not said; stderr: ${text}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** A SUT node as a real process that listens. */

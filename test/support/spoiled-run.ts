@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Ended, type LonghaulProcess, spawnLonghaul } from './longhaul-process.ts';
+import { type Ended, WarmLonghaul } from './longhaul-process.ts';
 import { readRunLogs } from './run-logs.ts';
 import { suiteFolder } from './suite-folder.ts';
 import { testCacheFolder } from './test-cache.ts';
@@ -12,10 +12,10 @@ export function startLongRun(options: {
   readonly addresses: string;
   readonly dataFolder: string;
   readonly flags?: readonly string[];
-}): { readonly run: LonghaulProcess; readonly output: string } {
+}): { readonly run: WarmLonghaul; readonly output: string } {
   const { addresses, dataFolder, flags = [] } = options;
   const output = suiteFolder();
-  const run = spawnLonghaul([
+  const run = new WarmLonghaul([
     ...['run', '--sut', addresses, '--benchmark', 'digits', '--data-dir', dataFolder],
     ...['--target-qps', '200', '--min-duration', '30s', '--stall-timeout', '2s'],
     ...['--keepalive-time', '300ms', '--keepalive-timeout', '700ms', '--output', output],
