@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createQdl, samplesInMemory, startTest } from '../../loadgen-node/index.ts';
 import { longhaulHere, type Said } from '../support/longhaul-here.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { FakeOipServers, type OipBehaviour } from '../support/oip/fake-oip-server.ts';
@@ -97,6 +98,22 @@ describe('run against a SUT node, by the Open Inference Protocol', () => {
   });
 });
 
+describe('a program', () => {
+  it('measures a server with its own payloads, and hears of one that is no sample of the model', async () => {
+    const settings = { mode: 'accuracy', targetQps: 500 } as const;
+    const options = { nodes: [`oip://${node.address}`], model: MODEL };
+    const test = (bytes: number) => {
+      const samples = samplesInMemory([new Uint8Array(bytes)]);
+      const sut = createQdl(options, samples);
+      return startTest({ sut, qsl: samples, settings, output: suiteFolder() });
+    };
+    expect(await test(48 * 48 * 3)).toMatchObject({ result: 'VALID', accuracy: { value: 1 } });
+    await expect(test(5)).rejects.toThrow(
+      "sample 0 of memory has 5 bytes; the raw contents of the model's inputs have 6912",
+    );
+  });
+});
+
 describe('run against servers that are short of something', () => {
   const digitsModel: OipBehaviour['model'] = {
     name: 'net',
@@ -128,6 +145,8 @@ describe('run against servers that are short of something', () => {
     expect(run.stdout).toContain('by ModelInfer calls, typed contents');
     expect(run.stdout).toMatch(/a request was refused: to ModelInfer with raw contents .*no raw"/);
     expect(run.code).toBe(3);
+    const again = await longhaulHere(['accuracy', run.output]);
+    expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
   });
 
   it('ends with the words of a server that takes no request', async () => {
