@@ -192,7 +192,9 @@ export class Http2Connection
 
   onClosed(details: string): void {
     if (this.#state !== 'closed') {
-      this.#lose(details === '' ? 'Connection dropped: the server closed it' : details);
+      const closed =
+        this.#state === 'connecting' ? 'Socket closed' : 'Connection dropped: the server closed it';
+      this.#lose(details === '' ? closed : details);
     }
     this.#whenClosed.resolve();
   }
@@ -224,7 +226,7 @@ export class Http2Connection
   }
 
   onPong(): void {
-    // That bytes came is all that keepalive asks for.
+    if (this.#state !== 'closed') this.#keepalive.onPong();
   }
 
   onAnswer(head?: ResponseHead): void {
