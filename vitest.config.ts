@@ -19,6 +19,7 @@ const TOGETHER = [
   'faults-network',
   'faults-nodes',
   'health',
+  'http2-client',
   'imagenet-node',
   'imagenet-run',
   'in-process',

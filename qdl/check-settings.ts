@@ -10,6 +10,7 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
   const { nodes, weights, policy, onNodeLoss, division } = settings;
   const { connectionsPerNode, streamsPerNode, channelThreads, security } = settings;
   checkClientSecurity(security, nodes);
+  if (settings.oip !== undefined) checkOipSettings(settings);
   if (onNodeLoss === 'continue' && division === 'network') {
     throw invalid(
       'with --on-node-loss continue the SUT would become another one during the run, which the Network ' +
@@ -33,11 +34,9 @@ export function checkDispatchSettings(settings: DispatchSettings): void {
         'some would do nothing; add --streams',
     );
   }
-  if (settings.oip !== undefined) {
-    checkOipSettings(settings);
-    if (settings.oip.plan?.method !== 'stream') return;
-  }
-  if (connectionsPerNode > streamsPerNode) {
+  // Calls of their own share connections without streams.
+  const hasStreams = settings.oip === undefined || settings.oip.plan?.method === 'stream';
+  if (hasStreams && connectionsPerNode > streamsPerNode) {
     throw invalid(
       `--connections ${connectionsPerNode} is more than --streams ${streamsPerNode}: some would carry nothing`,
     );

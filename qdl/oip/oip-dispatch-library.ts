@@ -7,6 +7,7 @@ import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import { BaseDispatchLibrary, type ChannelCounts } from '../base-dispatch-library.ts';
 import type { ChannelPlace } from '../channel/dispatch-channel.ts';
+import { checkDispatchSettings } from '../check-settings.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
 import type { Dispatcher, DispatcherChannels } from '../dispatcher.ts';
 import { NetworkNames } from '../network-name.ts';
@@ -56,8 +57,12 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     );
   }
 
-  /** @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan */
+  /**
+   * @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan; `ERR_CONFIG_INVALID` for
+   *   settings that the plan's method has no use for
+   */
   async connect(onWait: WaitProgress = () => {}): Promise<void> {
+    checkDispatchSettings(this.settings);
     const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
     requireAgreement(facts);
     this.#facts = facts[0];

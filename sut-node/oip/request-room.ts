@@ -11,6 +11,8 @@ export class RequestRoom {
   #requestCount = 0;
   #waiting: (() => void)[] = [];
   #isWaking = false;
+  /** What the account is granted then is for the one who takes. */
+  #isTaking = false;
 
   constructor(book: CreditBook) {
     this.#book = book;
@@ -24,18 +26,10 @@ export class RequestRoom {
 
   /** Takes room for a request; false where there is none now. */
   take(samples: number, bytes: number): boolean {
-    const credit = this.#credit ?? this.#book.open(() => this.#wake());
-    if (credit === undefined) return false;
-    this.#credit = credit;
-    if (samples > credit.freeSamples || bytes > credit.freeBytes) credit.grow();
-    if (samples > credit.freeSamples || bytes > credit.freeBytes) {
-      this.#closeIfIdle();
-      return false;
-    }
-    credit.take(samples, bytes);
-    for (let i = 0; i < samples; i += 1) credit.begin();
-    this.#requestCount += 1;
-    return true;
+    this.#isTaking = true;
+    const isTaken = this.#take(samples, bytes);
+    this.#isTaking = false;
+    return isTaken;
   }
 
   /** Gives a request's room back. */
@@ -56,6 +50,21 @@ export class RequestRoom {
     return true;
   }
 
+  #take(samples: number, bytes: number): boolean {
+    const credit = this.#credit ?? this.#book.open(() => this.#wake());
+    if (credit === undefined) return false;
+    this.#credit = credit;
+    if (samples > credit.freeSamples || bytes > credit.freeBytes) credit.grow();
+    if (samples > credit.freeSamples || bytes > credit.freeBytes) {
+      this.#closeIfIdle();
+      return false;
+    }
+    credit.take(samples, bytes);
+    for (let i = 0; i < samples; i += 1) credit.begin();
+    this.#requestCount += 1;
+    return true;
+  }
+
   #closeIfIdle(): void {
     if (this.#requestCount > 0) return;
     this.#credit?.close();
@@ -64,7 +73,7 @@ export class RequestRoom {
 
   /** Behind what goes on now: who waits may take room at once. */
   #wake(): void {
-    if (this.#isWaking || this.#waiting.length === 0) return;
+    if (this.#isWaking || this.#isTaking || this.#waiting.length === 0) return;
     this.#isWaking = true;
     queueMicrotask(() => {
       this.#isWaking = false;

@@ -1,16 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { DispatchSettings, QueryDispatchLibrary } from '../../qdl/index.ts';
 import {
   askNames,
   createQueryDispatchLibrary,
-  defaultDispatchSettings,
   describeOipModels,
   probeOipServer,
   tryOipRequest,
 } from '../../qdl/index.ts';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { OipMethod, OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import { OIP_SERVICE_NAME } from '../../shared/oip/request-plan.ts';
 import { queryOf } from '../support/fake-nodes.ts';
 import {
@@ -22,7 +18,7 @@ import {
   type OipBehaviour,
 } from '../support/oip/fake-oip-server.ts';
 import { encodeResponse } from '../support/oip/oip-messages.ts';
-import { RecordingSink } from '../support/recording-sink.ts';
+import { OIP_PAYLOADS, oipPlan, oipSettings, openOipQdl } from '../support/oip/oip-qdl.ts';
 
 // Goal: servers of the Open Inference Protocol are asked, driven and counted as native nodes are, whatever they do.
 // Method: real gRPC on loopback to servers that keep what they get.
@@ -30,75 +26,13 @@ import { RecordingSink } from '../support/recording-sink.ts';
 const servers = new FakeOipServers();
 afterEach(servers.stop);
 
-/** Two FP32 per sample: the index and its square. */
-const payloads: SamplePayloads = {
-  encoding: { form: 'raw', compression: 'identity' },
-  payloadOf: (index) => new Uint8Array(Float32Array.of(index, index * index).buffer),
-};
-
-function planOf(method: OipMethod, more: Partial<OipRequestPlan> = {}): OipRequestPlan {
-  return {
-    model: { name: 'echo', version: '' },
-    payloadForm: 'tensors',
-    inputs: [{ name: 'in', datatype: 'FP32', sampleShape: [2], sampleBytes: 8 }],
-    hasBatchAxis: true,
-    samplesPerRequest: 1,
-    outputs: [{ name: 'out', datatype: 'FP32', shape: [-1, 2] }],
-    method,
-    ...more,
-  };
-}
-
-function settingsFor(
-  list: readonly FakeOipServer[],
-  plan?: OipRequestPlan,
-  more: Partial<DispatchSettings> = {},
-): DispatchSettings {
-  const model = { name: 'echo', version: '' };
-  return {
-    ...defaultDispatchSettings(list.map(({ address }) => address)),
-    callTimeoutMs: 2_000,
-    readyTimeoutMs: 2_000,
-    ...more,
-    oip: { service: OIP_SERVICE_NAME, model, ...(plan === undefined ? {} : { plan }), ...more.oip },
-  };
-}
-
-async function open(
-  list: readonly FakeOipServer[],
-  plan: OipRequestPlan,
-  more: Partial<DispatchSettings> = {},
-): Promise<{ qdl: QueryDispatchLibrary; sink: TokenSink }> {
-  const qdl = createQueryDispatchLibrary(settingsFor(list, plan, more), payloads);
-  const sink = new TokenSink();
-  await qdl.connect();
-  await qdl.name();
-  await qdl.start(sink);
-  return { qdl, sink };
-}
-
-/** Keeps first tokens and token counts too. */
-class TokenSink extends RecordingSink {
-  readonly firstTokens: { readonly id: number; readonly payload: Uint8Array }[] = [];
-  readonly tokenCounts: number[] = [];
-
-  override firstToken(id?: number, payload?: Uint8Array): void {
-    this.firstTokens.push({ id: id as number, payload: Uint8Array.from(payload ?? []) });
-  }
-
-  override complete(id: number, payload: Uint8Array, tokenCount = 0): void {
-    this.tokenCounts.push(tokenCount);
-    super.complete(id, payload);
-  }
-}
-
 const METHODS = ['unary', 'stream'] as const;
 
 describe('Name', () => {
   it('asks every server on every call, and tells servers of one name apart by their addresses', async () => {
     const list = await servers.start({ name: 'triton' }, { name: 'triton' }, { name: ' ' });
     const [a, b, c] = list.map(({ address }) => address);
-    const qdl = createQueryDispatchLibrary(settingsFor(list), payloads);
+    const qdl = createQueryDispatchLibrary(oipSettings(list), OIP_PAYLOADS);
     const name = `Network SUT: triton (${a}), triton (${b}), ${c}`;
     expect(await qdl.name()).toBe(name);
     expect(await qdl.name()).toBe(name);
@@ -124,7 +58,7 @@ describe('Name', () => {
   ])('refuses %s', async (_case, behaviour, service, message) => {
     const list = await servers.start(behaviour);
     const model = { name: 'echo', version: '' };
-    const settings = settingsFor(list, undefined, { oip: { service, model } });
+    const settings = oipSettings(list, undefined, { oip: { service, model } });
     await expect(askNames(settings)).rejects.toThrow(message);
   });
 });
@@ -136,7 +70,7 @@ describe('describing models', () => {
       config: { name: 'echo', maxBatchSize: 8, modelTransactionPolicy: { decoupled: true } },
     });
     const waits: string[] = [];
-    const [facts] = await describeOipModels(settingsFor(list), (_, what) => waits.push(what));
+    const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
     expect(waits).toEqual(['the server says that it is not ready yet']);
     expect(facts).toEqual({
       address: list[0]?.address,
@@ -187,7 +121,7 @@ describe('describing models', () => {
     ],
   ])('refuses %s', async (_case, behaviours, model, message) => {
     const list = await servers.start(...behaviours);
-    const settings = settingsFor(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     await expect(describeOipModels(settings)).rejects.toThrow(message);
   });
 
@@ -198,7 +132,7 @@ describe('describing models', () => {
     ];
     const [server] = (await servers.start({ repository, hasStream: false })) as [FakeOipServer];
     const model = { name: '', version: '' };
-    const settings = settingsFor([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    const settings = oipSettings([], undefined, { oip: { service: OIP_SERVICE_NAME, model } });
     const probe = await probeOipServer(server.address, settings);
     expect(probe).toMatchObject({ isLive: true, isReady: true, server: { version: '9' } });
     expect(probe.repository?.map(({ name }) => name)).toEqual(['echo', 'gone']);
@@ -216,7 +150,7 @@ describe.each(METHODS)('queries by %s', (method) => {
     const [server] = (await servers.start({
       statistics: () => ({ name: 'echo', version: '1', inferenceCount: statistics.count++ * 10 }),
     })) as [FakeOipServer];
-    const { qdl, sink } = await open([server], planOf(method));
+    const { qdl, sink } = await openOipQdl([server], oipPlan(method));
     qdl.issueQuery(queryOf(0, 40, [5]));
     qdl.issueQuery(queryOf(1, 41, [6, 7]));
     await sink.answered(3);
@@ -250,7 +184,7 @@ describe.each(METHODS)('queries by %s', (method) => {
 
   it('have several samples of one query in a request where that is planned, cut into rows', async () => {
     const [server] = (await servers.start({})) as [FakeOipServer];
-    const { qdl, sink } = await open([server], planOf(method, { samplesPerRequest: 2 }));
+    const { qdl, sink } = await openOipQdl([server], oipPlan(method, { samplesPerRequest: 2 }));
     qdl.issueQuery(queryOf(0, 0, [1, 2, 3]));
     qdl.issueQuery(queryOf(1, 3, [4]));
     await sink.answered(4);
@@ -283,7 +217,7 @@ describe.each(METHODS)('queries by %s', (method) => {
       { name: 'a', datatype: 'INT64', shape: [-1, 1] },
       { name: 'b', datatype: 'BOOL', shape: [-1, 2] },
     ] as const;
-    const { qdl, sink } = await open(list, planOf(method, { outputs }));
+    const { qdl, sink } = await openOipQdl(list, oipPlan(method, { outputs }));
     qdl.issueQuery(queryOf(0, 0, [1]));
     await sink.answered(1);
     await qdl.stop();
@@ -300,7 +234,7 @@ describe.each(METHODS)('queries by %s', (method) => {
       else answer.respond(echoOf(request));
     };
     const list = await servers.start({ onInfer });
-    const { qdl, sink } = await open(list, planOf(method));
+    const { qdl, sink } = await openOipQdl(list, oipPlan(method));
     for (let id = 0; id < 4; id += 1) {
       qdl.issueQuery(queryOf(id, id, [1]));
       await sink.answered(id + 1);
@@ -315,125 +249,6 @@ describe.each(METHODS)('queries by %s', (method) => {
     expect(sink.completed.map(({ id }) => id)).toEqual([3]);
     expect(sink.faults).toEqual([]);
   });
-
-  it('are lost with a server that dies', async () => {
-    const list = await servers.start({ onInfer: () => {} });
-    const { qdl, sink } = await open(list, planOf(method));
-    for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
-    await expect.poll(() => list[0]?.requests.length).toBe(3);
-    list[0]?.stop();
-    await sink.faulted();
-    expect(sink.faults[0]?.code).toBe('ERR_SUT_LOST');
-    expect(sink.faults[0]?.message).toMatch(/in the middle of the run, with 3 samples outstanding/);
-    expect(sink.failed.map(({ failure }) => failure.code)).toEqual(['lost', 'lost', 'lost']);
-    await qdl.stop();
-    expect(qdl.ledgerReport.isCompared).toBe(false);
-  });
-});
-
-describe('unary answers', () => {
-  it('need no id, and fail with that of another request', async () => {
-    let count = 0;
-    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
-      count += 1;
-      answer.respond({ ...echoOf(request), id: count === 1 ? '' : '999' });
-    };
-    const list = await servers.start({ onInfer });
-    const { qdl, sink } = await open(list, planOf('unary'));
-    qdl.issueQuery(queryOf(0, 0, [1]));
-    await sink.answered(1);
-    qdl.issueQuery(queryOf(1, 1, [1]));
-    await sink.answered(2);
-    await qdl.stop();
-    expect(sink.completed.map(({ id }) => id)).toEqual([0]);
-    expect(sink.failed).toMatchObject([{ id: 1, failure: { code: 'bad-response' } }]);
-  });
-});
-
-describe('streams', () => {
-  it('read the plain responses of MLServer', async () => {
-    const list = await servers.start({ streamsPlainResponses: true });
-    const { qdl, sink } = await open(list, planOf('stream'));
-    for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [id]));
-    await sink.answered(3);
-    await qdl.stop();
-    expect(sink.completed.map(({ id }) => id)).toEqual([0, 1, 2]);
-  });
-
-  it('count responses that nobody asked for as breaches', async () => {
-    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
-      answer.respond(echoOf(request));
-      answer.respond(echoOf(request));
-      answer.respond({ ...echoOf(request), id: '' });
-      answer.respond({ ...echoOf(request), id: 'abc' });
-    };
-    const list = await servers.start({ onInfer });
-    const { qdl, sink } = await open(list, planOf('stream'));
-    qdl.issueQuery(queryOf(0, 7, [1]));
-    await sink.answered(4);
-    await qdl.stop();
-    expect(sink.completed.map(({ id }) => id)).toEqual([7, -1, -1, -1]);
-  });
-
-  it('are lost when the server ends them, with its words', async () => {
-    const onInfer: OipBehaviour['onInfer'] = (_, answer) =>
-      answer.endWith(status.INTERNAL, 'out of memory');
-    const list = await servers.start({ onInfer });
-    const { qdl, sink } = await open(list, planOf('stream'));
-    qdl.issueQuery(queryOf(0, 0, [1]));
-    await sink.faulted();
-    expect(sink.faults[0]?.message).toMatch(/ended the stream: INTERNAL: out of memory/);
-    await qdl.stop();
-  });
-
-  it.each([
-    ['counts them', undefined, 3],
-    ['takes the count of the server', 17, 17],
-  ])('take each response of a decoupled model for a token, and %s', async (_case, told, count) => {
-    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
-      const mark = { boolParam: false };
-      for (let i = 0; i < 3; i += 1) {
-        answer.respond({ ...echoOf(request), parameters: { triton_final_response: mark } });
-      }
-      const parameters = {
-        triton_final_response: { boolParam: true },
-        ...(told === undefined ? {} : { token_count: { int64Param: told } }),
-      };
-      answer.respond({ id: request.id, parameters });
-    };
-    const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
-    const [server] = (await servers.start({ onInfer, config })) as [FakeOipServer];
-    const { qdl, sink } = await open([server], planOf('stream'), { tokenLatencies: true });
-    qdl.issueQuery(queryOf(0, 3, [2]));
-    await sink.answered(1);
-    await qdl.stop();
-    const asked = server.requests[0]?.parameters['triton_enable_empty_final_response'];
-    expect(asked?.boolParam).toBe(true);
-    expect(sink.firstTokens.map(({ id }) => id)).toEqual([3]);
-    expect(sink.tokenCounts).toEqual([count]);
-    const whole = new Float32Array(sink.completed[0]?.payload.slice().buffer as ArrayBuffer);
-    expect([...whole]).toEqual([2, 4, 2, 4, 2, 4]);
-  });
-
-  it('say nothing of what still comes of a request that failed', async () => {
-    let count = 0;
-    const onInfer: OipBehaviour['onInfer'] = (request, answer) => {
-      count += 1;
-      if (count === 1) answer.refuse(status.INTERNAL, 'no memory');
-      else answer.respond(echoOf(request));
-      const parameters = { triton_final_response: { boolParam: true } };
-      answer.respond({ id: request.id, parameters });
-    };
-    const config = { name: 'echo', modelTransactionPolicy: { decoupled: true } };
-    const list = await servers.start({ onInfer, config });
-    const { qdl, sink } = await open(list, planOf('stream'));
-    qdl.issueQuery(queryOf(0, 0, [1]));
-    qdl.issueQuery(queryOf(1, 1, [1]));
-    await sink.answered(2);
-    await qdl.stop();
-    expect(sink.failed.map(({ id }) => id)).toEqual([0]);
-    expect(sink.completed.map(({ id }) => id)).toEqual([1]);
-  });
 });
 
 describe('a request before the run', () => {
@@ -443,8 +258,8 @@ describe('a request before the run', () => {
       { onInfer: (_, answer) => answer.refuse(status.INVALID_ARGUMENT, 'no raw contents') },
       { onInfer: (request, answer) => answer.send(encodeResponse({ id: request.id })) },
     );
-    const settings = settingsFor(list, planOf(method));
-    const trials = await tryOipRequest(settings, payloads.payloadOf(1));
+    const settings = oipSettings(list, oipPlan(method));
+    const trials = await tryOipRequest(settings, OIP_PAYLOADS.payloadOf(1));
     expect(trials[0]).toEqual({
       address: list[0]?.address,
       refusal: null,

@@ -23,10 +23,20 @@ export async function startServicer(
   return servicer;
 }
 
-/** What a run asks for where its test says nothing: some 100 queries of made-up samples within a second or two. */
+/** Queries of a run where its test says nothing: enough for LoadGen's verdict on SingleStream. */
+export const QUERIES = 100;
+
+/** What a run asks for where its test says nothing: one query after the other, of made-up samples. */
 const SHORT = [
-  ...['--data', 'random', '--scenario', 'Server', '--target-qps', '200', '--target-latency', '5s'],
-  ...['--min-duration', '0s', '--min-query-count', '100', '--data-count', '32'],
+  ...['--data', 'random', '--data-count', '32', '--scenario', 'SingleStream'],
+  ...['--min-duration', '0s', '--min-query-count', `${QUERIES}`],
+];
+
+/** Many queries at once, as many as LoadGen's verdict on Server needs. */
+export const SERVER_QUERIES = 500;
+export const SERVER: readonly string[] = [
+  ...['--scenario', 'Server', '--target-qps', '500', '--target-latency', '20s'],
+  ...['--min-query-count', `${SERVER_QUERIES}`],
 ];
 
 /** Runs longhaul against servers, and asks them afterwards what they saw. @param args After the defaults; later ones win. */

@@ -1,5 +1,19 @@
+import { join } from 'node:path';
+import protobuf from 'protobufjs';
+import { timerClock } from '../../shared/clock/timer-clock.ts';
 import type { OipDataType } from '../../shared/oip/data-types.ts';
+import { protoFolder } from '../../shared/process/package-files.ts';
+import {
+  type Batch,
+  type BatchWorkers,
+  DynamicBatcher,
+} from '../../sut-node/batcher/dynamic-batcher.ts';
+import { OipInference } from '../../sut-node/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../sut-node/oip/oip-model.ts';
+import { OipStream } from '../../sut-node/oip/oip-stream.ts';
+import { CreditBook } from '../../sut-node/server/credit-book.ts';
+import type { StreamEnd } from '../../sut-node/server/stream-end.ts';
+import { deliverAnswers } from '../../sut-node/workers/batch-answers.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {
@@ -22,4 +36,175 @@ export function oipTestModel(parts: Partial<OipModel> = {}): OipModel {
     refusal: undefined,
     ...parts,
   };
+}
+
+const requestType = protobuf
+  .loadSync(join(protoFolder(), 'inference/open_inference.proto'))
+  .lookupType('inference.ModelInferRequest');
+const streamType = requestType.root.lookupType('inference.ModelStreamInferResponse');
+
+interface StreamAnswer {
+  readonly errorMessage: string;
+  readonly inferResponse: { readonly id: string };
+}
+
+/**
+ * The Open Inference Protocol on a real batcher and credit book. The model echoes, when the test says so: of every sample
+ * comes back what it was.
+ */
+export class OipScene {
+  readonly credits: CreditBook;
+  readonly inference: OipInference;
+  readonly ends: StreamEnd[] = [];
+  readonly endReasons: string[] = [];
+  readonly #batcher: DynamicBatcher;
+  readonly #batches: Batch[] = [];
+  #streamed: Buffer[] = [];
+  isPaused = false;
+  takesMore = true;
+  /** False: samples stay in the queue. */
+  hasWorker = true;
+  refusal: string | undefined;
+
+  constructor({
+    samplesMax = 4_096,
+    model = oipTestModel(),
+    workers,
+  }: {
+    readonly samplesMax?: number;
+    readonly model?: OipModel;
+    readonly workers?: BatchWorkers;
+  } = {}) {
+    const bytesMax = 64 * 2 ** 20;
+    const sampleBytesMax = 2 ** 20;
+    this.credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
+    this.#batcher = new DynamicBatcher({
+      policy: { batchSizeMax: 16, batchDelayNsMax: 0, preferredSizes: [16] },
+      queueSamplesMax: this.credits.samplesHeldMax,
+      clock: timerClock,
+      workers: workers ?? this.#ownWorkers(),
+    });
+    this.inference = new OipInference({
+      names: [model.name, model.alias],
+      limits: {
+        messageBytesMax: 16 * 2 ** 20,
+        receiveBytesMax: 16 * 2 ** 20,
+        partBytesMax: 0,
+        sampleBytesMax,
+        querySamplesMax: 0,
+      },
+      queueSamplesMax: samplesMax,
+      credits: this.credits,
+      batcher: this.#batcher,
+      clock: timerClock,
+      observe: undefined,
+      model: () => model,
+      refusal: () => this.refusal,
+      onBegin: () => {},
+    });
+  }
+
+  /** Workers that do nothing before {@link answer}. */
+  #ownWorkers(): BatchWorkers {
+    const isFree = (): boolean => this.hasWorker;
+    return {
+      get hasIdle() {
+        return isFree();
+      },
+      get hasRoom() {
+        return isFree();
+      },
+      run: (batch) => {
+        this.#batches.push(batch);
+      },
+    };
+  }
+
+  /** A stream of which this scene is the peer. */
+  stream(): OipStream {
+    return new OipStream(
+      this.inference,
+      {
+        write: (message) => {
+          this.#streamed.push(message);
+          return this.takesMore;
+        },
+        pause: () => {
+          this.isPaused = true;
+        },
+        resume: () => {
+          this.isPaused = false;
+        },
+        end: (end) => this.ends.push(end),
+      },
+      () => timerClock.nowNs(),
+      (_stream, reason) => this.endReasons.push(reason),
+    );
+  }
+
+  /** An encoded request of so many samples of two bytes. */
+  request({ id = '', rows = 1 } = {}): Buffer {
+    return encodeTestRequest({
+      modelName: 'net',
+      id,
+      inputs: [{ name: 'input', datatype: 'UINT8', shape: [rows, 2] }],
+      rawInputContents: [Buffer.alloc(rows * 2, 1)],
+    });
+  }
+
+  /** Messages that were written to the stream. */
+  get written(): readonly StreamAnswer[] {
+    return this.#streamed.map(
+      (message) =>
+        streamType.toObject(streamType.decode(message), { defaults: true }) as StreamAnswer,
+    );
+  }
+
+  get ids(): readonly string[] {
+    return this.written.map(({ inferResponse }) => inferResponse.id);
+  }
+
+  get errors(): readonly string[] {
+    return this.written.map(({ errorMessage }) => errorMessage).filter((text) => text !== '');
+  }
+
+  /** Samples in queue and workers. */
+  get queueLength(): number {
+    const { samples } = this.inference.room.used;
+    return samples;
+  }
+
+  /** Answers all samples that a worker has. */
+  answer(): void {
+    for (const { samples, takenAtNs } of this.#batches.splice(0)) {
+      const endedAtNs = timerClock.nowNs();
+      const lengths = { preprocessNs: 1, computeNs: 2, postprocessNs: 3 };
+      const times = { takenAtNs, beganAtNs: takenAtNs, ...lengths, endedAtNs };
+      deliverAnswers(
+        samples.map((sample) => ({
+          sample,
+          payload: Buffer.concat(sample.pieces),
+          fault: undefined,
+          times,
+        })),
+      );
+    }
+  }
+}
+
+/** Encodes a request by protobufjs. */
+export function encodeTestRequest(request: object): Buffer {
+  return Buffer.from(requestType.encode(requestType.fromObject(request)).finish());
+}
+
+/** What protobufjs finds in a request: the payload of a model with one input of UINT8. */
+export function decodeTestRequest(bytes: Uint8Array): { readonly payload: Buffer } {
+  const { inputs, rawInputContents } = requestType.decode(bytes) as unknown as {
+    readonly inputs: readonly {
+      readonly contents?: { readonly uintContents: readonly number[] };
+    }[];
+    readonly rawInputContents: readonly Uint8Array[];
+  };
+  const typed = inputs.flatMap(({ contents }) => contents?.uintContents ?? []);
+  return { payload: Buffer.concat([...rawInputContents, Buffer.from(typed)]) };
 }

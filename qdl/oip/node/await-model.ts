@@ -95,14 +95,12 @@ async function versionsBeside(
   }
 }
 
-/** An answer that says no, as against none. */
+/**
+ * A status in place of an answer about the model. UNAVAILABLE is one too: a server may say so of a model that it has not
+ * loaded, and one that is gone does not answer the next ServerReady.
+ */
 function isRefusal(error: unknown): boolean {
-  const code = grpcStatusOf(error);
-  if (code === undefined) return false;
-  return (
-    code !== status.DEADLINE_EXCEEDED &&
-    !(error instanceof MlperfError && error.code === 'ERR_SUT_UNREACHABLE')
-  );
+  return grpcStatusOf(error) !== undefined;
 }
 
 function unknownModel(

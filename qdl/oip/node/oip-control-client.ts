@@ -179,8 +179,10 @@ export class OipControlClient implements NamedNode {
     try {
       return await this.#calls.makeOptional(method, start);
     } catch (error) {
-      if (error instanceof MlperfError && error.code === 'ERR_SUT_REFUSED') return undefined;
-      throw error;
+      const code = grpcStatusOf(error);
+      const isLost = code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED;
+      if (code === undefined || isLost) throw error;
+      return undefined;
     }
   }
 

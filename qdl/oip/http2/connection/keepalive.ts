@@ -54,6 +54,11 @@ export class Keepalive {
     this.#lastReadMs = performance.now();
   }
 
+  /** The answer to a ping came: the next silence is looked for from now on. */
+  onPong(): void {
+    this.#plan(this.#settings.keepaliveTimeMs);
+  }
+
   /** A part of an answer came: the server counts pings anew. */
   onAnswer(): void {
     this.#quickPings = 0;

@@ -1,0 +1,75 @@
+import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import {
+  OIP_SERVICE_NAME,
+  type OipMethod,
+  type OipRequestPlan,
+} from '../../../shared/oip/request-plan.ts';
+import { RecordingSink } from '../recording-sink.ts';
+import type { FakeOipServer } from './fake-oip-server.ts';
+
+/** Two FP32 per sample: the index and its square. */
+export const OIP_PAYLOADS: SamplePayloads = {
+  encoding: { form: 'raw', compression: 'identity' },
+  payloadOf: (index) => new Uint8Array(Float32Array.of(index, index * index).buffer),
+};
+
+/** How such samples become requests to {@link ECHO_MODEL}. */
+export function oipPlan(method: OipMethod, more: Partial<OipRequestPlan> = {}): OipRequestPlan {
+  return {
+    model: { name: 'echo', version: '' },
+    payloadForm: 'tensors',
+    inputs: [{ name: 'in', datatype: 'FP32', sampleShape: [2], sampleBytes: 8 }],
+    hasBatchAxis: true,
+    samplesPerRequest: 1,
+    outputs: [{ name: 'out', datatype: 'FP32', shape: [-1, 2] }],
+    method,
+    ...more,
+  };
+}
+
+/** Settings for these servers, with short waits. */
+export function oipSettings(
+  list: readonly Pick<FakeOipServer, 'address'>[],
+  plan?: OipRequestPlan,
+  more: Partial<DispatchSettings> = {},
+): DispatchSettings {
+  const model = { name: 'echo', version: '' };
+  return {
+    ...defaultDispatchSettings(list.map(({ address }) => address)),
+    callTimeoutMs: 2_000,
+    readyTimeoutMs: 2_000,
+    ...more,
+    oip: { service: OIP_SERVICE_NAME, model, ...(plan === undefined ? {} : { plan }), ...more.oip },
+  };
+}
+
+/** A QDL that has opened its channels to these servers. */
+export async function openOipQdl(
+  list: readonly Pick<FakeOipServer, 'address'>[],
+  plan: OipRequestPlan,
+  more: Partial<DispatchSettings> = {},
+): Promise<{ qdl: QueryDispatchLibrary; sink: TokenSink }> {
+  const qdl = createQueryDispatchLibrary(oipSettings(list, plan, more), OIP_PAYLOADS);
+  const sink = new TokenSink();
+  await qdl.connect();
+  await qdl.name();
+  await qdl.start(sink);
+  return { qdl, sink };
+}
+
+/** Keeps first tokens and token counts too. */
+export class TokenSink extends RecordingSink {
+  readonly firstTokens: { readonly id: number; readonly payload: Uint8Array }[] = [];
+  readonly tokenCounts: number[] = [];
+
+  override firstToken(id?: number, payload?: Uint8Array): void {
+    this.firstTokens.push({ id: id as number, payload: Uint8Array.from(payload ?? []) });
+  }
+
+  override complete(id: number, payload: Uint8Array, tokenCount = 0): void {
+    this.tokenCounts.push(tokenCount);
+    super.complete(id, payload);
+  }
+}
