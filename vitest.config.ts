@@ -39,6 +39,7 @@ const TOGETHER = [
   'remote',
   'run-and-time',
   'security',
+  'security-hostile',
   'settings-commands',
   'standin',
   'submission-upload',
@@ -78,6 +79,8 @@ export default defineConfig({
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 90_000,
+          // What a node does at once it does later beside two other files.
+          expect: { poll: { timeout: 5_000 } },
         },
       },
       {

@@ -41,6 +41,7 @@ export type {
   VerdictReason,
 } from './engine/test-outcome.ts';
 export { FIGURES, type FigureName, type RunFigures } from './records/figure-names.ts';
-export type { RunSummary } from './records/run-summary.ts';
+export type { LoadTest, RunSummary } from './records/run-summary.ts';
 export type { SampleRecords } from './records/sample-records.ts';
+export type { StepFigures } from './records/step-figures.ts';
 export type { ThresholdResult } from './thresholds/judge-thresholds.ts';

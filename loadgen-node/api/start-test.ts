@@ -8,7 +8,7 @@ import { packageVersion } from '../../shared/process/package-files.ts';
 import { writeAudit } from '../audit/audit-file.ts';
 import { isMet } from '../benchmarks/quality.ts';
 import { writeAccuracyFile } from '../commands/accuracy-file.ts';
-import { figuresOfRun } from '../commands/compose-summary.ts';
+import { figuresOfRun, loadTestOf } from '../commands/compose-summary.ts';
 import { replaceEarlierRun } from '../commands/earlier-run.ts';
 import { RunJudge } from '../commands/judge-run.ts';
 import { RunKeeper } from '../commands/keep-run.ts';
@@ -112,6 +112,7 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
   const { figures, thresholds } = figuresOfRun({ outcome, plan }, records);
   return resultOf(plan, outcome, {
     ...{ figures, thresholds, records, notes: judge.notes },
+    loadTest: loadTestOf({ plan }, keepsRecords ? records : null),
     ...{ accuracy: accuracyOf(judge), audit: null, summary: null, problem: null },
   });
 }
@@ -157,6 +158,7 @@ async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestRe
   const { summary, records, problem } = kept;
   return resultOf(plan, outcome, {
     ...{ figures: summary.figures, thresholds: summary.thresholds, summary, problem, audit, notes },
+    loadTest: loadTestOf({ plan }, records),
     records: plan.keepsRecords ? records : null,
     accuracy: accuracyOf(judge),
   });

@@ -2,7 +2,7 @@ import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { NetworkAudit } from '../audit/network-audit.ts';
 import type { TestOutcome, Verdict } from '../engine/test-outcome.ts';
 import type { RunFigures } from '../records/figure-names.ts';
-import type { RunSummary } from '../records/run-summary.ts';
+import type { LoadTest, RunSummary } from '../records/run-summary.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 
@@ -24,6 +24,8 @@ export interface TestResult {
   readonly loadgenVerdict: Verdict;
   /** Figures of the performance phase by name; times in ns. One that the test does not have is absent. */
   readonly figures: RunFigures;
+  /** Of a test with `arrivals` other than LoadGen's: what its steps came to. */
+  readonly loadTest: LoadTest | null;
   /** In the order of the settings; apart from the verdicts. */
   readonly thresholds: readonly ThresholdResult[];
   /** True also without thresholds. */

@@ -8,7 +8,7 @@ import type { GeneratorCeiling } from '../health/generator-health.ts';
 import { figuresOfOutcome } from '../records/figures-of-outcome.ts';
 import { figuresOf } from '../records/figures-of-records.ts';
 import type { KeptRecords } from '../records/records-keeper.ts';
-import { type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
+import { type LoadTest, type RunSummary, SUMMARY_SCHEMA_VERSION } from '../records/run-summary.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { stepFigures } from '../records/step-figures.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
@@ -41,7 +41,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     ...whatOf(report),
     ...verdictsOf(report.outcome),
     ...figuresOfRun(report, parts.kept.records),
-    loadTest: loadTestOf(parts),
+    loadTest: loadTestOf(report, parts.kept.records),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
     health: report.outcome.performance?.health ?? null,
@@ -121,7 +121,11 @@ export function figuresOfRun(
   };
 }
 
-function loadTestOf({ report: { plan }, kept: { records } }: SummaryParts): RunSummary['loadTest'] {
+/** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
+export function loadTestOf(
+  { plan }: Pick<RunReport, 'plan'>,
+  records: SampleRecords | null,
+): LoadTest | null {
   const { arrivals } = plan;
   if (arrivals === undefined) return null;
   const hasSteps = arrivals.kind === 'step' && records !== null;

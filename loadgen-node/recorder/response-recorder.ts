@@ -40,7 +40,7 @@ export class ResponseRecorder {
 
   /** Keeps a first token until its sample completes. @param payload Copied, as below. */
   keepFirstToken(responseId: number, payload: Uint8Array): void {
-    this.#firstTokens.set(responseId, payload.slice());
+    this.#firstTokens.set(responseId, new Uint8Array(payload));
   }
 
   /** The first token that was kept for a sample; empty if none came. */
@@ -50,14 +50,14 @@ export class ResponseRecorder {
     return bytes;
   }
 
-  /** @param payload Copied: the view is valid during the call only. */
+  /** @param payload Copied (`slice` of a Buffer would not): the view is valid during the call only. */
   add(
     responseId: number,
     sampleIndex: number,
     payload: Uint8Array,
     tokens: LoggedTokens | null,
   ): void {
-    this.#held.push({ responseId, sampleIndex, bytes: payload.slice(), tokens });
+    this.#held.push({ responseId, sampleIndex, bytes: new Uint8Array(payload), tokens });
     this.#heldBytes += payload.byteLength;
     if (this.#heldBytes > this.#heldBytesMax) this.handOn();
   }

@@ -12,7 +12,7 @@ import type { StepFigures } from './step-figures.ts';
 export const SUMMARY_SCHEMA_VERSION = 1;
 
 /** Arrivals that are not LoadGen's, and what their steps came to. */
-interface LoadTest {
+export interface LoadTest {
   readonly arrivals: string;
   readonly steps: readonly StepFigures[] | null;
 }

@@ -61,12 +61,23 @@ export class ProtoReader {
     return reader;
   }
 
+  /** Moves over an unknown field. @param tag Its number and wire type, as read. */
+  skipField(tag: number): void {
+    if (tag < 8 || tag >= 2 ** 32) throw malformed('a field has a number that there is not');
+    this.skip(tag % 8);
+  }
+
   /** Moves over the value of an unknown field, whatever a newer peer put there. */
   skip(wireType: number): void {
     switch (wireType) {
-      case 0:
-        while (this.position < this.end && (this.#buffer[this.position++] as number) >= 0x80);
+      case 0: {
+        let byte = 0x80;
+        while (this.position < this.end && byte >= 0x80) {
+          byte = this.#buffer[this.position++] as number;
+        }
+        if (byte >= 0x80) throw malformed('a number is cut off');
         break;
+      }
       case 1:
         this.position += 8;
         break;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Halves, readVarint } from '../../shared/oip/typed-integers.ts';
 import { malformed, ProtoReader } from '../../shared/wire/proto-reader.ts';
 
@@ -70,13 +71,13 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
     const tag = reader.varint();
     switch (tag) {
       case REQUEST.modelName:
-        modelName = reader.string();
+        modelName = textOf(reader);
         break;
       case REQUEST.modelVersion:
-        modelVersion = reader.string();
+        modelVersion = textOf(reader);
         break;
       case REQUEST.id:
-        id = reader.string();
+        id = textOf(reader);
         break;
       case REQUEST.inputs:
         checkCount('inputs', inputs);
@@ -91,7 +92,7 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         rawContents.push(reader.bytes());
         break;
       default:
-        reader.skip(tag % 8);
+        reader.skipField(tag);
     }
   }
   return { modelName, modelVersion, id, inputs, outputNames, rawContents };
@@ -112,10 +113,10 @@ function decodeInput(bytes: Uint8Array): RequestInput {
     const tag = reader.varint();
     switch (tag) {
       case INPUT.name:
-        name = reader.string();
+        name = textOf(reader);
         break;
       case INPUT.datatype:
-        datatype = reader.string();
+        datatype = textOf(reader);
         break;
       case INPUT.shape: {
         const begin = reader.position;
@@ -133,7 +134,7 @@ function decodeInput(bytes: Uint8Array): RequestInput {
         break;
       }
       default:
-        reader.skip(tag % 8);
+        reader.skipField(tag);
     }
   }
   return { name, datatype, shape, contents };
@@ -153,12 +154,19 @@ function readAxes(run: Uint8Array, into: number[]): void {
   }
 }
 
+/** An id must come back as it was, so nothing is put in the place of bytes that are no text. */
+function textOf(reader: ProtoReader): string {
+  const bytes = reader.bytes();
+  if (!isUtf8(bytes)) throw malformed('a text is not UTF-8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+}
+
 function decodeOutputName(reader: ProtoReader): string {
   let name = '';
   while (reader.position < reader.end) {
     const tag = reader.varint();
-    if (tag === OUTPUT_NAME) name = reader.string();
-    else reader.skip(tag % 8);
+    if (tag === OUTPUT_NAME) name = textOf(reader);
+    else reader.skipField(tag);
   }
   return name;
 }

@@ -7,6 +7,7 @@ import { benchEngine } from './engine.ts';
 import { benchIsolation } from './isolation.ts';
 import { benchLink } from './link/link-bench.ts';
 import { benchMemory } from './memory/memory-bench.ts';
+import { benchOip } from './oip/oip-bench.ts';
 import type { NodeOptions } from './processes.ts';
 import { benchRecords } from './records/records-bench.ts';
 import { benchSut } from './sut/sut-bench.ts';
@@ -61,6 +62,30 @@ const VERBS: Readonly<Record<string, Verb>> = {
           connectionsPerNode: Number(value('connections')),
           channelThreads: Number(value('channel-threads')),
         },
+        only: words(value('only')),
+        jsonFile: value('json') || undefined,
+        ...nodeOptions(value),
+      }),
+  },
+  oip: {
+    flags: {
+      size: '16,4096,150528,602112',
+      outstanding: '16,64',
+      rounds: '3',
+      seconds: '2',
+      'warm-up': '0.7',
+      only: '',
+      json: '',
+      ...NODE_FLAGS,
+    },
+    run: (value) =>
+      benchOip({
+        sizes: numbers(value('size')),
+        outstanding: numbers(value('outstanding')),
+        rounds: Number(value('rounds')),
+        seconds: Number(value('seconds')),
+        warmUpS: Number(value('warm-up')),
+        channels: { streamsPerNode: 1, connectionsPerNode: 1, channelThreads: 0 },
         only: words(value('only')),
         jsonFile: value('json') || undefined,
         ...nodeOptions(value),

@@ -172,6 +172,16 @@ describe.skipIf(why)(`the installed packages${why === undefined ? '' : ` (${why}
     ]);
   });
 
+  it('do the main job by one command', () => {
+    const folder = folderOf('longhaul');
+    const { status, stdout } = say('npx', ['longhaul', 'demo', '--output', 'demo'], folder);
+    expect([0, 3]).toContain(status);
+    const [, accuracy] = /top-1 ([\d.]+) %/.exec(stdout) ?? [];
+    expect(Number(accuracy)).toBeGreaterThan(93);
+    expect(Number(accuracy)).toBeLessThan(99);
+    expect(readRunLogs(join(folder, 'demo')).accuracy).toHaveLength(1200);
+  });
+
   it('measure each other, after ONNX Runtime was pruned', async () => {
     const sut = folderOf('longhaul-sut');
     const prune = join('node_modules', 'longhaul-sut', 'deploy/packages/prune-onnxruntime.mjs');

@@ -1,13 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
 import { otherModel } from '../support/other-model.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: a model or a data set that cannot be used is named in one line before anything is measured.
-// Method: the real bin with files that are missing, damaged, or of another kind.
+// Method: real nodes, and runs in this process, with files that are missing, damaged, or of another kind.
 
 const cache = ['--cache-dir', testCacheFolder()];
 
@@ -97,7 +98,7 @@ describe('a run with a data set', () => {
   ])('%s names the file and exits with 5', async (_case, damage, message) => {
     const folder = await smallDataSet(4);
     damage(folder);
-    const { code, stderr } = await longhaul([
+    const { code, stderr } = await longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'digits', '--target-qps', '10'],
       ...['--data-dir', folder, ...cache],
     ]);

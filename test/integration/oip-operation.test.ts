@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { credentials, status } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
+import { Client, credentials, status } from '@grpc/grpc-js';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
 import { ask } from '../support/infer-client.ts';
 import { OipTestClient, rawRequest } from '../support/oip-client.ts';
 import { echo, echoNode, slowNode } from '../support/oip-nodes.ts';
+import { anyRequest, type FuzzedRequest } from '../support/oip-requests.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
 import { NO_DELAY, openStream, RAW_OPEN } from '../support/test-sut-node.ts';
@@ -122,5 +124,40 @@ describe('the Open Inference Protocol of a SUT node', () => {
     expect(String((await client.infer(echo(Buffer.from('hi')))).rawOutputContents[0])).toBe('hi');
     const stranger = new OipTestClient(node.address, { channel: credentials.createSsl(ca) });
     expect((await stranger.refusal(echo(Buffer.from('hi')))).code).toBe(status.UNAVAILABLE);
+  });
+
+  it('lives through whatever bytes are sent to it, and answers what is right', async () => {
+    const node = await echoNode();
+    const before = process.memoryUsage().heapUsed;
+    const client = new Client(node.address, credentials.createInsecure());
+    onTestFinished(() => client.close());
+    const asIs = (bytes: Buffer): Buffer => bytes;
+    const path = '/inference.GRPCInferenceService/ModelInfer';
+    const codes = new Map<number, number>();
+    const list = fc.array(anyRequest('echo'), { minLength: 40, maxLength: 40 });
+    const ask = ({ bytes, expected }: FuzzedRequest): Promise<void> =>
+      new Promise((resolve, reject) => {
+        client.makeUnaryRequest(path, asIs, asIs, bytes, (error, answer) => {
+          const code = error?.code ?? status.OK;
+          codes.set(code, (codes.get(code) ?? 0) + 1);
+          // What is right is at the end of the message: the raw contents.
+          const isRight =
+            expected === undefined || answer?.subarray(-expected.length).equals(expected);
+          if (expected?.length === 0 || isRight === true) resolve();
+          else reject(error ?? new Error('a wrong answer'));
+        });
+      });
+    await fc.assert(
+      fc.asyncProperty(list, async (requests) => {
+        await Promise.all(requests.map(ask));
+      }),
+      { seed: 1, numRuns: 20, endOnFailure: true },
+    );
+    const fair = [status.OK, status.INVALID_ARGUMENT, status.NOT_FOUND, status.RESOURCE_EXHAUSTED];
+    expect([...codes.keys()].filter((code) => !fair.includes(code))).toEqual([]);
+    expect(codes.get(status.OK)).toBeGreaterThan(100);
+    const good = new OipTestClient(node.address);
+    expect((await good.infer(echo(Buffer.from('alive')))).id).toBe('');
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(256 * 2 ** 20);
   });
 });

@@ -26,6 +26,7 @@ import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/test
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const SUT = 'mlperf.network.v1.SystemUnderTest';
+const OIP = 'inference.GRPCInferenceService';
 const tokenFile = join(suiteFolder(), 'token');
 writeFileSync(tokenFile, TOKEN);
 /** For what comes at once, on a machine that is busy with other things. */
@@ -39,6 +40,7 @@ describe('reflection', () => {
       { list_services: '*' },
       { file_containing_symbol: `${SUT}.Describe` },
       { file_containing_symbol: 'no.such.Thing' },
+      { file_containing_symbol: `${OIP}.ModelInfer` },
     ];
     const { answers, end } = await askReflection(address, questions, { version });
     expect(end).toMatchObject({ code: status.OK });
@@ -46,6 +48,7 @@ describe('reflection', () => {
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',
+      OIP,
       SUT,
     ]);
     const [bytes] = answers[1]?.file_descriptor_response?.file_descriptor_proto ?? [];
@@ -60,6 +63,13 @@ describe('reflection', () => {
       ]),
     });
     expect(answers[2]?.error_response).toMatchObject({ error_code: status.NOT_FOUND });
+    const [standard] = answers[3]?.file_descriptor_response?.file_descriptor_proto ?? [];
+    expect(
+      FileDescriptorProto.toObject(FileDescriptorProto.decode(standard ?? Buffer.alloc(0))),
+    ).toMatchObject({
+      package: 'inference',
+      service: [{ name: 'GRPCInferenceService' }],
+    });
   });
 
   it('asks for the token, where the node has one', async () => {
@@ -68,7 +78,7 @@ describe('reflection', () => {
     const stranger = await askReflection(address, questions);
     expect(stranger).toMatchObject({ answers: [], end: { code: status.UNAUTHENTICATED } });
     const friend = await askReflection(address, questions, { token: TOKEN });
-    expect(friend.answers[0]?.list_services_response?.service).toHaveLength(4);
+    expect(friend.answers[0]?.list_services_response?.service).toHaveLength(5);
   });
 
   it('is not there when it is switched off', async () => {

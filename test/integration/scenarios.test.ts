@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeResponse } from '../../shared/digits/response.ts';
-import { longhaulHere } from '../support/longhaul-here.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { longhaulHere, type Said } from '../support/longhaul-here.ts';
+import { lean, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -11,7 +11,8 @@ import { TcpShim } from '../support/tcp-shim.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 
 // Goal: every scenario works against one node and two, with both encodings, and what is printed can be
-// made again from the logs. Method: real processes; a data set small enough for a second per run.
+// made again from the logs. Method: nodes as real processes, runs in this one (starting a process takes as long as a run); a
+// data set small enough for half a second per run.
 
 const IMAGE_COUNT = 64;
 const cache = ['--cache-dir', testCacheFolder()];
@@ -33,9 +34,13 @@ afterAll(async () => {
   nodes = [];
 });
 
+function runHere(args: readonly string[]): Promise<Said> {
+  return longhaulHere(lean(args));
+}
+
 async function run(addresses: readonly string[], ...flags: string[]) {
   const output = suiteFolder();
-  const ended = await longhaul([
+  const ended = await runHere([
     ...['run', '--sut', addresses.join(','), '--benchmark', 'digits', '--output', output],
     ...['--data-dir', dataFolder, ...cache, ...flags],
   ]);
@@ -57,7 +62,7 @@ const FLAGS: Record<string, string[]> = {
     '1000',
   ],
   Server: [
-    ...['--min-duration', '1s', '--target-latency-percentile', '90', '--target-qps', '200'],
+    ...['--min-duration', '500ms', '--target-latency-percentile', '90', '--target-qps', '200'],
     ...['--target-latency', '10s'],
   ],
   Offline: ['--min-duration', '20ms', '--target-qps', '20000'],
@@ -167,7 +172,7 @@ describe('a run', () => {
       sut,
       'benchmark: digits',
       'targetQps: 200',
-      'minDuration: 1s',
+      'minDuration: 500ms',
       `output: ${output}`,
     ];
     const more = [
@@ -177,14 +182,14 @@ describe('a run', () => {
       'targetLatency: 10s',
     ];
     writeFileSync(config, `run:\n${[...lines, ...more].map((line) => `  ${line}\n`).join('')}`);
-    const { code } = await longhaul(['run', '--config', config]);
+    const { code } = await runHere(['run', '--config', config]);
     expect(code).toBe(0);
     expect(readRunLogs(output).value('effective_target_qps')).toBe(200);
   });
 
   it('dates its log files and prints the summary log where that is asked for', async () => {
     const output = suiteFolder();
-    const { code, stdout } = await longhaul([
+    const { code, stdout } = await runHere([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
       ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? [])],
       ...['--prefix-with-datetime', '--copy-summary-to-stdout'],
@@ -197,7 +202,7 @@ describe('a run', () => {
 
   it('made twice takes the lower rate and keeps both logs', async () => {
     const output = suiteFolder();
-    const { code, stdout } = await longhaul([
+    const { code, stdout } = await runHere([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--output', output],
       ...['--data-dir', dataFolder, ...cache, ...(FLAGS['Server'] ?? []), '--runs', '2'],
     ]);
@@ -210,7 +215,7 @@ describe('a run', () => {
   });
 
   it('that misses its bound is INVALID and says which rule, which value and which flag', async () => {
-    const flags = ['--min-duration', '1s', '--target-qps', '200', '--target-latency', '10us'];
+    const flags = ['--min-duration', '500ms', '--target-qps', '200', '--target-latency', '10us'];
     const { code, stdout, logs } = await run([nodes[0]?.address ?? ''], ...flags);
     expect(code).toBe(3);
     expect(stdout).toMatch(/Result +INVALID/);
@@ -232,7 +237,7 @@ describe('a run', () => {
     ['lies below a file', () => join(dataFolder, 'labels.txt', 'below'), /labels\.txt/],
     ['the system refuses', () => '/proc/longhaul/below', /\/proc\/longhaul/],
   ])('cannot begin with an output folder that %s', async (_case, output, message) => {
-    const { code, stderr } = await longhaul([
+    const { code, stderr } = await runHere([
       ...['run', '--sut', nodes[0]?.address ?? '', '--benchmark', 'digits', '--target-qps', '100'],
       ...['--data-dir', dataFolder, '--output', output(), ...cache],
     ]);

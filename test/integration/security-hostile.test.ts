@@ -7,7 +7,7 @@ import { encodePart } from '../../shared/wire/part-codec.ts';
 import { encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
 import { frame, HostileClient, INFER_PATH, NAME_PATH } from '../support/hostile-client.ts';
 import { ask, wholeSample } from '../support/infer-client.ts';
-import { SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
+import { SutNodeProcess, WarmLonghaul } from '../support/longhaul-process.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -209,7 +209,7 @@ describe('a SUT node with large responses', () => {
 describe('everything at once', () => {
   it('leaves a run beside it VALID and the memory of the node bounded', async () => {
     const before = peakBytes();
-    const run = spawnLonghaul([
+    const run = new WarmLonghaul([
       ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
       ...['--target-qps', '50', '--min-duration', '4s', '--min-query-count', '100', ...cache],
       ...['--target-latency', '10s', '--target-latency-percentile', '90'],

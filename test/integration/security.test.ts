@@ -34,9 +34,10 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
     wrongTokenFile = files.write('wrong-token', `${TOKEN}0\n`);
     const { node, ca } = files;
     const tls = ['--tls-cert', node.cert, '--tls-key', node.key];
+    const modelless = ['--benchmark', 'null'];
     const starting = [
-      SutNodeProcess.start('plain', cache),
-      SutNodeProcess.start('tls', [...tls, '--token-file', tokenFile, ...cache]),
+      SutNodeProcess.start('plain', [...modelless, ...cache]),
+      SutNodeProcess.start('tls', [...modelless, ...tls, '--token-file', tokenFile, ...cache]),
       SutNodeProcess.start('mutual', [
         ...[...tls, '--tls-client-ca', ca, '--token-file', tokenFile, '--log-level', 'debug'],
         // Shorter than the run: a connection with calls outlives it.
@@ -68,7 +69,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
 
   it('carries a whole run with client certificates and a token, which nobody sees', async () => {
     const output = suiteFolder();
-    const run = spawnLonghaul([
+    const { code, stdout, stderr } = await longhaul([
       ...['run', '--sut', addressOf('mutual'), '--benchmark', 'digits', '--data-dir', dataFolder],
       ...['--mode', 'submission', '--min-duration', '2s', '--target-qps', '200'],
       ...['--target-latency', '10s', '--target-latency-percentile', '90', '--output', output],
@@ -76,7 +77,6 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       ...['--tls-ca', files.ca, '--tls-cert', files.client.cert, '--tls-key', files.client.key],
       ...['--tls-server-name', 'sut.test', '--token-file', tokenFile],
     ]);
-    const { code, stdout, stderr } = await run.ended;
     expect(stderr).not.toMatch(/Warning/);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Result +VALID/);
@@ -223,7 +223,7 @@ describe('a SUT node without TLS and token', () => {
     ['on loopback', '127.0.0.1:0', false],
     ['on all addresses', '0.0.0.0:0', true],
   ])('%s listens there; it warns once where others can come', async (_case, listen, warns) => {
-    const node = spawnLonghaul(['sut', '--benchmark', 'digits', '--listen', listen, ...cache]);
+    const node = spawnLonghaul(['sut', '--benchmark', 'null', '--listen', listen, ...cache]);
     await node.says(/listens on/);
     node.kill('SIGTERM');
     const { code, stderr } = await node.ended;

@@ -79,7 +79,7 @@ export function spawnLonghaul(
 }
 
 /** Records and report are a third of what a run of a second costs, and few tests look at them. */
-function lean(args: readonly string[]): readonly string[] {
+export function lean(args: readonly string[]): readonly string[] {
   const hasSaid = ['--help', '--records', '--report'].some((flag) => args.includes(flag));
   if (args[0] !== 'run' || hasSaid) return args;
   return [...args, '--records', 'none', '--report', 'none'];

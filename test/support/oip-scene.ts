@@ -3,7 +3,11 @@ import protobuf from 'protobufjs';
 import { timerClock } from '../../shared/clock/timer-clock.ts';
 import type { OipDataType } from '../../shared/oip/data-types.ts';
 import { protoFolder } from '../../shared/process/package-files.ts';
-import { type Batch, DynamicBatcher } from '../../sut-node/batcher/dynamic-batcher.ts';
+import {
+  type Batch,
+  type BatchWorkers,
+  DynamicBatcher,
+} from '../../sut-node/batcher/dynamic-batcher.ts';
 import { OipInference } from '../../sut-node/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../sut-node/oip/oip-model.ts';
 import { OipStream } from '../../sut-node/oip/oip-stream.ts';
@@ -62,8 +66,15 @@ export class OipScene {
   hasWorker = true;
   refusal: string | undefined;
 
-  constructor({ samplesMax = 4_096, model = oipTestModel() } = {}) {
-    const isFree = (): boolean => this.hasWorker;
+  constructor({
+    samplesMax = 4_096,
+    model = oipTestModel(),
+    workers,
+  }: {
+    readonly samplesMax?: number;
+    readonly model?: OipModel;
+    readonly workers?: BatchWorkers;
+  } = {}) {
     const bytesMax = 64 * 2 ** 20;
     const sampleBytesMax = 2 ** 20;
     this.credits = new CreditBook({ bytesMax, samplesMax, sampleBytesMax });
@@ -71,17 +82,7 @@ export class OipScene {
       policy: { batchSizeMax: 16, batchDelayNsMax: 0, preferredSizes: [16] },
       queueSamplesMax: this.credits.samplesHeldMax,
       clock: timerClock,
-      workers: {
-        get hasIdle() {
-          return isFree();
-        },
-        get hasRoom() {
-          return isFree();
-        },
-        run: (batch) => {
-          this.#batches.push(batch);
-        },
-      },
+      workers: workers ?? this.#ownWorkers(),
     });
     this.inference = new OipInference({
       names: [model.name, model.alias],
@@ -101,6 +102,22 @@ export class OipScene {
       refusal: () => this.refusal,
       onBegin: () => {},
     });
+  }
+
+  /** Workers that do nothing before {@link answer}. */
+  #ownWorkers(): BatchWorkers {
+    const isFree = (): boolean => this.hasWorker;
+    return {
+      get hasIdle() {
+        return isFree();
+      },
+      get hasRoom() {
+        return isFree();
+      },
+      run: (batch) => {
+        this.#batches.push(batch);
+      },
+    };
   }
 
   /** A stream of which this scene is the peer. */
@@ -178,4 +195,16 @@ export class OipScene {
 /** Encodes a request by protobufjs. */
 export function encodeTestRequest(request: object): Buffer {
   return Buffer.from(requestType.encode(requestType.fromObject(request)).finish());
+}
+
+/** What protobufjs finds in a request: the payload of a model with one input of UINT8. */
+export function decodeTestRequest(bytes: Uint8Array): { readonly payload: Buffer } {
+  const { inputs, rawInputContents } = requestType.decode(bytes) as unknown as {
+    readonly inputs: readonly {
+      readonly contents?: { readonly uintContents: readonly number[] };
+    }[];
+    readonly rawInputContents: readonly Uint8Array[];
+  };
+  const typed = inputs.flatMap(({ contents }) => contents?.uintContents ?? []);
+  return { payload: Buffer.concat([...rawInputContents, Buffer.from(typed)]) };
 }

@@ -18,6 +18,8 @@ interface WarmEnded {
 }
 
 const idle: ChildProcess[] = [];
+/** As many as tests of one file run at once, about. */
+const IDLE_MAX = 4;
 
 /**
  * Runs a command line of the compiled program in a process that did so before, if one is idle: to start one and to load the program
@@ -49,7 +51,8 @@ export async function runWarm(
     child.once('exit', onExit);
     child.send({ args, cwd });
   });
-  idle.push(child);
+  if (idle.length < IDLE_MAX) idle.push(child);
+  else child.disconnect();
   return { code, stdout, stderr };
 }
 

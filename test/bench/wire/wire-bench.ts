@@ -18,18 +18,22 @@ import { type ChannelSettings, type ClientJob, type Measured, samplesOf } from '
  * and does not judge.
  */
 
-/** What is measured. */
-export interface WireBenchOptions extends NodeOptions {
+/** The cases of a table, and how each is measured. */
+export interface TableOptions {
   readonly sizes: readonly number[];
   readonly outstanding: readonly number[];
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpS: number;
   readonly channels: ChannelSettings;
-  /** Names of contestants, or the beginnings of names; all if empty. */
-  readonly only: readonly string[];
   /** File for all figures. */
   readonly jsonFile: string | undefined;
+}
+
+/** What is measured. */
+export interface WireBenchOptions extends TableOptions, NodeOptions {
+  /** Names of contestants, or the beginnings of names; all if empty. */
+  readonly only: readonly string[];
 }
 
 /** The contestant that the others are compared with. */
@@ -45,7 +49,14 @@ interface CaseResult {
 
 /** Prints one table, as Markdown. */
 export async function benchWire(options: WireBenchOptions): Promise<void> {
-  const contestants = chooseContestants(options);
+  await benchContestants(chooseContestants(options), options);
+}
+
+/** Lets contestants take turns in every case, and prints one table. */
+export async function benchContestants(
+  contestants: readonly Contestant[],
+  options: TableOptions,
+): Promise<void> {
   const results: CaseResult[] = [];
   const columns = ['queries/s', `of ${BASE}`, 'same by CPU', 'client µs', 'server µs'];
   head(1, 'path', 'bytes', 'outstanding', ...columns, 'p50 µs', 'p99 µs');
@@ -85,7 +96,7 @@ function chooseContestants(options: WireBenchOptions): Contestant[] {
 
 async function runCase(
   contestants: readonly Contestant[],
-  { rounds, warmUpS, seconds, channels }: WireBenchOptions,
+  { rounds, warmUpS, seconds, channels }: TableOptions,
   { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
 ): Promise<Measured[][]> {
   const results: Measured[][] = contestants.map(() => []);

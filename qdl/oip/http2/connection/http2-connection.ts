@@ -127,17 +127,15 @@ export class Http2Connection
   }
 
   get #isTaking(): boolean {
-    return (this.#state === 'open' || this.#state === 'connecting') && this.#line.hasStreamIds;
+    return this.#state === 'open' || this.#state === 'connecting';
   }
 
   call(path: string, events: CallEvents): GrpcCall {
     const window = new ReceiveWindow(this.#windowBytes);
     const call = new Http2Call(path, events, this, this.#limits, window);
     this.#calls.add(call);
-    if (!this.#isTaking) {
-      const details = this.#reason || 'the connection has no number left for another call';
-      this.#endSoon(call, GRPC_STATUS.UNAVAILABLE, details);
-    }
+    if (!this.#isTaking) this.#endSoon(call, GRPC_STATUS.UNAVAILABLE, this.#reason);
+    else if (this.#calls.size >= this.#line.openableCount) this.#retire();
     return call;
   }
 
@@ -338,6 +336,13 @@ export class Http2Connection
     if (wasConnecting) this.#whenReady.reject(this.#unreachable(details));
     for (const call of this.#calls) this.#end(call, GRPC_STATUS.UNAVAILABLE, details);
     if (wasOpen) this.#events.onClosed(details);
+  }
+
+  /** The last number for a call is taken: what is there finishes, and no more is taken. */
+  #retire(): void {
+    this.#state = 'draining';
+    this.#reason = 'the connection has no number left for another call';
+    queueMicrotask(() => this.#events.onClosed(this.#reason));
   }
 
   #shutIfDrained(): void {

@@ -39,9 +39,9 @@ export class SendLine {
     this.#openCalls = openCalls;
   }
 
-  /** False when the connection has no number left for another call. */
-  get hasStreamIds(): boolean {
-    return this.#nextStreamId <= WINDOW_BYTES_LIMIT;
+  /** Calls that can still be opened: numbers of streams are used once. */
+  get openableCount(): number {
+    return Math.floor((WINDOW_BYTES_LIMIT - this.#nextStreamId) / 2) + 1;
   }
 
   /** Puts a call in line that has something to send, if it is not there. */
@@ -87,7 +87,7 @@ export class SendLine {
     if (call === undefined) return false;
     if (!call.isOver) {
       const isRoom = this.window.bytes > 0 && this.#openCalls.size < this.#peer.callsMax;
-      if (!isRoom || !this.hasStreamIds) return false;
+      if (!isRoom) return false;
       call.streamId = this.#nextStreamId;
       this.#nextStreamId += 2;
       call.sendWindow.bytes = this.#peer.streamWindowBytes;

@@ -95,6 +95,17 @@ describe('startTest', () => {
     );
   });
 
+  it('takes other arrivals without a division, and marks the result', async () => {
+    const arrivals = 'step:500@20ms,0@5ms,200@20ms:constant';
+    const test = await startTest({ ...parts({}), settings: { arrivals } });
+    const steps = test.loadTest?.steps ?? [];
+    expect(steps.map(({ dueQueries }) => dueQueries)).toEqual([10, 0, 4]);
+    expect(test.notes.join()).toContain(`arrivals ${arrivals} are not LoadGen's Poisson`);
+    expect((await startTest(parts(SERVER))).loadTest).toBeNull();
+    const both = startTest({ ...parts({}), settings: { arrivals, targetQps: 5 } });
+    await expect(both).rejects.toThrow(/^targetQps and arrivals step:500@20ms/);
+  });
+
   it('holds thresholds apart from the verdict', async () => {
     const thresholds = ['p99 < 1ns', 'errors == 0'];
     const always = { scenario: 'SingleStream', minDuration: '0ms' } as const;

@@ -1,0 +1,90 @@
+import { buildPeer } from '../cpp-programs.ts';
+import { type BenchServer, type NodeOptions, runNode, startServer } from '../processes.ts';
+import { type Contestant, cppContestant } from '../wire/contestants.ts';
+import type { ClientJob, Measured } from '../wire/measured.ts';
+import { benchContestants, type TableOptions } from '../wire/wire-bench.ts';
+import type { CallerKind } from './callers.ts';
+
+/*
+ * Goal: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients of Node and by C++ gRPC.
+ * Method: all call one and the same method of one C++ server, bytes there and four bytes back, with nothing around the call.
+ * Rounds, turns and ratios: wire-bench.ts.
+ */
+
+/** What is measured. */
+export interface OipBenchOptions extends TableOptions, NodeOptions {
+  /** Beginnings of names of contestants; all if empty. */
+  readonly only: readonly string[];
+}
+
+/** Ways to call from Node: connections, and threads with so many each. */
+const WAYS: readonly (readonly [name: string, CallerKind, connections: number, threads: number])[] =
+  [
+    ['longhaul', 'longhaul', 1, 1],
+    ['longhaul, 4 connections', 'longhaul', 4, 1],
+    ['node:http2', 'http2', 1, 1],
+    ['grpc-js', 'grpc-js', 1, 1],
+    ['grpc-js, 4 channels', 'grpc-js', 4, 1],
+    ['grpc-js, 2 threads', 'grpc-js', 1, 2],
+  ];
+
+/** Prints one table, as Markdown. */
+export async function benchOip(options: OipBenchOptions): Promise<void> {
+  const peer = buildPeer();
+  if (typeof peer === 'string') {
+    process.stdout.write(`no C++ peer, so no server to call: ${peer}\n`);
+    return;
+  }
+  const server = new SharedServer(() => startServer(peer.path, ['server', '4']));
+  const all: Contestant[] = [
+    cppContestant(peer, 'unary'),
+    ...WAYS.map(([name, kind, connections, threads]) => ({
+      name,
+      startServer: () => server.use(),
+      runClient: (job: ClientJob) => callFromNode(options, kind, [connections, threads], job),
+    })),
+  ].map((contestant) => ({ ...contestant, startServer: () => server.use() }));
+  const isWanted = ({ name }: Contestant): boolean =>
+    options.only.length === 0 || options.only.some((word) => name.toLowerCase().startsWith(word));
+  await benchContestants(all.filter(isWanted), options);
+}
+
+function callFromNode(
+  options: NodeOptions,
+  kind: CallerKind,
+  counts: readonly [connections: number, threads: number],
+  job: ClientJob,
+): Promise<Measured> {
+  const program = {
+    name: `${kind}-${counts.join('-')}-client-${job.sizeBytes}`,
+    module: 'test/bench/oip/client.js',
+    args: [kind, ...counts.map(String), JSON.stringify(job)],
+  };
+  return runNode<Measured>(options, program, job.warmUpS + job.seconds);
+}
+
+/** One server for all contestants of a case: it stops with the last of them. */
+class SharedServer {
+  readonly #start: () => Promise<BenchServer>;
+  #server: BenchServer | undefined;
+  #users = 0;
+
+  constructor(start: () => Promise<BenchServer>) {
+    this.#start = start;
+  }
+
+  async use(): Promise<BenchServer> {
+    this.#server ??= await this.#start();
+    this.#users += 1;
+    const { address, pid } = this.#server;
+    return { address, pid, stop: () => this.#leave() };
+  }
+
+  async #leave(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.stop();
+  }
+}
