@@ -16,13 +16,15 @@ export interface TriedRequest {
   readonly address: string;
   /** Null: it answered. */
   readonly refusal: { readonly code: number; readonly details: string } | null;
+  /** Requests that the server got. */
+  readonly requestCount: number;
 }
 
 /** The way that all servers took, and what it took to find it. */
 export interface FoundRequest<T extends TriedRequest> extends RequestWay {
   /** Answers to the trial that went well. */
   readonly trials: readonly T[];
-  /** Requests that each server got. */
+  /** Requests that each server got, at most. */
   readonly trialCount: number;
   /** Ways that were tried before, each with what was said, for people. */
   readonly notes: readonly string[];
@@ -49,8 +51,8 @@ export async function findRequest<T extends TriedRequest>(
   let trialCount = 0;
   for (const way of ways) {
     if (missing.has(way.method)) continue;
-    trialCount += 1;
     const trials = await tryWay(way);
+    trialCount += Math.max(...trials.map(({ requestCount }) => requestCount));
     const refusals = trials.filter(({ refusal }) => refusal !== null);
     if (refusals.length === 0) return { ...way, trials, trialCount, notes: refused };
     if (refusals.some(({ refusal }) => refusal?.code === UNIMPLEMENTED)) missing.add(way.method);

@@ -23,12 +23,14 @@ export interface OipTrial {
   } | null;
   /** Payload of the response, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
-  /** Responses to the one request: above 1 of a decoupled model only. */
+  /** Responses to the last request: above 1 of a decoupled model only. */
   readonly responseCount: number;
+  /** Requests that the node got. */
+  readonly requestCount: number;
 }
 
 /**
- * Sends each node one request as the run would, untimed.
+ * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
  * @param settings With `oip` and its plan.
  * @param payload Of one sample, in the plan's form.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
@@ -69,10 +71,14 @@ async function tryNode(
       const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
       const gatherer = gathererOf(plan, facts, messageBytesMax);
-      const events = new TrialEvents(address, resolve);
+      const events = new TrialEvents(address, resolve, () => send(1));
       const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
       const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
-      way.send(pendingRequest([0], payload.length), encoder.encode(0, [payload]));
+      const send = (id: number): void =>
+        way.send(pendingRequest([id], payload.length), encoder.encode(id, [payload]));
+      // The answer to a decoupled model's request may be long, and none but a stream carries it.
+      events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
+      send(0);
     });
   } finally {
     clearTimeout(timer);
@@ -80,15 +86,23 @@ async function tryNode(
   }
 }
 
-/** What came of the one request. */
+/** What came of the requests. */
 class TrialEvents implements RequestEvents {
   readonly #address: string;
   readonly #resolve: (trial: OipTrial) => void;
+  readonly #sendNext: () => void;
+  #answeredCount = 0;
+  /** Requests to send. */
+  requestCount = 1;
 
-  /** @param resolve The first call counts. */
-  constructor(address: string, resolve: (trial: OipTrial) => void) {
+  /**
+   * @param resolve The first call counts.
+   * @param sendNext Sends another request after one was answered.
+   */
+  constructor(address: string, resolve: (trial: OipTrial) => void, sendNext: () => void) {
     this.#address = address;
     this.#resolve = resolve;
+    this.#sendNext = sendNext;
   }
 
   onGathered({ responseCount }: PendingRequest, gathered: Gathered): void {
@@ -97,8 +111,18 @@ class TrialEvents implements RequestEvents {
       this.#refuse(gathered.status, gathered.text);
       return;
     }
+    this.#answeredCount += 1;
+    if (this.#answeredCount < this.requestCount) {
+      // A stream that ends with its first answer has ended by then.
+      setImmediate(this.#sendNext);
+      return;
+    }
     const responseBytes = gathered.payloads.reduce((sum, { length }) => sum + length, 0);
-    this.#resolve({ address: this.#address, refusal: null, responseBytes, responseCount });
+    const { requestCount } = this;
+    this.#resolve({
+      ...{ address: this.#address, refusal: null },
+      ...{ responseBytes, responseCount, requestCount },
+    });
   }
 
   onUnavailable(_request: PendingRequest, details: string): void {
@@ -112,11 +136,15 @@ class TrialEvents implements RequestEvents {
   }
 
   onStreamEnd(code: number, details: string): void {
-    this.#refuse(code, details === '' ? 'the server ended the stream' : details);
+    const words = details === '' ? 'the server ended the stream' : details;
+    this.#refuse(code, this.#answeredCount > 0 ? `${words} after one answer` : words);
   }
 
   #refuse(code: number, details: string): void {
     const address = this.#address;
-    this.#resolve({ address, refusal: { code, details }, responseBytes: 0, responseCount: 0 });
+    this.#resolve({
+      ...{ address, refusal: { code, details } },
+      ...{ responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
+    });
   }
 }

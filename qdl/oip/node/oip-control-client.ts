@@ -195,6 +195,8 @@ export class OipControlClient implements NamedNode {
       });
     } catch (error) {
       if (grpcStatusOf(error) !== status.UNIMPLEMENTED) throw error;
+      // TorchServe has the service without this method: then one without a name. The round trip was made all the same.
+      if ((await this.serverLive()) !== undefined) return { name: '', version: '', extensions: [] };
       throw new MlperfError(
         'ERR_SUT_REFUSED',
         `the server at ${this.address} has no service ${this.#service}: correct the address or its port for gRPC, or ` +

@@ -64,10 +64,11 @@ describe('findRequest', () => {
     facts: [server],
     needsTokens: false,
   });
-  const taken = (address: string): TriedRequest => ({ address, refusal: null });
+  const taken = (address: string): TriedRequest => ({ address, refusal: null, requestCount: 1 });
   const refused = (address: string, code: number, details: string): TriedRequest => ({
     address,
     refusal: { code, details },
+    requestCount: 1,
   });
 
   it('takes the first way that all servers take, and tells what was refused', async () => {
