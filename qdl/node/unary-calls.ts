@@ -15,11 +15,14 @@ export class UnaryCalls {
   readonly #address: string;
   readonly #timeoutMs: number;
   readonly #security: ClientSecurity;
+  readonly #who: 'SUT node' | 'inference server';
 
   constructor(
     address: string,
     settings: { readonly callTimeoutMs: number; readonly security: ClientSecurity },
+    who: 'SUT node' | 'inference server' = 'SUT node',
   ) {
+    this.#who = who;
     this.#address = address;
     this.#timeoutMs = settings.callTimeoutMs;
     this.#security = settings.security;
@@ -55,11 +58,11 @@ export class UnaryCalls {
   }
 
   #describeFailure(method: string, error: ServiceError | null): MlperfError {
-    const failure = grpcToMlperfError(error, `${method} of SUT node ${this.#address} failed`);
+    const failure = grpcToMlperfError(error, `${method} of ${this.#who} ${this.#address} failed`);
     if (failure.code !== 'ERR_SUT_UNREACHABLE' && failure.code !== 'ERR_TIMEOUT') return failure;
     return new MlperfError(
       'ERR_SUT_UNREACHABLE',
-      unreachableMessage(this.#address, error?.details ?? '', this.#security),
+      unreachableMessage(this.#address, error?.details ?? '', this.#security, this.#who),
       { cause: error },
     );
   }

@@ -11,6 +11,12 @@ type Row = readonly [part: string, cause: string, remedy?: string];
 
 const START_ONE = 'start one there with "longhaul sut" or correct the address';
 
+/** What is expected at an address: a node of ours, whatever has a health service, or a server of other make. */
+type Expected = 'SUT node' | 'server' | 'inference server';
+
+/** Of another make's server, many have more ports than one. */
+const START_OTHER = "start it there, or correct the address: it is that of the server's gRPC port";
+
 /** No connection, or nobody who speaks the protocol. */
 const NO_NODE: readonly Row[] = [
   ['ECONNREFUSED', 'connection refused'],
@@ -89,12 +95,13 @@ export function unreachableMessage(
   address: string,
   details: string,
   security: ClientSecurity,
-  who = 'SUT node',
+  who: Expected = 'SUT node',
 ): string {
   const tls = security.tls ? tlsExplanation(details, security) : undefined;
   if (tls !== undefined) return `no TLS with the ${who} at ${address}: ${tls.cause}; ${tls.remedy}`;
   const { cause, remedy } = plainExplanation(details, security);
-  return `no ${who} answers at ${address} (${cause}); ${remedy}`;
+  const advice = who === 'inference server' && remedy === START_ONE ? START_OTHER : remedy;
+  return `no ${who} answers at ${address} (${cause}); ${advice}`;
 }
 
 /** gRPC's words for the end of a connection that was in use, and what they mean. */

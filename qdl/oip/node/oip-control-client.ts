@@ -40,7 +40,7 @@ export class OipControlClient implements NamedNode {
     this.address = address;
     this.#service = service;
     this.#metadata = callMetadata(settings);
-    this.#calls = new UnaryCalls(address, settings);
+    this.#calls = new UnaryCalls(address, settings, 'inference server');
     const Client = oipClient(service);
     this.#client = new Client(
       address,

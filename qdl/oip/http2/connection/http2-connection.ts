@@ -360,7 +360,7 @@ export class Http2Connection
 
   #unreachable(details: string): MlperfError {
     const { address, security } = this.#settings;
-    const message = unreachableMessage(address, details, security, 'server');
+    const message = unreachableMessage(address, details, security, 'inference server');
     return new MlperfError('ERR_SUT_UNREACHABLE', message);
   }
 }

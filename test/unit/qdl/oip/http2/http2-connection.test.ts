@@ -194,7 +194,7 @@ describe('no connection', () => {
     const refused = connectTo(peer.address);
     await expect(refused.ready).rejects.toMatchObject({
       code: 'ERR_SUT_UNREACHABLE',
-      message: expect.stringMatching(/no server answers at .* \(connection refused\)/),
+      message: expect.stringMatching(/no inference server answers at .* \(connection refused\)/),
     });
     expect((await callUnary(refused, Buffer.of(1)).ended).code).toBe(14);
     await refused.close();
