@@ -4,6 +4,7 @@ import { OIP_SERVICE, type OipServiceHandlers } from '../../shared/oip/oip-contr
 import type { OipTensor } from '../../shared/oip/tensors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
+import { MessagePieces, receiveInPieces } from '../server/message-pieces.ts';
 import type { NodeStatus } from '../server/node-status.ts';
 import type { SideService } from '../server/side-service.ts';
 import { STREAM_OK, StreamRefusal, unavailable } from '../server/stream-end.ts';
@@ -78,10 +79,10 @@ export class OipService implements SideService {
       ServerReady: (_call, callback) => callback(null, { ready: this.#isReady }),
       ServerMetadata: (_call, callback) =>
         callback(null, { name: nodeName, version: packageVersion(), extensions: [...EXTENSIONS] }),
-      // No error for others: as Triton has it.
       ModelReady: (call, callback) =>
-        callback(null, {
-          ready: this.#isReady && this.inference.serves(call.request.name, call.request.version),
+        answer(callback, () => {
+          this.inference.checkName(call.request.name, call.request.version);
+          return { ready: this.#isReady };
         }),
       ModelMetadata: (call, callback) =>
         answer(callback, () => metadataOf(this.#modelOf(call.request))),
@@ -167,7 +168,11 @@ export class OipService implements SideService {
     );
     this.#streams.add(stream);
     logger.info({ peer }, 'a ModelStreamInfer stream was opened');
-    call.on('data', (message: Buffer) => stream.message(message));
+    // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
+    receiveInPieces(call, this.#parts.limits.receiveBytesMax);
+    call.on('data', (message: Buffer | MessagePieces) =>
+      stream.message(message instanceof MessagePieces ? message.join() : message),
+    );
     call.on('end', () => stream.halfClosed());
     call.on('drain', () => stream.drained());
     call.on('cancelled', () => stream.cancelled());

@@ -4,7 +4,7 @@ import { malformed, ProtoReader } from '../../shared/wire/proto-reader.ts';
 
 /**
  * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is
- * bounded. Numbers as in proto/inference/open_inference.proto. Parameters are not read: none changes what is answered.
+ * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are read that ask for another answer.
  */
 
 /** A tensor as it stands in a request. */
@@ -17,14 +17,21 @@ export interface RequestInput {
   readonly contents: Uint8Array;
 }
 
+/** An output that is asked for. */
+export interface RequestedOutput {
+  readonly name: string;
+  /** A parameter that would change what comes back, and is not known here. */
+  readonly refusedParameter: string | undefined;
+}
+
 /** A request as it came. */
 export interface InferRequest {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly id: string;
   readonly inputs: readonly RequestInput[];
-  /** Names of the outputs that are asked for; none: all. */
-  readonly outputNames: readonly string[];
+  /** The outputs that are asked for; none: all. */
+  readonly outputs: readonly RequestedOutput[];
   readonly rawContents: readonly Uint8Array[];
 }
 
@@ -51,7 +58,11 @@ const INPUT = {
   contents: (5 << 3) | 2,
 } as const;
 
-const OUTPUT_NAME = (1 << 3) | 2;
+const OUTPUT = { name: (1 << 3) | 2, parameters: (2 << 3) | 2 } as const;
+const ENTRY_KEY = (1 << 3) | 2;
+
+/** Parameters of an output that ask for something else than its tensor in the response. */
+const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_region'];
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -65,7 +76,7 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
   let modelVersion = '';
   let id = '';
   const inputs: RequestInput[] = [];
-  const outputNames: string[] = [];
+  const outputs: RequestedOutput[] = [];
   const rawContents: Uint8Array[] = [];
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -84,8 +95,8 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         inputs.push(decodeInput(reader.bytes()));
         break;
       case REQUEST.outputs:
-        checkCount('outputs', outputNames);
-        outputNames.push(decodeOutputName(reader.message()));
+        checkCount('outputs', outputs);
+        outputs.push(decodeOutput(reader.message()));
         break;
       case REQUEST.rawContents:
         checkCount('raw_input_contents', rawContents);
@@ -95,7 +106,7 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         reader.skipField(tag);
     }
   }
-  return { modelName, modelVersion, id, inputs, outputNames, rawContents };
+  return { modelName, modelVersion, id, inputs, outputs, rawContents };
 }
 
 function checkCount(what: string, list: readonly unknown[]): void {
@@ -161,12 +172,25 @@ function textOf(reader: ProtoReader): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
-function decodeOutputName(reader: ProtoReader): string {
+function decodeOutput(reader: ProtoReader): RequestedOutput {
   let name = '';
+  let refusedParameter: string | undefined;
   while (reader.position < reader.end) {
     const tag = reader.varint();
-    if (tag === OUTPUT_NAME) name = textOf(reader);
+    if (tag === OUTPUT.name) name = textOf(reader);
+    else if (tag === OUTPUT.parameters) refusedParameter ??= refusedKey(reader.message());
     else reader.skipField(tag);
   }
-  return name;
+  return { name, refusedParameter };
+}
+
+/** Key of an entry of a map of parameters, where it is one of {@link REFUSED_PARAMETERS}. */
+function refusedKey(entry: ProtoReader): string | undefined {
+  let key = '';
+  while (entry.position < entry.end) {
+    const tag = entry.varint();
+    if (tag === ENTRY_KEY) key = textOf(entry);
+    else entry.skipField(tag);
+  }
+  return REFUSED_PARAMETERS.includes(key) ? key : undefined;
 }

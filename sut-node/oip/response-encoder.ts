@@ -55,6 +55,9 @@ const INT64_PARAM = 2 << 3;
 const STREAM_ERROR = (1 << 3) | 2;
 const STREAM_RESPONSE = (2 << 3) | 2;
 
+const NAMES = new Map<string, Buffer>();
+const NAMES_MAX = 1_000;
+
 /** What is known of an output before it is written. */
 interface OutputSizes {
   readonly name: Buffer;
@@ -102,10 +105,19 @@ export function encodeStreamError(id: string, message: string): Buffer {
   return writer.buffer;
 }
 
+/** Names of a model and its tensors are the same in every response. */
+function encodedName(name: string): Buffer {
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(name);
+  if (NAMES.size < NAMES_MAX) NAMES.set(name, bytes);
+  return bytes;
+}
+
 function measure(response: InferResponse): ResponseSizes {
   const texts = [
-    [MODEL_NAME, Buffer.from(response.modelName)],
-    [MODEL_VERSION, Buffer.from(response.modelVersion)],
+    [MODEL_NAME, encodedName(response.modelName)],
+    [MODEL_VERSION, encodedName(response.modelVersion)],
     [ID, Buffer.from(response.id)],
   ] as const;
   const parameters = parametersOf(response);
@@ -119,8 +131,8 @@ function measure(response: InferResponse): ResponseSizes {
 }
 
 function measureOutput({ name, datatype, shape, rows }: ResponseOutput): OutputSizes {
-  const nameText = Buffer.from(name);
-  const datatypeText = Buffer.from(datatype);
+  const nameText = encodedName(name);
+  const datatypeText = encodedName(datatype);
   const shapeBytes = shape.reduce((sum, length) => sum + varintSize(length), 0);
   const headBytes =
     bytesFieldSize(nameText.length) +
@@ -156,7 +168,7 @@ function append(writer: ProtoWriter, bytes: Uint8Array): void {
 /** Entries of the map of parameters. */
 function parametersOf({ isFinal, tokenCount }: InferResponse): Buffer[] {
   const entries: Buffer[] = [];
-  if (isFinal !== undefined) entries.push(entry(FINAL_RESPONSE, BOOL_PARAM, isFinal ? 1 : 0));
+  if (isFinal !== undefined) entries.push(isFinal ? IS_FINAL : IS_NOT_FINAL);
   if (tokenCount !== undefined) entries.push(entry(TOKEN_COUNT, INT64_PARAM, tokenCount));
   return entries;
 }
@@ -172,3 +184,6 @@ function entry(key: Buffer, tag: number, value: number): Buffer {
   writer.varint(value);
   return writer.buffer;
 }
+
+const IS_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 1);
+const IS_NOT_FINAL: Buffer = entry(FINAL_RESPONSE, BOOL_PARAM, 0);

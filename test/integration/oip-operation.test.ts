@@ -4,10 +4,13 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
+import { frame, HostileClient } from '../support/hostile-client.ts';
 import { ask } from '../support/infer-client.ts';
 import { OipTestClient, rawRequest } from '../support/oip-client.ts';
 import { echo, echoNode, slowNode } from '../support/oip-nodes.ts';
 import { anyRequest, type FuzzedRequest } from '../support/oip-requests.ts';
+import { encodeTestRequest } from '../support/oip-scene.ts';
+import { askReflection } from '../support/side-clients.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
 import { NO_DELAY, openStream, RAW_OPEN } from '../support/test-sut-node.ts';
@@ -108,6 +111,10 @@ describe('the Open Inference Protocol of a SUT node', () => {
     const without = await echoNode({ hasOip: false });
     const refusal = new OipTestClient(without.address).refusal(echo(Buffer.from('a')));
     expect(await refusal).toMatchObject({ code: status.UNIMPLEMENTED });
+    const { answers } = await askReflection(without.address, [{ list_services: '' }]);
+    const names = answers[0]?.list_services_response?.service.map(({ name }) => name);
+    expect(names).not.toContain('inference.GRPCInferenceService');
+    expect(names).toHaveLength(4);
   });
 
   it.skipIf(!HAS_OPENSSL)('asks for client certificates where it is told to', async () => {
@@ -124,6 +131,33 @@ describe('the Open Inference Protocol of a SUT node', () => {
     expect(String((await client.infer(echo(Buffer.from('hi')))).rawOutputContents[0])).toBe('hi');
     const stranger = new OipTestClient(node.address, { channel: credentials.createSsl(ca) });
     expect((await stranger.refusal(echo(Buffer.from('hi')))).code).toBe(status.UNAVAILABLE);
+  });
+
+  it('has room for so many bytes of requests that are not whole, and for one message per call', async () => {
+    const node = await echoNode({
+      messageBytesMax: 2 ** 20,
+      sampleBytesMax: 2 ** 20,
+      queueBytesMax: 4 * 2 ** 20,
+    });
+    const hostile = new HostileClient(node.address);
+    onTestFinished(() => hostile.stop());
+    const session = hostile.session();
+    const path = '/inference.GRPCInferenceService/ModelInfer';
+    const begun = (bytes: number) =>
+      hostile.call(session, path, frame(Buffer.alloc(8), bytes)).outcome;
+    const held = [1, 2, 3, 4].map(() => begun(2 ** 20));
+    // One behind the other on one connection, so that the order is known.
+    const refused = [begun(2 ** 20), begun(2 ** 20 + 1)];
+    const whole = frame(encodeTestRequest(echo(Buffer.from('a'))));
+    const twice = hostile.call(session, path, Buffer.concat([whole, whole])).outcome;
+    await expect
+      .poll(() => [...refused, twice].map((outcome) => outcome().resetCode))
+      .toEqual([11, 11, 11]);
+    expect(held.map((outcome) => outcome().resetCode)).toEqual(held.map(() => undefined));
+    session.destroy();
+    const client = new OipTestClient(node.address);
+    const answer = await client.infer(echo(Buffer.alloc(2 ** 19, 1)));
+    expect(answer.outputs[0]?.shape).toEqual([1, 2 ** 19]);
   });
 
   it('lives through whatever bytes are sent to it, and answers what is right', async () => {
