@@ -42,8 +42,11 @@ const TENSOR = { name: (1 << 3) | 2, datatype: (2 << 3) | 2, shape: (3 << 3) | 2
 const ENTRY = { key: (1 << 3) | 2, value: (2 << 3) | 2 } as const;
 const BOOL_PARAM = 1 << 3;
 
-/** Payloads up to this size are copied behind their head: a piece of its own costs more than that. */
-const COPIED_BYTES_MAX = 4 * 1024;
+/**
+ * Payloads up to this size are copied behind their head. The connection copies small pieces into its frames, so that more
+ * would be copied twice.
+ */
+const COPIED_BYTES_MAX = 512;
 
 /**
  * Makes ModelInferRequests by hand: all that does not change is encoded once, before the first query; what remains is
