@@ -31,6 +31,7 @@ const TOGETHER = [
   'oip-node',
   'oip-operation',
   'oip-probe',
+  'oip-evidence',
   'operations',
   'other-make',
   'package',
