@@ -135,12 +135,16 @@ export class OipInference {
     const { batcher, clock } = this.#parts;
     const { samples, bytes, form, arrivedAtNs } = request;
     if (!this.room.take(samples.length, bytes)) return undefined;
+    let sentBytes = 0;
     const work: InferWork = new InferWork(
       samples.length,
       {
-        firstToken: (payload) =>
-          events.first?.(this.#response(request, [payload], { isFinal: false })),
-        done: (answers) => this.#finish(request, answers, events),
+        firstToken: (payload) => {
+          if (events.first === undefined) return;
+          sentBytes = payload.length;
+          events.first(this.#response(request, [payload], { isFinal: false }));
+        },
+        done: (answers) => this.#finish(request, answers, events, sentBytes),
         left: () => {
           this.room.finish(samples.length, bytes);
           this.#forget(work);
@@ -188,7 +192,13 @@ export class OipInference {
     });
   }
 
-  #finish(request: ReadyRequest, answers: readonly SampleAnswer[], events: RequestEvents): void {
+  /** @param sentBytes Of the only sample's response, sent before: clients put responses one behind the other. */
+  #finish(
+    request: ReadyRequest,
+    answers: readonly SampleAnswer[],
+    events: RequestEvents,
+    sentBytes: number,
+  ): void {
     const nowNs = this.#parts.clock.nowNs();
     let times: ServiceTimes | undefined;
     let endedAtNs = Number.NEGATIVE_INFINITY;
@@ -205,7 +215,9 @@ export class OipInference {
       const bad = answers.findIndex(({ fault }) => fault !== undefined);
       const fault = answers[bad]?.fault;
       if (fault !== undefined) throw sampleFailed(fault, answers.length > 1 ? bad : undefined);
-      const payloads = answers.map(({ payload }) => payload);
+      const payloads = answers.map(({ payload }) =>
+        sentBytes === 0 ? payload : payload.subarray(sentBytes),
+      );
       const tokenCount = answers[0]?.tokenCount;
       const response = this.#response(request, payloads, { isFinal: true, tokenCount });
       events.complete(response);

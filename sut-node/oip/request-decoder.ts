@@ -4,7 +4,8 @@ import { malformed, ProtoReader } from '../../shared/wire/proto-reader.ts';
 
 /**
  * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is
- * bounded. Numbers as in proto/inference/open_inference.proto. Parameters are not read: none changes what is answered.
+ * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are found that ask for another
+ * answer than this node has.
  */
 
 /** A tensor as it stands in a request. */
@@ -25,6 +26,8 @@ export interface InferRequest {
   readonly inputs: readonly RequestInput[];
   /** Names of the outputs that are asked for; none: all. */
   readonly outputNames: readonly string[];
+  /** A parameter of a tensor that asks for what there is not; undefined: none does. */
+  readonly strangeParameter: string | undefined;
   readonly rawContents: readonly Uint8Array[];
 }
 
@@ -48,10 +51,17 @@ const INPUT = {
   datatype: (2 << 3) | 2,
   shape: 3 << 3,
   shapePacked: (3 << 3) | 2,
+  parameters: (4 << 3) | 2,
   contents: (5 << 3) | 2,
 } as const;
 
 const OUTPUT_NAME = (1 << 3) | 2;
+const OUTPUT_PARAMETERS = (2 << 3) | 2;
+
+const ENTRY_KEY = (1 << 3) | 2;
+
+/** Triton's: the best classes as texts, and tensors that do not travel. Any other parameter of a tensor changes nothing. */
+const STRANGE_PARAMETERS: readonly string[] = ['classification', 'shared_memory_region'];
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -67,6 +77,10 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
   const inputs: RequestInput[] = [];
   const outputNames: string[] = [];
   const rawContents: Uint8Array[] = [];
+  let strangeParameter: string | undefined;
+  const onParameter = (key: string): void => {
+    if (STRANGE_PARAMETERS.includes(key)) strangeParameter = key;
+  };
   while (reader.position < reader.end) {
     const tag = reader.varint();
     switch (tag) {
@@ -81,11 +95,11 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         break;
       case REQUEST.inputs:
         checkCount('inputs', inputs);
-        inputs.push(decodeInput(reader.bytes()));
+        inputs.push(decodeInput(reader.bytes(), onParameter));
         break;
       case REQUEST.outputs:
         checkCount('outputs', outputNames);
-        outputNames.push(decodeOutputName(reader.message()));
+        outputNames.push(decodeOutputName(reader.message(), onParameter));
         break;
       case REQUEST.rawContents:
         checkCount('raw_input_contents', rawContents);
@@ -95,7 +109,7 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         reader.skipField(tag);
     }
   }
-  return { modelName, modelVersion, id, inputs, outputNames, rawContents };
+  return { modelName, modelVersion, id, inputs, outputNames, strangeParameter, rawContents };
 }
 
 function checkCount(what: string, list: readonly unknown[]): void {
@@ -103,7 +117,7 @@ function checkCount(what: string, list: readonly unknown[]): void {
   throw malformed(`more than ${TENSORS_MAX} ${what}`);
 }
 
-function decodeInput(bytes: Uint8Array): RequestInput {
+function decodeInput(bytes: Uint8Array, onParameter: (key: string) => void): RequestInput {
   const reader = new ProtoReader(bytes);
   let name = '';
   let datatype = '';
@@ -126,6 +140,9 @@ function decodeInput(bytes: Uint8Array): RequestInput {
       }
       case INPUT.shapePacked:
         readAxes(reader.bytes(), shape);
+        break;
+      case INPUT.parameters:
+        onParameter(keyOf(reader.message()));
         break;
       case INPUT.contents: {
         const piece = reader.bytes();
@@ -161,12 +178,24 @@ function textOf(reader: ProtoReader): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
-function decodeOutputName(reader: ProtoReader): string {
+function decodeOutputName(reader: ProtoReader, onParameter: (key: string) => void): string {
   let name = '';
   while (reader.position < reader.end) {
     const tag = reader.varint();
     if (tag === OUTPUT_NAME) name = textOf(reader);
+    else if (tag === OUTPUT_PARAMETERS) onParameter(keyOf(reader.message()));
     else reader.skipField(tag);
   }
   return name;
+}
+
+/** Key of an entry of parameters. */
+function keyOf(reader: ProtoReader): string {
+  let key = '';
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === ENTRY_KEY) key = textOf(reader);
+    else reader.skipField(tag);
+  }
+  return key;
 }

@@ -50,6 +50,11 @@ export function requestSamples(
   request: InferRequest,
   { sampleBytesMax, samplesMax }: { readonly sampleBytesMax: number; readonly samplesMax: number },
 ): CheckedRequest {
+  if (request.strangeParameter !== undefined) {
+    throw invalidArgument(
+      `parameter "${request.strangeParameter}" of a tensor: this node answers with tensors in messages, and nothing else`,
+    );
+  }
   const outputs = askedOutputs(model, request.outputNames);
   const matched = matchInputs(model, request);
   const [first] = matched;

@@ -18,7 +18,7 @@ function input(parts: Partial<RequestInput> = {}): RequestInput {
 
 function request(parts: Partial<InferRequest> = {}): InferRequest {
   const rawContents = [Uint8Array.of(1, 2)];
-  const named = { modelName: 'net', modelVersion: '', id: 'a' };
+  const named = { modelName: 'net', modelVersion: '', id: 'a', strangeParameter: undefined };
   return { ...named, inputs: [input()], outputNames: [], rawContents, ...parts };
 }
 
@@ -119,6 +119,11 @@ describe('the samples of a request', () => {
   ];
 
   it.each<[string, Partial<InferRequest>, RegExp, OipModel?]>([
+    [
+      'a tensor that asks for classes as texts',
+      { strangeParameter: 'classification' },
+      /parameter "classification" of a tensor/,
+    ],
     ['no inputs', { inputs: [], rawContents: [] }, /input "input" is missing.*UINT8 \[-1, -1\]/],
     [
       'an input that the model has not',
