@@ -56,7 +56,7 @@ export interface ReadyRequest extends CheckedRequest {
 export interface RequestEvents {
   /** The first of two responses; not called where it is not asked for, and for models without tokens. */
   first?(response: InferResponse): void;
-  /** The response, or the only one. */
+  /** The rest of it, or all. */
   complete(response: InferResponse): void;
   refuse(refusal: StreamRefusal): void;
 }
@@ -91,21 +91,21 @@ export class OipInference {
    * @throws StreamRefusal `UNAVAILABLE`, `NOT_FOUND` naming what is served
    */
   modelNamed(name: string, version: string): OipModel {
-    const { names } = this.#parts;
-    if (!names.includes(name)) {
-      throw notFound(`this node has no model "${name}"; it serves "${names[0]}"`);
-    }
-    if (!this.serves(name, version)) {
-      throw notFound(`model "${names[0]}" has no version "${version}"; it has "${MODEL_VERSION}"`);
-    }
+    this.checkName(name, version);
     const model = this.#parts.model();
     if (model === undefined) throw unavailable(this.#parts.refusal() ?? 'the model is loading');
     return model;
   }
 
-  /** True for the node's model, loaded or not. */
-  serves(name: string, version: string): boolean {
-    return this.#parts.names.includes(name) && (version === '' || version === MODEL_VERSION);
+  /** @throws StreamRefusal `NOT_FOUND` for another model than the node's, loaded or not */
+  checkName(name: string, version: string): void {
+    const { names } = this.#parts;
+    if (!names.includes(name)) {
+      throw notFound(`this node has no model "${name}"; it serves "${names[0]}"`);
+    }
+    if (version !== '' && version !== MODEL_VERSION) {
+      throw notFound(`model "${names[0]}" has no version "${version}"; it has "${MODEL_VERSION}"`);
+    }
   }
 
   /** Reads a request. @throws StreamRefusal `INVALID_ARGUMENT`; counted */
@@ -192,7 +192,7 @@ export class OipInference {
     });
   }
 
-  /** @param sentBytes Of the only sample's response, sent before: clients put responses one behind the other. */
+  /** @param sentBytes Bytes of the only answer that a first response has brought. */
   #finish(
     request: ReadyRequest,
     answers: readonly SampleAnswer[],
@@ -219,7 +219,11 @@ export class OipInference {
         sentBytes === 0 ? payload : payload.subarray(sentBytes),
       );
       const tokenCount = answers[0]?.tokenCount;
-      const response = this.#response(request, payloads, { isFinal: true, tokenCount });
+      const response = this.#response(request, payloads, {
+        isFinal: true,
+        isRest: sentBytes > 0,
+        tokenCount,
+      });
       events.complete(response);
       this.totals.addRequest(status.OK);
       this.statistics.addSuccess(nowNs - request.arrivedAtNs, times);
@@ -236,8 +240,13 @@ export class OipInference {
     payloads: readonly Uint8Array[],
     {
       isFinal,
+      isRest = false,
       tokenCount,
-    }: { readonly isFinal: boolean; readonly tokenCount?: number | undefined },
+    }: {
+      readonly isFinal: boolean;
+      readonly isRest?: boolean;
+      readonly tokenCount?: number | undefined;
+    },
   ): InferResponse {
     const bytes = payloads.reduce((sum, { length }) => sum + length, 0);
     const bytesMax = this.#parts.limits.messageBytesMax - RESPONSE_HEAD_BYTES;
@@ -250,7 +259,8 @@ export class OipInference {
       id,
       isFinal,
       tokenCount,
-      outputs: responseOutputs(model, outputs, payloads),
+      // A mark of the end, where a first response has brought everything: as Triton sends it.
+      outputs: isRest && bytes === 0 ? [] : responseOutputs(model, outputs, payloads),
     };
   }
 

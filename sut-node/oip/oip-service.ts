@@ -79,10 +79,10 @@ export class OipService implements SideService {
       ServerReady: (_call, callback) => callback(null, { ready: this.#isReady }),
       ServerMetadata: (_call, callback) =>
         callback(null, { name: nodeName, version: packageVersion(), extensions: [...EXTENSIONS] }),
-      // No error for others: as Triton has it.
       ModelReady: (call, callback) =>
-        callback(null, {
-          ready: this.#isReady && this.inference.serves(call.request.name, call.request.version),
+        answer(callback, () => {
+          this.inference.checkName(call.request.name, call.request.version);
+          return { ready: this.#isReady };
         }),
       ModelMetadata: (call, callback) =>
         answer(callback, () => metadataOf(this.#modelOf(call.request))),

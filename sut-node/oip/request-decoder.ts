@@ -4,8 +4,7 @@ import { malformed, ProtoReader } from '../../shared/wire/proto-reader.ts';
 
 /**
  * `ModelInferRequest` by hand: contents stay views into the message, and what a peer can make of a small message is
- * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are found that ask for another
- * answer than this node has.
+ * bounded. Numbers as in proto/inference/open_inference.proto. Of parameters only those are read that ask for another answer.
  */
 
 /** A tensor as it stands in a request. */
@@ -18,16 +17,21 @@ export interface RequestInput {
   readonly contents: Uint8Array;
 }
 
+/** An output that is asked for. */
+export interface RequestedOutput {
+  readonly name: string;
+  /** A parameter that would change what comes back, and is not known here. */
+  readonly refusedParameter: string | undefined;
+}
+
 /** A request as it came. */
 export interface InferRequest {
   readonly modelName: string;
   readonly modelVersion: string;
   readonly id: string;
   readonly inputs: readonly RequestInput[];
-  /** Names of the outputs that are asked for; none: all. */
-  readonly outputNames: readonly string[];
-  /** A parameter of a tensor that asks for what there is not; undefined: none does. */
-  readonly strangeParameter: string | undefined;
+  /** The outputs that are asked for; none: all. */
+  readonly outputs: readonly RequestedOutput[];
   readonly rawContents: readonly Uint8Array[];
 }
 
@@ -51,17 +55,14 @@ const INPUT = {
   datatype: (2 << 3) | 2,
   shape: 3 << 3,
   shapePacked: (3 << 3) | 2,
-  parameters: (4 << 3) | 2,
   contents: (5 << 3) | 2,
 } as const;
 
-const OUTPUT_NAME = (1 << 3) | 2;
-const OUTPUT_PARAMETERS = (2 << 3) | 2;
-
+const OUTPUT = { name: (1 << 3) | 2, parameters: (2 << 3) | 2 } as const;
 const ENTRY_KEY = (1 << 3) | 2;
 
-/** Triton's: the best classes as texts, and tensors that do not travel. Any other parameter of a tensor changes nothing. */
-const STRANGE_PARAMETERS: readonly string[] = ['classification', 'shared_memory_region'];
+/** Parameters of an output that ask for something else than its tensor in the response. */
+const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_region'];
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
@@ -75,12 +76,8 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
   let modelVersion = '';
   let id = '';
   const inputs: RequestInput[] = [];
-  const outputNames: string[] = [];
+  const outputs: RequestedOutput[] = [];
   const rawContents: Uint8Array[] = [];
-  let strangeParameter: string | undefined;
-  const onParameter = (key: string): void => {
-    if (STRANGE_PARAMETERS.includes(key)) strangeParameter = key;
-  };
   while (reader.position < reader.end) {
     const tag = reader.varint();
     switch (tag) {
@@ -95,11 +92,11 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         break;
       case REQUEST.inputs:
         checkCount('inputs', inputs);
-        inputs.push(decodeInput(reader.bytes(), onParameter));
+        inputs.push(decodeInput(reader.bytes()));
         break;
       case REQUEST.outputs:
-        checkCount('outputs', outputNames);
-        outputNames.push(decodeOutputName(reader.message(), onParameter));
+        checkCount('outputs', outputs);
+        outputs.push(decodeOutput(reader.message()));
         break;
       case REQUEST.rawContents:
         checkCount('raw_input_contents', rawContents);
@@ -109,7 +106,7 @@ export function decodeInferRequest(message: Uint8Array): InferRequest {
         reader.skipField(tag);
     }
   }
-  return { modelName, modelVersion, id, inputs, outputNames, strangeParameter, rawContents };
+  return { modelName, modelVersion, id, inputs, outputs, rawContents };
 }
 
 function checkCount(what: string, list: readonly unknown[]): void {
@@ -117,7 +114,7 @@ function checkCount(what: string, list: readonly unknown[]): void {
   throw malformed(`more than ${TENSORS_MAX} ${what}`);
 }
 
-function decodeInput(bytes: Uint8Array, onParameter: (key: string) => void): RequestInput {
+function decodeInput(bytes: Uint8Array): RequestInput {
   const reader = new ProtoReader(bytes);
   let name = '';
   let datatype = '';
@@ -140,9 +137,6 @@ function decodeInput(bytes: Uint8Array, onParameter: (key: string) => void): Req
       }
       case INPUT.shapePacked:
         readAxes(reader.bytes(), shape);
-        break;
-      case INPUT.parameters:
-        onParameter(keyOf(reader.message()));
         break;
       case INPUT.contents: {
         const piece = reader.bytes();
@@ -178,24 +172,25 @@ function textOf(reader: ProtoReader): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
 }
 
-function decodeOutputName(reader: ProtoReader, onParameter: (key: string) => void): string {
+function decodeOutput(reader: ProtoReader): RequestedOutput {
   let name = '';
+  let refusedParameter: string | undefined;
   while (reader.position < reader.end) {
     const tag = reader.varint();
-    if (tag === OUTPUT_NAME) name = textOf(reader);
-    else if (tag === OUTPUT_PARAMETERS) onParameter(keyOf(reader.message()));
+    if (tag === OUTPUT.name) name = textOf(reader);
+    else if (tag === OUTPUT.parameters) refusedParameter ??= refusedKey(reader.message());
     else reader.skipField(tag);
   }
-  return name;
+  return { name, refusedParameter };
 }
 
-/** Key of an entry of parameters. */
-function keyOf(reader: ProtoReader): string {
+/** Key of an entry of a map of parameters, where it is one of {@link REFUSED_PARAMETERS}. */
+function refusedKey(entry: ProtoReader): string | undefined {
   let key = '';
-  while (reader.position < reader.end) {
-    const tag = reader.varint();
-    if (tag === ENTRY_KEY) key = textOf(reader);
-    else reader.skipField(tag);
+  while (entry.position < entry.end) {
+    const tag = entry.varint();
+    if (tag === ENTRY_KEY) key = textOf(entry);
+    else entry.skipField(tag);
   }
-  return key;
+  return REFUSED_PARAMETERS.includes(key) ? key : undefined;
 }

@@ -4,7 +4,7 @@ import type { OipTensor } from '../../shared/oip/tensors.ts';
 import { decodeTypedContents, forEachBytesElement } from '../../shared/oip/typed-contents.ts';
 import { invalidArgument } from '../server/stream-end.ts';
 import type { InputKind, OipInput, OipModel } from './oip-model.ts';
-import type { InferRequest, RequestInput } from './request-decoder.ts';
+import type { InferRequest, RequestedOutput, RequestInput } from './request-decoder.ts';
 
 /** The payload of one sample: its elements of each input, in the order of the model's inputs. */
 export interface RequestSample {
@@ -50,12 +50,7 @@ export function requestSamples(
   request: InferRequest,
   { sampleBytesMax, samplesMax }: { readonly sampleBytesMax: number; readonly samplesMax: number },
 ): CheckedRequest {
-  if (request.strangeParameter !== undefined) {
-    throw invalidArgument(
-      `parameter "${request.strangeParameter}" of a tensor: this node answers with tensors in messages, and nothing else`,
-    );
-  }
-  const outputs = askedOutputs(model, request.outputNames);
+  const outputs = askedOutputs(model, request.outputs);
   const matched = matchInputs(model, request);
   const [first] = matched;
   if (first === undefined) throw invalidArgument(`model "${model.name}" has no inputs`);
@@ -82,11 +77,17 @@ export function requestSamples(
   return { id: request.id, samples, bytes, form: first.kind.form, outputs };
 }
 
-function askedOutputs(model: OipModel, names: readonly string[]): readonly OipTensor[] {
-  if (names.length === 0) return model.outputs;
-  if (new Set(names).size < names.length) {
-    const twice = names.find((name, i) => names.indexOf(name) < i);
-    throw invalidArgument(`output "${twice}" is asked for twice`);
+function askedOutputs(model: OipModel, asked: readonly RequestedOutput[]): readonly OipTensor[] {
+  if (asked.length === 0) return model.outputs;
+  const names = asked.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw invalidArgument(`output "${twice}" is asked for twice`);
+  const other = asked.find(({ refusedParameter }) => refusedParameter !== undefined);
+  if (other !== undefined) {
+    throw invalidArgument(
+      `output "${other.name}" has the parameter "${other.refusedParameter}", which this node does not know: ` +
+        'outputs come back as they are, in the response',
+    );
   }
   return names.map((name) => {
     const output = model.outputs.find((one) => one.name === name);

@@ -52,7 +52,7 @@ export class NodeOperations {
   async sideServices(): Promise<SideService[]> {
     if (!this.#settings.hasReflection) return [this.#health];
     const { Reflection } = await import('./reflection-service.ts');
-    return [this.#health, new Reflection()];
+    return [this.#health, new Reflection(this.#settings.hasOip)];
   }
 
   /** Opens the ports for health and for metrics, where there are to be any. @throws MlperfError `ERR_SUT_LISTEN` */

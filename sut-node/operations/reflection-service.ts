@@ -3,7 +3,14 @@ import type { Server } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { descriptorSetFile } from '../../shared/process/package-files.ts';
+import { ProtoReader } from '../../shared/wire/proto-reader.ts';
 import type { SideService } from '../server/side-service.ts';
+
+/** The file of the Open Inference Protocol in the set. */
+const OIP_FILE = 'inference/open_inference.proto';
+
+/** Field 1 of FileDescriptorSet, its files, and of FileDescriptorProto, its name. */
+const FIRST_FIELD = (1 << 3) | 2;
 
 /**
  * Server reflection (grpc.reflection.v1 and v1alpha) of all services of the node, from the descriptors that
@@ -14,10 +21,11 @@ import type { SideService } from '../server/side-service.ts';
 export class Reflection implements SideService {
   readonly #service: ReflectionService;
 
-  constructor() {
-    this.#service = new ReflectionService(
-      loadFileDescriptorSetFromBuffer(readFileSync(descriptorSetFile())),
-    );
+  /** @param hasOip Whether the node serves the Open Inference Protocol, whose descriptors are among the others. */
+  constructor(hasOip: boolean) {
+    const all = readFileSync(descriptorSetFile());
+    const served = hasOip ? all : withoutFile(all, OIP_FILE);
+    this.#service = new ReflectionService(loadFileDescriptorSetFromBuffer(served));
   }
 
   addTo(server: Server): void {
@@ -26,4 +34,23 @@ export class Reflection implements SideService {
 
   /** Its calls end by themselves, and soon. */
   close(): void {}
+}
+
+/** A FileDescriptorSet without one of its files. */
+function withoutFile(set: Buffer, file: string): Buffer {
+  const kept: Uint8Array[] = [];
+  const reader = new ProtoReader(set);
+  while (reader.position < reader.end) {
+    const begin = reader.position;
+    const tag = reader.varint();
+    const isOther = tag !== FIRST_FIELD || nameOf(reader.message()) !== file;
+    if (tag !== FIRST_FIELD) reader.skipField(tag);
+    if (isOther) kept.push(set.subarray(begin, reader.position));
+  }
+  return Buffer.concat(kept);
+}
+
+/** protoc writes the name first. */
+function nameOf(file: ProtoReader): string | undefined {
+  return file.varint() === FIRST_FIELD ? file.string() : undefined;
 }

@@ -10,6 +10,7 @@ import { OipTestClient, rawRequest } from '../support/oip-client.ts';
 import { echo, echoNode, slowNode } from '../support/oip-nodes.ts';
 import { anyRequest, type FuzzedRequest } from '../support/oip-requests.ts';
 import { encodeTestRequest } from '../support/oip-scene.ts';
+import { askReflection } from '../support/side-clients.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
 import { NO_DELAY, openStream, RAW_OPEN } from '../support/test-sut-node.ts';
@@ -110,6 +111,10 @@ describe('the Open Inference Protocol of a SUT node', () => {
     const without = await echoNode({ hasOip: false });
     const refusal = new OipTestClient(without.address).refusal(echo(Buffer.from('a')));
     expect(await refusal).toMatchObject({ code: status.UNIMPLEMENTED });
+    const { answers } = await askReflection(without.address, [{ list_services: '' }]);
+    const names = answers[0]?.list_services_response?.service.map(({ name }) => name);
+    expect(names).not.toContain('inference.GRPCInferenceService');
+    expect(names).toHaveLength(4);
   });
 
   it.skipIf(!HAS_OPENSSL)('asks for client certificates where it is told to', async () => {

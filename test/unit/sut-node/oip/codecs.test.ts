@@ -105,7 +105,7 @@ describe('the decoder of requests', () => {
           made.modelVersion,
           made.id,
         ]);
-        expect(read.outputNames).toEqual(made.outputs.map(({ name }) => name));
+        expect(read.outputs.map(({ name }) => name)).toEqual(made.outputs.map(({ name }) => name));
         expect(read.rawContents.map((one) => [...one])).toEqual(
           made.rawInputContents.map((one) => [...one]),
         );
@@ -115,6 +115,18 @@ describe('the decoder of requests', () => {
         );
       }),
     );
+  });
+
+  it('finds parameters that ask for another answer, and only those', () => {
+    const outputs = [
+      { name: 'a', parameters: { binary: { boolParam: true } } },
+      { name: 'b', parameters: { classification: { int64Param: 3 } } },
+    ];
+    const encoded = requestType.encode(requestType.fromObject({ outputs })).finish();
+    expect(decodeInferRequest(encoded).outputs).toEqual([
+      { name: 'a', refusedParameter: undefined },
+      { name: 'b', refusedParameter: 'classification' },
+    ]);
   });
 
   it('reads shapes that are not packed', () => {

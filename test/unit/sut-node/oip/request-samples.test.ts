@@ -18,9 +18,12 @@ function input(parts: Partial<RequestInput> = {}): RequestInput {
 
 function request(parts: Partial<InferRequest> = {}): InferRequest {
   const rawContents = [Uint8Array.of(1, 2)];
-  const named = { modelName: 'net', modelVersion: '', id: 'a', strangeParameter: undefined };
-  return { ...named, inputs: [input()], outputNames: [], rawContents, ...parts };
+  const named = { modelName: 'net', modelVersion: '', id: 'a' };
+  return { ...named, inputs: [input()], outputs: [], rawContents, ...parts };
 }
+
+const asked = (...names: string[]): InferRequest['outputs'] =>
+  names.map((name) => ({ name, refusedParameter: undefined }));
 
 function check(parts: Partial<InferRequest>, model: OipModel = oipTestModel()): CheckedRequest {
   return requestSamples(model, request(parts), { sampleBytesMax: 100, samplesMax: 10 });
@@ -106,7 +109,7 @@ describe('the samples of a request', () => {
       input({ name: 'mask', datatype: 'BOOL', shape: [1, 1] }),
     ];
     const rawContents = [new Uint8Array(8), new Uint8Array(1)];
-    const { outputs } = check({ inputs, rawContents, outputNames: ['z', 'y'] }, TWO);
+    const { outputs } = check({ inputs, rawContents, outputs: asked('z', 'y') }, TWO);
     expect(outputs.map(({ name }) => name)).toEqual(['z', 'y']);
   });
 
@@ -119,11 +122,6 @@ describe('the samples of a request', () => {
   ];
 
   it.each<[string, Partial<InferRequest>, RegExp, OipModel?]>([
-    [
-      'a tensor that asks for classes as texts',
-      { strangeParameter: 'classification' },
-      /parameter "classification" of a tensor/,
-    ],
     ['no inputs', { inputs: [], rawContents: [] }, /input "input" is missing.*UINT8 \[-1, -1\]/],
     [
       'an input that the model has not',
@@ -189,8 +187,17 @@ describe('the samples of a request', () => {
       /"mask" has the shape \[1, 3\]: all free axes .* length 2/,
       TWO,
     ],
-    ['an output that the model has not', { outputNames: ['y'] }, /no output "y"; it has: "output"/],
-    ['an output twice', { outputNames: ['output', 'output'] }, /"output" is asked for twice/],
+    [
+      'an output that the model has not',
+      { outputs: asked('y') },
+      /no output "y"; it has: "output"/,
+    ],
+    [
+      'an output that is to be more than its tensor',
+      { outputs: [{ name: 'output', refusedParameter: 'classification' }] },
+      /output "output" has the parameter "classification"/,
+    ],
+    ['an output twice', { outputs: asked('output', 'output') }, /"output" is asked for twice/],
     [
       'a sample that is too large',
       { inputs: [input({ shape: [1, 101] })], rawContents: [new Uint8Array(101)] },
