@@ -31,6 +31,7 @@ const TOGETHER = [
   'oip-node',
   'oip-operation',
   'oip-probe',
+  'oip-evidence',
   'operations',
   'other-make',
   'package',
@@ -53,6 +54,9 @@ const TOGETHER = [
 /** Files that put something else in place of a module of Node, which others must not see. */
 const MOCKING = ['test/unit/qdl/node-addresses.test.ts'];
 
+/** Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it anew for each file. */
+const server = { deps: { external: [/\/dist\//] } };
+
 export default defineConfig({
   test: {
     projects: [
@@ -72,6 +76,7 @@ export default defineConfig({
       {
         test: {
           name: 'together',
+          server,
           include: TOGETHER,
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
@@ -86,6 +91,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          server,
           include: ['test/integration/**/*.test.ts'],
           exclude: TOGETHER,
           // After the others, which would take the cores away from the clocks of these.

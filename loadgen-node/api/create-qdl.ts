@@ -12,6 +12,7 @@ import type {
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { type GivenPayloads, prepareGivenPayloads } from '../commands/prepare-oip.ts';
 import type { RunPlan } from '../commands/run-plan.ts';
 import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
 import { planTest } from './plan-test.ts';
@@ -19,8 +20,21 @@ import { SourcedSamples } from './sample-library.ts';
 
 /** SUT nodes behind a network, and how queries get to them. Times stand as in a configuration file: `5s`. */
 export interface QdlOptions {
-  /** Addresses, `host:port`, or `dns:///name:port` for all addresses of a name. */
+  /**
+   * Addresses, `host:port`, or `dns:///name:port` for all addresses of a name; `oip://host:port` for servers of the Open
+   * Inference Protocol, to which payloads go as the raw contents of all inputs of the model.
+   */
   readonly nodes: readonly string[];
+  /** `oip://`: model of the server, `name` or `name:version`. */
+  readonly model?: string;
+  /** `oip://`: gRPC's name of the service. Default: the standard's. */
+  readonly oipService?: string;
+  /** `oip://`: Default: `auto`, a stream where the server has it. */
+  readonly oipMethod?: 'auto' | 'unary' | 'stream';
+  /** `oip://`: samples of one query in one request, at most. Default: 1. */
+  readonly oipBatch?: number;
+  /** `oip://`: lengths of the axes that the model leaves free, of one sample: `name:3x224x224`. */
+  readonly inputShape?: readonly string[];
   /** Key of the benchmark that the nodes serve. Default: that of the samples; of a library of your own, `custom`. */
   readonly benchmark?: string;
   /** `network`: the rules of the Network division are enforced; `open`: they are not, and the logs say so. Default: `network`. */
@@ -55,6 +69,11 @@ export interface QdlOptions {
 }
 
 const KEYS = [
+  'model',
+  'oipService',
+  'oipMethod',
+  'oipBatch',
+  'inputShape',
   'benchmark',
   'division',
   'policy',
@@ -83,6 +102,15 @@ export interface Qdl extends SystemUnderTest {
   readonly nodes: readonly string[];
 }
 
+/** A test whose QDL is made. */
+export interface BegunTest {
+  /** With the addresses that names stand for. */
+  readonly plan: RunPlan;
+  readonly library: QueryDispatchLibrary;
+  /** Set where the nodes speak the Open Inference Protocol. */
+  readonly given?: GivenPayloads;
+}
+
 /** What {@link createQdl} makes: a QDL for each test, with the test's own settings. */
 export class NetworkSut implements Qdl {
   readonly nodes: readonly string[];
@@ -103,10 +131,7 @@ export class NetworkSut implements Qdl {
    * @returns The plan with the addresses that names stand for.
    * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
    */
-  async begin(
-    plan: RunPlan,
-    orAbort: <T>(work: Promise<T>) => Promise<T>,
-  ): Promise<{ plan: RunPlan; library: QueryDispatchLibrary }> {
+  async begin(plan: RunPlan, orAbort: <T>(work: Promise<T>) => Promise<T>): Promise<BegunTest> {
     if (this.#isInUse) {
       const message =
         'startTest: sut is at work in another test; one QDL serves one test after the other';
@@ -114,25 +139,55 @@ export class NetworkSut implements Qdl {
     }
     this.#isInUse = true;
     try {
-      return this.#make(plan, await orAbort(resolveNodeAddresses(plan.dispatch.nodes)));
+      const nodes = await orAbort(resolveNodeAddresses(plan.dispatch.nodes));
+      const named = this.#withNodes(plan, nodes);
+      namingOptions(() => checkDispatchSettings(named.dispatch));
+      if (plan.oip === undefined) return this.#make(named);
+      const asked = { ...plan.oip, isEncodingSaid: named.rules.sampleTensors !== undefined };
+      const given = await prepareGivenPayloads(named, asked, orAbort);
+      await orAbort(this.#checkFirst(given));
+      return { ...this.#make(given.plan), given };
     } catch (error) {
       this.#isInUse = false;
       throw error;
     }
   }
 
-  #make(plan: RunPlan, nodes: string[]): { plan: RunPlan; library: QueryDispatchLibrary } {
+  #withNodes(plan: RunPlan, nodes: string[]): RunPlan {
     const { digestOf, encoding } = this.samples;
+    const { rules, encodingName } = plan;
     const dispatch = {
       ...plan.dispatch,
       encoding,
       nodes,
       digestPerMillion: digestOf === undefined ? 0 : plan.dispatch.digestPerMillion,
     };
-    namingOptions(() => checkDispatchSettings(dispatch));
-    const library = createQueryDispatchLibrary(dispatch, this.samples);
+    const names = Object.entries(rules.encodings);
+    const [own] = names.find(([, { form }]) => form === encoding.form) ?? [encodingName];
+    return {
+      ...plan,
+      encodingName: plan.oip === undefined ? encodingName : own,
+      encoding,
+      dispatch,
+    };
+  }
+
+  /** A wrong length is that of all samples nearly always: told before the test, not by a server in its own words. */
+  async #checkFirst({ plan, payloadBytes }: GivenPayloads): Promise<void> {
+    if (!(this.samples instanceof SourcedSamples)) return;
+    const { dataSet } = this.samples.source;
+    const { length } = await dataSet.readPayload(0, plan.encoding.form);
+    if (length === payloadBytes) return;
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `sample 0 of ${dataSet.name} has ${length} bytes; the raw contents of the model's inputs have ${payloadBytes}`,
+    );
+  }
+
+  #make(plan: RunPlan): BegunTest {
+    const library = createQueryDispatchLibrary(plan.dispatch, this.samples);
     this.#library = library;
-    return { plan: { ...plan, encoding, dispatch }, library };
+    return { plan, library };
   }
 
   async name(): Promise<string> {

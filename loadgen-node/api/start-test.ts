@@ -120,8 +120,10 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
 /** SUT nodes: all that `longhaul run` leaves but its page. */
 async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestResult> {
   const { source, events } = named;
-  const { plan, library } = await sut.begin(named.plan, (work) => events.orAbort(work));
-  const { dataSet, check: dataSetCheck } = source;
+  const begun = await sut.begin(named.plan, (work) => events.orAbort(work));
+  const { plan, library, given } = begun;
+  const { check: dataSetCheck } = source;
+  const dataSet = given?.readable(source.dataSet) ?? source.dataSet;
   const selfCheck = checkSelf();
   const about = { plan, dataSet, dataSetCheck };
   const judge = new RunJudge({ ...about, qdl: library, selfCheck, host: thisHost });

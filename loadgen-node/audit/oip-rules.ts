@@ -27,7 +27,7 @@ const JUDGES: Readonly<Record<string, OipJudge>> = {
   'opaque-ids': () =>
     holds(
       'By construction: the id of a request is made of a slot and a count of its uses ' +
-        '(qdl/channel/outstanding-table.ts), and no other field of it tells one sample from another.',
+        '(qdl/channel/outstanding-table.ts), and nothing beside its tensors tells one sample from another.',
     ),
   'no-caching-at-sut': judgeCaching,
   'compression-by-library': unlessBroken(() =>

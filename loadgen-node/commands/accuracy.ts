@@ -29,7 +29,7 @@ import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { isCutLog } from '../submission/truncate/cut-log.ts';
 import { accuracyText, writeAccuracyText } from './accuracy-file.ts';
 import { RUN_SETTINGS } from './run-settings.ts';
-import { requireSameData, scoredRun, scoreMarks } from './scored-run.ts';
+import { readsRunOf, requireSameData, scoredRun, scoreMarks } from './scored-run.ts';
 
 const ACCURACY_SETTINGS: {
   readonly benchmark: Setting<string | undefined>;
@@ -99,14 +99,15 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog>
   const run = scoredRun(folder, values);
   const { sampleBytes, sampleCount, responseBytes } = run;
   const { rules, openDataSet } = await loadgenBenchmark(run.benchmark);
-  const dataSet = await openDataSet({
+  const opened = await openDataSet({
     dataFolder: run.dataDir,
     generated: generatedSetOf(run),
     synthetic: { sampleBytes, sampleCount, responseBytes },
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
     onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
   });
-  await requireSameData(folder, dataSet);
+  await requireSameData(folder, opened);
+  const dataSet = readsRunOf(folder, rules, opened);
   terminal.status(`scoring ${path}`);
   const score = await scoreAccuracyLog(dataSet, path);
   terminal.clear();

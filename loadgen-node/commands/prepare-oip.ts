@@ -16,6 +16,7 @@ import { openTensorDataSet } from '../oip/data/open-tensor-data-set.ts';
 import type { NamedTensor } from '../oip/data/tensor-data-set.ts';
 import { findRequest, type RequestWay, requestWays } from '../oip/find-request.ts';
 import type { OipAsked } from '../oip/oip-asked.ts';
+import { scoreReadable } from '../oip/readable-responses.ts';
 import {
   layoutOfSample,
   type RequestLayout,
@@ -23,7 +24,13 @@ import {
   requestPlan,
 } from '../oip/request-layout.ts';
 import { benchmarkTensors, fileTensors } from '../oip/sample-source.ts';
-import { type SampleTensors, wireDataSet, wirePayload } from '../oip/wire-data-set.ts';
+import { tensorsText } from '../oip/tensor-text.ts';
+import {
+  dataSetParts,
+  type SampleTensors,
+  wireDataSet,
+  wirePayload,
+} from '../oip/wire-data-set.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** A run over the Open Inference Protocol whose servers took a request. */
@@ -84,6 +91,49 @@ export async function prepareOip(
       responseClass: layout.responseClass,
       responseTensor: plan.rules.responseTensor,
     }),
+  };
+}
+
+/** What a program's own payloads need of servers: nothing is made of them, so they have to be what a request takes. */
+export interface GivenPayloads {
+  readonly plan: RunPlan;
+  /** Bytes of each payload. */
+  readonly payloadBytes: number;
+  /** The data set with scores that follow the model's outputs. */
+  readonly readable: (dataSet: DataSet) => DataSet;
+}
+
+/**
+ * As {@link prepareOip}, for payloads that somebody else holds: they go as the raw contents of all inputs.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where the model's inputs have no fixed sizes, and as {@link prepareOip}
+ */
+export async function prepareGivenPayloads(
+  plan: RunPlan,
+  asked: OipAsked,
+  orAbort: PrepareDoors['orAbort'],
+): Promise<GivenPayloads> {
+  const facts = await orAbort(describeOipModels(plan.dispatch));
+  const layout = layoutOf(plan, asked, facts);
+  const sizes = layout.inputs.map(({ sampleBytes }) => sampleBytes);
+  const free = layout.inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
+  if (free.length > 0) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `payloads of a program are raw contents of fixed sizes, which inputs of model ${facts[0]?.name} do not have ` +
+        `(${tensorsText(free)}): say lengths by --input-shape; texts go by "longhaul run --data"`,
+    );
+  }
+  const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, orAbort };
+  const found = await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) });
+  checkResponse(layout, facts, found.trials);
+  const { responseTensor } = plan.rules;
+  return {
+    plan: withRequest(plan, found),
+    payloadBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
+    readable: (dataSet) => {
+      const scoreAccuracy = scoreReadable(dataSet, layout.responseClass, responseTensor);
+      return { ...dataSetParts(dataSet), scoreAccuracy };
+    },
   };
 }
 

@@ -26,11 +26,11 @@ export function reportText(parts: ReportParts): string {
   const { run } = parts;
   const { summary, derived } = run;
   const lines = [row('Run', runLine(run)), ...verdictLines(summary)];
-  if (derived === null) lines.push(...withoutRecords(parts));
+  const servers = serverLines(summary?.nodes ?? []).map(([label, text]) => row(label, text));
+  const ofServers = servers.length === 0 ? [] : ['', ...servers];
+  if (derived === null) lines.push(...withoutRecords(parts), ...ofServers);
   else {
-    lines.push(...recordsLines(derived), '', ...figureLines(derived), '');
-    const ofServers = serverLines(summary?.nodes ?? []);
-    if (ofServers.length > 0) lines.push(...ofServers.map(([label, text]) => row(label, text)), '');
+    lines.push(...recordsLines(derived), '', ...figureLines(derived), ...ofServers, '');
     lines.push(...checkLines(parts));
   }
   lines.push(...stepLines(run.summary));

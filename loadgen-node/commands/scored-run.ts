@@ -4,6 +4,9 @@ import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { readAudit } from '../audit/audit-file.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { scoreReadable } from '../oip/readable-responses.ts';
+import { responseClass } from '../oip/response-class.ts';
+import { dataSetParts } from '../oip/wire-data-set.ts';
 import { readDetailLog } from '../run-folder/detail-log.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { inspectRun, runSources } from './compliance-run.ts';
@@ -44,6 +47,10 @@ export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
     throw new MlperfError('ERR_CONFIG_INVALID', text);
   }
   const dropped = said.dataDir === undefined ? [] : ['dataSeed', 'dataCount'];
+  if (recorded.data !== undefined && said.benchmark === undefined && said.dataDir === undefined) {
+    const text = `the run had --data ${recorded.data}: nobody knows which answers are right, so nothing is scored`;
+    throw new MlperfError('ERR_CONFIG_INVALID', text);
+  }
   const values = FROM_RECORD.map((key) => [
     key,
     said[key] ?? (dropped.includes(key) ? undefined : recorded[key]),
@@ -68,6 +75,23 @@ export async function requireSameData(folder: string, dataSet: DataSet): Promise
     'ERR_CONFIG_INVALID',
     `the run was over another data set (${logged}: ${path}:${record.line}) than the one that was opened (${opened}): say --data-dir, --data-seed and --data-count as the run did`,
   );
+}
+
+/**
+ * The data set that scores responses of a run over the Open Inference Protocol as the run did: its audit tells the model's
+ * outputs. Any other data set is left as it is.
+ */
+export function readsRunOf(folder: string, rules: BenchmarkRules, dataSet: DataSet): DataSet {
+  const { responseTensor } = rules;
+  if (!existsSync(join(folder, RUN_FILES.audit)) || responseTensor === undefined) return dataSet;
+  const { oip, nodes } = readAudit(folder);
+  const outputs = nodes[0]?.oip?.outputs;
+  if (oip?.plan == null || outputs === undefined || responseTensor.shape.includes(-1)) {
+    return dataSet;
+  }
+  const found = responseClass(rules, responseTensor, outputs, oip.plan.hasBatchAxis);
+  const scoreAccuracy = scoreReadable(dataSet, found, responseTensor);
+  return { ...dataSetParts(dataSet), scoreAccuracy };
 }
 
 /** What has to stand beside a score, as {@link RunJudge} puts it into the accuracy.txt of the run itself. */

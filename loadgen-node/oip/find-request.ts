@@ -63,8 +63,7 @@ export async function findRequest<T extends TriedRequest>(
 
 function refusedText({ method, contents }: RequestWay, refusals: readonly TriedRequest[]): string {
   const said = refusals.map(
-    ({ address, refusal }) =>
-      `${address} said "${refusal?.details.trim()}" (code ${refusal?.code})`,
+    ({ address, refusal }) => `${address} said "${refusal?.details.trim()}"`,
   );
   return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
 }

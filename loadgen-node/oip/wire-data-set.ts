@@ -1,11 +1,11 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
 import { encodeRequestFields, type OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { SampleTensor } from '../../shared/oip/tensors.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import type { NamedTensor } from './data/tensor-data-set.ts';
-import { classResponse, type ResponseClass } from './response-class.ts';
+import { namingSample, scoreReadable } from './readable-responses.ts';
+import type { ResponseClass } from './response-class.ts';
 
 /** The inputs of a sample. @param form Name of the benchmark's encoding on the wire. */
 export type SampleTensors = (sampleIndex: number, form: string) => Promise<readonly NamedTensor[]>;
@@ -26,27 +26,25 @@ export interface WireForm {
  */
 export function wireDataSet(dataSet: DataSet, form: WireForm): DataSet {
   const { responseClass, responseTensor } = form;
-  const { folder, files, isManifestChecked, quality, marks } = dataSet;
-  const readable =
-    responseClass === undefined || responseTensor === undefined
-      ? (entry: AccuracyEntry): AccuracyEntry => entry
-      : (entry: AccuracyEntry): AccuracyEntry => ({
-          ...entry,
-          response: naming(entry.sampleIndex, () =>
-            classResponse(entry.response, responseClass, responseTensor),
-          ),
-        });
   return {
-    name: dataSet.name,
-    totalSampleCount: dataSet.totalSampleCount,
-    folder,
+    ...dataSetParts(dataSet),
+    readPayload: async (sampleIndex, encodingForm) =>
+      wirePayload(sampleIndex, await form.sampleTensors(sampleIndex, encodingForm), form),
+    scoreAccuracy: scoreReadable(dataSet, responseClass, responseTensor),
+  };
+}
+
+/** A data set as plain parts: its methods would be lost by spreading an object of a class. */
+export function dataSetParts(dataSet: DataSet): DataSet {
+  const { name, totalSampleCount, folder, files, isManifestChecked, quality, marks } = dataSet;
+  return {
+    ...{ name, totalSampleCount, folder },
     ...(files !== undefined && { files }),
     ...(isManifestChecked !== undefined && { isManifestChecked }),
     ...(quality !== undefined && { quality }),
     ...(marks !== undefined && { marks }),
-    readPayload: async (sampleIndex, encodingForm) =>
-      wirePayload(sampleIndex, await form.sampleTensors(sampleIndex, encodingForm), form),
-    scoreAccuracy: (entries): AccuracyReport => dataSet.scoreAccuracy(each(entries, readable)),
+    readPayload: (sampleIndex, form) => dataSet.readPayload(sampleIndex, form),
+    scoreAccuracy: (entries) => dataSet.scoreAccuracy(entries),
   };
 }
 
@@ -61,7 +59,9 @@ export function wirePayload(
 ): Uint8Array {
   const { payloadForm, inputs, hasBatchAxis } = plan;
   if (payloadForm === 'fields') {
-    return naming(sampleIndex, () => encodeRequestFields(tensors, { contents, hasBatchAxis }));
+    return namingSample(sampleIndex, () =>
+      encodeRequestFields(tensors, { contents, hasBatchAxis }),
+    );
   }
   for (const [i, { name, sampleBytes }] of inputs.entries()) {
     const seen = tensors[i]?.raw.length ?? 0;
@@ -74,19 +74,4 @@ export function wirePayload(
   const [first, another] = tensors;
   if (first !== undefined && another === undefined) return first.raw;
   return Buffer.concat(tensors.map(({ raw }) => raw));
-}
-
-function* each<T>(entries: Iterable<T>, change: (entry: T) => T): Iterable<T> {
-  for (const entry of entries) yield change(entry);
-}
-
-/** Whatever is wrong with a sample is an error of the data that names it. */
-function naming<T>(sampleIndex: number, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof MlperfError)) throw error;
-    const message = `sample ${sampleIndex}: ${messageOf(error)}`;
-    throw new MlperfError('ERR_DATA_SET', message, { cause: error });
-  }
 }

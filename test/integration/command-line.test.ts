@@ -126,7 +126,7 @@ describe('wrong input', () => {
       /--output .*plain.below/,
     ],
     ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut "nowhere" must be host:port/],
-    ['no address', ['name'], 2, /--sut <host:port\[,host:port\.\.\.\]> is needed/],
+    ['no address', ['name'], 2, /--sut <.*host:port\[,.*\]> is needed/],
     ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
     [
       'a plan that no memory holds',

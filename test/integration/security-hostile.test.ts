@@ -155,7 +155,7 @@ describe('a SUT node refuses', () => {
     );
     const refused = (): number =>
       calls.filter((call) => call.outcome().grpcStatus === status.RESOURCE_EXHAUSTED).length;
-    await expect.poll(refused, { timeout: 8_000 }).toBe(1_000 - 32);
+    await expect.poll(refused, { timeout: 30_000 }).toBe(1_000 - 32);
   });
 });
 

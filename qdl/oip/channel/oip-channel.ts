@@ -79,6 +79,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
+      this.#way.takesRequest &&
       this.place.load.canTake(sampleCount) &&
       this.#outstanding.freeCount >= sampleCount &&
       // A request that is larger goes alone.

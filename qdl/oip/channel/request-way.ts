@@ -17,9 +17,11 @@ export interface RequestEvents {
 
 /** How requests go over a connection: calls of their own, or messages of one stream. */
 export interface RequestWay {
-  /** False while as much waits for the socket as it holds, or the server takes no further call. */
+  /** False while as much waits for the socket as it holds. */
   readonly hasRoom: boolean;
-  /** After {@link hasRoom} only. */
+  /** False while the server takes no further request: what it grants in place of credit. */
+  readonly takesRequest: boolean;
+  /** After these two only. */
   send(request: PendingRequest, message: EncodedRequest): void;
   /** Forgets what is outstanding. */
   releaseAll(): void;

@@ -34,6 +34,11 @@ export class StreamWay implements RequestWay, CallEvents {
     return this.#connection.hasRoom;
   }
 
+  /** The stream is open, and the server sets no limit of its messages. */
+  get takesRequest(): boolean {
+    return true;
+  }
+
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
     this.#requests.set(request.ids[0] as number, request); // One id at least.
     this.#hasSent = true;

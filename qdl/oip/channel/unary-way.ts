@@ -31,7 +31,11 @@ export class UnaryWay implements RequestWay {
   }
 
   get hasRoom(): boolean {
-    return this.#connection.hasRoom && this.#connection.takesCall;
+    return this.#connection.hasRoom;
+  }
+
+  get takesRequest(): boolean {
+    return this.#connection.takesCall;
   }
 
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {

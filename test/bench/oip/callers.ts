@@ -90,6 +90,8 @@ async function http2Callers(
         new Promise<ClientHttp2Session>((resolve) => {
           const session = connect(`http://${address}`, {
             settings: { initialWindowSize: 16 * 1024 * 1024 },
+            // MB; its 10 are too few for 64 calls of 602 KB.
+            maxSessionMemory: 1000,
           });
           session.once('remoteSettings', () => resolve(session));
         }),

@@ -1,19 +1,29 @@
 import { buildPeer } from '../cpp-programs.ts';
-import { type BenchServer, type NodeOptions, runNode, startServer } from '../processes.ts';
+import {
+  type BenchServer,
+  type NodeOptions,
+  runNode,
+  startNullNode,
+  startServer,
+} from '../processes.ts';
 import { type Contestant, cppContestant } from '../wire/contestants.ts';
 import type { ClientJob, Measured } from '../wire/measured.ts';
 import { benchContestants, type TableOptions } from '../wire/wire-bench.ts';
 import type { CallerKind } from './callers.ts';
 
 /*
- * Goal: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients of Node and by C++ gRPC.
- * Method: all call one and the same method of one C++ server, bytes there and four bytes back, with nothing around the call.
+ * Goals: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients of Node and by C++ gRPC;
+ * and what the Open Inference Protocol costs on the whole path, beside longhaul's own.
+ * Method: for the first, all call one and the same method of one C++ server, bytes there and four bytes back, with nothing
+ * around the call; for the second, the paths of the `wire` benchmark to one and the same SUT node without a model.
  * Rounds, turns and ratios: wire-bench.ts.
  */
 
 /** What is measured. */
 export interface OipBenchOptions extends TableOptions, NodeOptions {
-  /** Beginnings of names of contestants; all if empty. */
+  /** `calls`, `paths` or both. */
+  readonly parts: readonly string[];
+  /** Beginnings of names of contestants in the table of calls; all if empty. */
   readonly only: readonly string[];
 }
 
@@ -28,8 +38,33 @@ const WAYS: readonly (readonly [name: string, CallerKind, connections: number, t
     ['grpc-js, 2 threads', 'grpc-js', 1, 2],
   ];
 
-/** Prints one table, as Markdown. */
+/** Paths of a query, by the argument of path-client.ts. */
+const PATHS = { native: 'longhaul protocol', unary: 'OIP calls', stream: 'OIP stream' } as const;
+
+/** Prints a table of calls and a table of paths, as Markdown. */
 export async function benchOip(options: OipBenchOptions): Promise<void> {
+  if (options.parts.includes('calls')) await benchCalls(options);
+  if (options.parts.includes('paths')) await benchPaths(options);
+}
+
+async function benchPaths(options: OipBenchOptions): Promise<void> {
+  const server = new SharedServer(() => startNullNode(options));
+  const contestants = Object.entries(PATHS).map(([protocol, name]) => ({
+    name,
+    startServer: () => server.use(),
+    runClient: (job: ClientJob) => {
+      const program = {
+        name: `${protocol}-path-client-${job.sizeBytes}`,
+        module: 'test/bench/oip/path-client.js',
+        args: [protocol, JSON.stringify(job)],
+      };
+      return runNode<Measured>(options, program, job.warmUpS + job.seconds);
+    },
+  }));
+  await benchContestants(contestants, options, PATHS.native);
+}
+
+async function benchCalls(options: OipBenchOptions): Promise<void> {
   const peer = buildPeer();
   if (typeof peer === 'string') {
     process.stdout.write(`no C++ peer, so no server to call: ${peer}\n`);

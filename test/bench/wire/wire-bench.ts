@@ -52,18 +52,22 @@ export async function benchWire(options: WireBenchOptions): Promise<void> {
   await benchContestants(chooseContestants(options), options);
 }
 
-/** Lets contestants take turns in every case, and prints one table. */
+/**
+ * Lets contestants take turns in every case, and prints one table.
+ * @param baseName The contestant that the others are compared with.
+ */
 export async function benchContestants(
   contestants: readonly Contestant[],
   options: TableOptions,
+  baseName: string = BASE,
 ): Promise<void> {
   const results: CaseResult[] = [];
-  const columns = ['queries/s', `of ${BASE}`, 'same by CPU', 'client µs', 'server µs'];
+  const columns = ['queries/s', `of ${baseName}`, 'same by CPU', 'client µs', 'server µs'];
   head(1, 'path', 'bytes', 'outstanding', ...columns, 'p50 µs', 'p99 µs');
   for (const sizeBytes of options.sizes) {
     for (const outstanding of options.outstanding) {
       const runs = await runCase(contestants, options, { sizeBytes, outstanding });
-      const base = contestants.findIndex(({ name }) => name === BASE);
+      const base = contestants.findIndex(({ name }) => name === baseName);
       contestants.forEach(({ name }, i) => {
         const rounds = runs[i] as Measured[];
         results.push({ sizeBytes, outstanding, contestant: name, rounds });

@@ -3,9 +3,9 @@ import { ReceiveWindow } from '../flow/receive-window.ts';
 import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';
 import { FLAG, FRAME_TYPE } from '../frames/frame-constants.ts';
 import type { FrameReceiver } from '../frames/frame-reader.ts';
-import { GRPC_STATUS, GrpcCallError } from '../grpc/grpc-status.ts';
+import { GrpcCallError } from '../grpc/grpc-status.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
-import type { ResponseHead } from '../grpc/response-head.ts';
+import { NO_STATUS, type ResponseHead } from '../grpc/response-head.ts';
 import { ResponseHeads } from '../grpc/response-heads.ts';
 import { errorName, Http2Error } from '../http2-error.ts';
 import { type BlockReceiver, HeaderBlocks } from './header-blocks.ts';
@@ -15,12 +15,6 @@ export const HEADER_LIST_BYTES_MAX: number = 64 * 1024;
 
 /** Of a GOAWAY; it is for people. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
-
-/** An answer that ends with its contents has no trailers, and so no status. */
-const NO_STATUS = {
-  code: GRPC_STATUS.UNKNOWN,
-  details: 'the answer ended without grpc-status',
-};
 
 /** What frames mean for the connection. */
 export interface Session {
@@ -88,6 +82,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     const call = this.#dataCall;
     this.#dataCall = undefined;
     if (call === undefined || call.isOver) return;
+    // An answer that ends with its contents has no trailers.
     if (endsStream) this.#session.onEnd(call, NO_STATUS.code, NO_STATUS.details);
   }
 

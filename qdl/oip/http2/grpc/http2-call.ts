@@ -3,7 +3,7 @@ import { SendWindow } from '../flow/send-window.ts';
 import type { CallEvents, GrpcCall } from '../grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
-import { endOf, type ResponseHead } from './response-head.ts';
+import { type CallEnd, endOf, type ResponseHead } from './response-head.ts';
 import { UnsentMessages } from './unsent-messages.ts';
 
 /** What a call needs of its connection. */
@@ -104,7 +104,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /** Status and text with which the call ends by its last block. */
-  endBy(head: ResponseHead): { readonly code: number; readonly details: string } {
+  endBy(head: ResponseHead): CallEnd {
     const end = endOf(head);
     if (end.code !== GRPC_STATUS.OK || !this.#messages.isInside) return end;
     return { code: GRPC_STATUS.INTERNAL, details: 'the answer ended inside a message' };

@@ -15,6 +15,12 @@ export interface ResponseHead {
   readonly fields: readonly HeaderField[];
 }
 
+/** gRPC's status, and its text. */
+export interface CallEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
 /** Headers that HTTP/2 forbids. Rule: RFC 9113, section 8.2.2. */
 const FORBIDDEN: ReadonlySet<string> = new Set([
   'connection',
@@ -23,6 +29,12 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** How a call ends of which nobody says how it ended. */
+export const NO_STATUS: CallEnd = {
+  code: GRPC_STATUS.UNKNOWN,
+  details: 'the answer ended without grpc-status',
+};
 
 /** What a header block says. */
 export function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
@@ -41,14 +53,12 @@ export function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
 }
 
 /** Status and text with which a call ends whose last header block this is. */
-export function endOf(head: ResponseHead): { readonly code: number; readonly details: string } {
+export function endOf(head: ResponseHead): CallEnd {
   const { httpStatus, grpcStatus, grpcMessage, contentType } = head;
   if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
-  if (httpStatus === undefined || httpStatus === 200) {
-    return { code: GRPC_STATUS.UNKNOWN, details: 'the answer ended without grpc-status' };
-  }
-  const type = contentType === undefined ? '' : ` (${contentType})`;
-  const details = `HTTP status ${httpStatus}${type} in place of an answer of gRPC`;
+  if (httpStatus === undefined) return NO_STATUS;
+  const type = contentType === undefined ? 'without content-type' : `of ${contentType}`;
+  const details = `HTTP status ${httpStatus} ${type} in place of an answer of gRPC`;
   return { code: statusOfHttp(httpStatus), details };
 }
 

@@ -46,7 +46,7 @@ describe('libstdc++-10', () => {
     for (const count of [0, 1, 2, 7, 65_535, 65_536]) {
       const values = Uint32Array.from({ length: count }, (_, i) => i);
       shuffle(new Mt19937(SEED), values, library);
-      expect(values.toSorted()).toEqual(Uint32Array.from({ length: count }, (_, i) => i));
+      expect(values.toSorted().every((value, i) => value === i)).toBe(true);
     }
   });
 });

@@ -102,6 +102,9 @@ describe('OipChannel', () => {
     send(0);
     expect(channel.canTake(1, OUTSTANDING_BYTES_MAX)).toBe(false);
     connection.takesCall = false;
+    expect(channel.hasCreditFor(1, 8)).toBe(false);
+    connection.takesCall = true;
+    connection.hasRoom = false;
     expect([channel.canTake(1, 8), channel.hasCreditFor(1, 8)]).toEqual([false, true]);
     channel.retire();
     expect(channel.hasCreditFor(1, 8)).toBe(false);

@@ -106,7 +106,7 @@ describe('answers', () => {
     [
       'HTTP 503',
       14,
-      /HTTP status 503 \(text\/html\)/,
+      /HTTP status 503 of text\/html in place/,
       status({ ':status': '503', 'content-type': 'text/html' }),
     ],
     ['HTTP 404', 12, /HTTP status 404/, status({ ':status': '404' })],
@@ -114,7 +114,7 @@ describe('answers', () => {
     [
       'no gRPC',
       2,
-      /without grpc-status/,
+      /HTTP status 200 of text\/plain in place/,
       () => peer.sendHeaders(1, { ':status': '200', 'content-type': 'text/plain' }),
     ],
     [

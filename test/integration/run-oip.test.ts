@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createQdl, samplesInMemory, startTest } from '../../loadgen-node/index.ts';
+import { longhaulHere, type Said } from '../support/longhaul-here.ts';
+import { SutNodeProcess } from '../support/longhaul-process.ts';
+import { FakeOipServers, type OipBehaviour } from '../support/oip/fake-oip-server.ts';
+import { smallDataSet } from '../support/small-data-set.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { testCacheFolder } from '../support/test-cache.ts';
+
+// Goal: a server of the Open Inference Protocol is measured as our own nodes are: the same samples, the same accuracy, and
+// whoever points a benchmark at the wrong model reads why. Method: the program against a real node, and against servers that
+// are short of something.
+
+const IMAGE_COUNT = 48;
+const LEAN = ['--records', 'none', '--report', 'none', '--cache-dir', testCacheFolder()];
+const MODEL = 'longhaul-digits-example';
+const servers = new FakeOipServers();
+let node: SutNodeProcess;
+let dataFolder = '';
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(IMAGE_COUNT);
+  node = await SutNodeProcess.start('oip-run', ['--cache-dir', testCacheFolder()]);
+  await node.process.says(/is ready/);
+});
+
+afterEach(servers.stop);
+afterAll(() => node.stop());
+
+/** An accuracy run of digits. */
+async function accuracyRun(flags: readonly string[]): Promise<Said & { readonly output: string }> {
+  const output = suiteFolder();
+  const said = await longhaulHere([
+    ...['run', '--benchmark', 'digits', '--data-dir', dataFolder, '--mode', 'accuracy'],
+    ...['--target-qps', '500', '--output', output, ...LEAN, ...flags],
+  ]);
+  return { ...said, output };
+}
+
+function logged(output: string): { readonly qsl_idx: number; readonly data: string }[] {
+  const log = readFileSync(join(output, 'mlperf_log_accuracy.json'), 'utf8');
+  return (JSON.parse(log) as { qsl_idx: number; data: string }[]).sort(
+    (a, b) => a.qsl_idx - b.qsl_idx,
+  );
+}
+
+describe('run against a SUT node, by the Open Inference Protocol', () => {
+  it('gets the responses that the native protocol gets, by calls and by streams, raw and typed', async () => {
+    const native = await accuracyRun(['--sut', node.address, '--encoding', 'raw']);
+    expect(native.code).toBe(0);
+    const answers = logged(native.output).map(({ data }) => data);
+    expect(answers).toHaveLength(IMAGE_COUNT);
+    const oip = ['--sut', `oip://${node.address}`, '--model', MODEL];
+    for (const [flags, note] of [
+      [['--oip-contents', 'typed'], 'on ModelStreamInfer streams, typed contents'],
+      [['--oip-method', 'unary'], 'by ModelInfer calls, raw contents'],
+    ] as const) {
+      const run = await accuracyRun([...oip, ...flags]);
+      expect(run.code, run.stderr).toBe(0);
+      expect(run.stdout).toContain(note);
+      expect(logged(run.output).map(({ data }) => data)).toEqual(answers);
+    }
+  });
+
+  it('is made again from its record', async () => {
+    const output = suiteFolder();
+    const flags = ['--sut', `oip://${node.address}`, '--model', `${MODEL}:1`, '--oip-batch', '4'];
+    const made = ['--data', 'random', '--data-count', '8', '--data-seed', '5'];
+    const scenario = ['--scenario', 'MultiStream', '--mode', 'accuracy'];
+    const first = await longhaulHere([
+      'run',
+      ...flags,
+      ...made,
+      ...scenario,
+      '--output',
+      output,
+      ...LEAN,
+    ]);
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stdout).toContain('up to 4 samples of a query in a request');
+    const record = join(output, 'longhaul_run.yaml');
+    const again = suiteFolder();
+    const second = await longhaulHere(['run', '--config', record, '--output', again]);
+    expect(second.code, second.stderr).toBe(0);
+    expect(logged(again)).toEqual(logged(output));
+  });
+
+  it('tells both sides where samples do not fit the model', async () => {
+    const oip = ['--sut', `oip://${node.address}`, '--model', MODEL];
+    const { code, stderr } = await accuracyRun([...oip, '--encoding', 'jpeg']);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(
+      /takes input UINT8 \[-1, 48, 48, 3\]; .*jpeg BYTES \[1\].*--encoding raw fits/,
+    );
+  });
+});
+
+describe('a program', () => {
+  it('measures a server with its own payloads, and hears of one that is no sample of the model', async () => {
+    const settings = { mode: 'accuracy', targetQps: 500 } as const;
+    const options = { nodes: [`oip://${node.address}`], model: MODEL };
+    const test = (bytes: number) => {
+      const samples = samplesInMemory([new Uint8Array(bytes)]);
+      const sut = createQdl(options, samples);
+      return startTest({ sut, qsl: samples, settings, output: suiteFolder() });
+    };
+    expect(await test(48 * 48 * 3)).toMatchObject({ result: 'VALID', accuracy: { value: 1 } });
+    await expect(test(5)).rejects.toThrow(
+      "sample 0 of memory has 5 bytes; the raw contents of the model's inputs have 6912",
+    );
+  });
+});
+
+describe('run against servers that are short of something', () => {
+  const digitsModel: OipBehaviour['model'] = {
+    name: 'net',
+    versions: ['1'],
+    platform: 'test',
+    inputs: [{ name: 'image', datatype: 'UINT8', shape: [-1, 48, 48, 3] }],
+    outputs: [{ name: 'scores', datatype: 'FP32', shape: [-1, 10] }],
+  };
+  const scores = (label: number): Buffer =>
+    Buffer.from(Float32Array.from({ length: 10 }, (_, i) => (i === label ? 1 : 0)).buffer);
+
+  it('finds calls and typed contents by trying, and the class in the scores', async () => {
+    const [server] = await servers.start({
+      model: digitsModel,
+      hasStream: false,
+      onInfer: ({ id, rawInputContents }, answer) => {
+        if (rawInputContents.length > 0) return answer.refuse(status.INVALID_ARGUMENT, 'no raw');
+        answer.respond({
+          ...{ modelName: 'net', id },
+          outputs: [{ name: 'scores', datatype: 'FP32', shape: [1, 10] }],
+          rawOutputContents: [scores(3)],
+        });
+      },
+    });
+    const run = await accuracyRun(['--sut', `oip://${server?.address}`, '--model', 'net']);
+    const labels = readFileSync(join(dataFolder, 'labels.txt'), 'utf8').trim().split('\n');
+    const right = labels.filter((line) => line.endsWith(' 3')).length;
+    expect(run.stdout).toContain(`(${right} of ${IMAGE_COUNT}), target 93.000 %: NOT met`);
+    expect(run.stdout).toContain('by ModelInfer calls, typed contents');
+    expect(run.stdout).toMatch(/a request was refused: to ModelInfer with raw contents .*no raw"/);
+    expect(run.code).toBe(3);
+    const again = await longhaulHere(['accuracy', run.output]);
+    expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
+  });
+
+  it('ends with the words of a server that takes no request', async () => {
+    const [server] = await servers.start({
+      model: digitsModel,
+      onInfer: (_, answer) => answer.refuse(status.INVALID_ARGUMENT, 'wrong shape for model net'),
+    });
+    const run = await accuracyRun(['--sut', `oip://${server?.address}`, '--model', 'net']);
+    expect(run.code).toBe(4);
+    expect(run.stderr).toContain('wrong shape for model net');
+    expect(server?.requests.length).toBeGreaterThan(1);
+  });
+});
