@@ -108,7 +108,7 @@ describe.skipIf(WHY_NOT !== undefined)('tritonclient and a SUT node', () => {
         { call: 'index' },
       );
       expect([live, ready, model].map((one) => one?.value)).toEqual([true, true, true]);
-      expect(other).toEqual({ value: false });
+      expect(other?.error?.status).toBe('StatusCode.NOT_FOUND');
       expect(server?.value).toMatchObject({
         name: expect.stringContaining('sut-a'),
         extensions: expect.arrayContaining(['statistics']),
