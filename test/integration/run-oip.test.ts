@@ -149,6 +149,44 @@ describe('run against servers that are short of something', () => {
     expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
   });
 
+  it('scores a benchmark where the metadata have no tensors, by declared inputs and answered outputs', async () => {
+    const untold = { ...digitsModel, inputs: [], outputs: [] };
+    const [server] = await servers.start({
+      model: untold,
+      onInfer: ({ id, inputs, outputs, rawInputContents }, answer) => {
+        if (rawInputContents.length === 0 || inputs[0]?.shape.length !== 4 || outputs.length > 0) {
+          return answer.refuse(status.INVALID_ARGUMENT, 'not as it was declared');
+        }
+        answer.respond({
+          ...{ modelName: 'net', id },
+          outputs: [{ name: 'scores', datatype: 'FP32', shape: [1, 10] }],
+          rawOutputContents: [scores(3)],
+        });
+      },
+    });
+    const sut = ['--sut', `oip://${server?.address}`, '--model', 'net'];
+    const none = await accuracyRun(sut);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toMatch(/tells no inputs of model net.*--input-shape NAME:UINT8:48x48x3/);
+    const run = await accuracyRun([...sut, '--input-shape', 'image:UINT8:-1x48x48x3']);
+    expect(run.stdout, run.stderr).toMatch(/an answer before the run \(scores FP32 \[-1, 10\]\)/);
+    const counted = run.stdout.match(/\(\d+ of \d+\)/)?.[0];
+    const labels = readFileSync(join(dataFolder, 'labels.txt'), 'utf8').trim().split('\n');
+    const right = labels.filter((line) => line.endsWith(' 3')).length;
+    expect(counted).toBe(`(${right} of ${IMAGE_COUNT})`);
+    const again = await longhaulHere(['accuracy', run.output]);
+    expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
+  });
+
+  it('misses samples before it asks a server', async () => {
+    const [server] = await servers.start({});
+    const sut = ['run', '--sut', `oip://${server?.address}`, '--model', 'echo'];
+    const { code, stderr } = await longhaulHere([...sut, '--output', suiteFolder()]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/samples are needed: --data random/);
+    expect(server?.nameCount).toBe(0);
+  });
+
   it('ends with the words of a server that takes no request', async () => {
     const [server] = await servers.start({
       model: digitsModel,
