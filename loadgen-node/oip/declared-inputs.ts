@@ -53,20 +53,19 @@ function noInputs(
   benchmarkTensors: Readonly<Record<string, SampleTensor>> | undefined,
 ): MlperfError {
   const said = [...inputShapes].map(([input, shape]) => `${input}:DATATYPE:${shape.join('x')}`);
-  const ofBenchmark = Object.values(benchmarkTensors ?? {})
-    .slice(0, 1)
-    .map(({ datatype, shape }) => {
-      const axes = shape.map((length) => (length === -1 ? 'N' : length)).join('x');
-      return `NAME:${datatype}:${axes}`;
-    });
-  const flags = [...said, ...ofBenchmark];
-  const flag = said.length > 0 ? said.join(',') : (flags[0] ?? 'NAME:DATATYPE:AXES');
+  const ofBenchmark = Object.values(benchmarkTensors ?? {}).map(({ datatype, shape }) => {
+    const axes = shape.map((length) => (length === -1 ? 'N' : length)).join('x');
+    return `NAME:${datatype}:${axes}`;
+  });
+  const flags = said.length > 0 ? [said.join(',')] : ofBenchmark;
+  const flag = flags.length > 0 ? flags.join(' or ') : EXAMPLE;
   return invalid(
     `the server at ${address} tells no inputs of model ${name} (its ModelMetadata has none): say what each is, by ` +
-      `--input-shape ${flag}${flags.length > 0 ? '' : ', as in --input-shape image:FP32:3x224x224'}; ` +
-      'with -1x before the axes where the first one counts samples',
+      `--input-shape ${flag}; with -1x before the axes where the first one counts samples`,
   );
 }
+
+const EXAMPLE = 'NAME:DATATYPE:AXES, as in --input-shape image:FP32:3x224x224';
 
 function declarationText({ name, datatype, shape }: OipTensor): string {
   return `--input-shape ${name}:${datatype}:${shape.join('x')}`;
