@@ -214,6 +214,8 @@ describe('no connection', () => {
   it('is told when the other end speaks no TLS', async () => {
     peer = await RawHttp2Peer.start();
     connection = connectTo(peer.address, undefined, { security: { ...NO_SECURITY, tls: true } });
-    await expect(connection.ready).rejects.toThrow(/no TLS with the inference server .* does not speak TLS/);
+    await expect(connection.ready).rejects.toThrow(
+      /no TLS with the inference server .* does not speak TLS/,
+    );
   });
 });
