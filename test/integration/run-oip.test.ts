@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { responseScorer } from '../../loadgen-node/commands/response-scorer.ts';
 import { createQdl, samplesInMemory, startTest } from '../../loadgen-node/index.ts';
+import { NOWHERE, Terminal } from '../../shared/process/terminal.ts';
 import { longhaulHere, type Said } from '../support/longhaul-here.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { FakeOipServers, type OipBehaviour } from '../support/oip/fake-oip-server.ts';
@@ -176,6 +178,17 @@ describe('run against servers that are short of something', () => {
     expect(counted).toBe(`(${right} of ${IMAGE_COUNT})`);
     const again = await longhaulHere(['accuracy', run.output]);
     expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
+    // TEST01 scores the responses of a test in the same way.
+    const scorer = responseScorer(
+      'digits',
+      { dataDir: dataFolder },
+      new Terminal(NOWHERE),
+      run.output,
+    );
+    const entries = logged(run.output).map(({ qsl_idx: sampleIndex, data }) => ({
+      ...{ sampleIndex, response: Buffer.from(data, 'hex') },
+    }));
+    expect(await scorer.score(entries)).toMatchObject({ correctCount: right });
   });
 
   it('misses samples before it asks a server', async () => {
