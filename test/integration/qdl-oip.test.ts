@@ -272,4 +272,19 @@ describe('a request before the run', () => {
     expect(trials[1]?.refusal).toMatchObject({ code, details: expect.stringMatching(/no raw/) });
     expect(trials[2]?.refusal?.code).toBe(status.OK);
   });
+
+  it.each(METHODS)('is by %s as full as those of the run', async (method) => {
+    const one: OipBehaviour['onInfer'] = (request, answer) => {
+      const [first] = request.rawInputContents;
+      const outputs = [{ name: 'out', datatype: 'FP32', shape: [1, 2] }];
+      const rawOutputContents = [(first as Buffer).subarray(0, 8)];
+      answer.respond({ ...echoOf(request), outputs, rawOutputContents });
+    };
+    const list = await servers.start({}, { onInfer: one });
+    const settings = oipSettings(list, oipPlan(method, { samplesPerRequest: 3 }));
+    const [right, wrong] = await tryOipRequest(settings, OIP_PAYLOADS.payloadOf(5));
+    expect(right).toMatchObject({ refusal: null, responseBytes: 8 });
+    expect(list[0]?.requests[0]?.inputs[0]?.shape).toEqual([3, 2]);
+    expect(wrong?.refusal?.details).toMatch(/shape \[1, 2\] for 3 samples/);
+  });
 });
