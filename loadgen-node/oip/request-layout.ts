@@ -4,7 +4,7 @@ import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipMethod, OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { OipTensor } from '../../shared/oip/tensors.ts';
-import { hasBatchAxis, requireBatch } from './batch-axis.ts';
+import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
 import type { NamedTensor } from './data/tensor-data-set.ts';
 import { fitEncoding } from './fit-encoding.ts';
 import type { OipAsked } from './oip-asked.ts';
@@ -48,7 +48,27 @@ export function requestLayout(
   payloadBytes: number | undefined,
 ): RequestLayout {
   requireBatch(facts, asked.samplesPerRequest);
-  if (rules.sampleTensors === undefined) return modelLayout(facts, asked);
+  const layout =
+    rules.sampleTensors === undefined
+      ? modelLayout(facts, asked)
+      : benchmarkLayout(rules, facts, asked, { encodingName, payloadBytes });
+  requireBatchAxis(facts, layout.hasBatchAxis, asked.samplesPerRequest);
+  return layout;
+}
+
+/** What the run says of a benchmark's payloads. */
+interface PayloadsAsked {
+  readonly encodingName: string | undefined;
+  readonly payloadBytes: number | undefined;
+}
+
+/** The model and the samples of a benchmark, as far as they fit. */
+function benchmarkLayout(
+  rules: LayoutRules,
+  facts: OipModelFacts,
+  asked: Pick<OipAsked, 'inputShapes'>,
+  { encodingName, payloadBytes }: PayloadsAsked,
+): RequestLayout {
   if (asked.inputShapes.size > 0) {
     throw new MlperfError(
       'ERR_CONFIG_INVALID',

@@ -11,6 +11,7 @@ import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import type { RequestEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';
+import { REQUEST_BYTES_MAX } from './oip-dispatch.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {
@@ -24,7 +25,7 @@ export interface OipTrial {
   } | null;
   /** Outputs of the last response with tensors, as it describes them; empty with a refusal. */
   readonly outputs: readonly DescribedOutput[];
-  /** Payload of the response, as LoadGen would get it; 0 with a refusal. */
+  /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
   /** Responses to the last request: above 1 of a decoupled model only. */
   readonly responseCount: number;
@@ -34,8 +35,9 @@ export interface OipTrial {
 
 /**
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
+ * Where requests may hold several samples it is as full as they get: what a server makes of one tells nothing of several.
  * @param settings With `oip` and its plan, whose outputs may be none: then an answer has to have some.
- * @param payload Of one sample, in the plan's form.
+ * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
  *   inference of a model may take long.
  */
@@ -74,13 +76,21 @@ async function tryNode(
       const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
       const gatherer = gathererOf(plan, facts, messageBytesMax);
-      const events = new TrialEvents(address, resolve, () => send(1));
+      const payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
+      const bytes = payload.length * payloads.length;
+      const events = new TrialEvents(address, resolve, () => send(payloads.length));
       events.describeOutputs = () => gatherer.decoder.describeOutputs();
       events.needsOutputs = plan.outputs.length === 0;
       const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
       const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
       const send = (id: number): void =>
-        way.send(pendingRequest([id], payload.length), encoder.encode(id, [payload]));
+        way.send(
+          pendingRequest(
+            payloads.map((_, i) => id + i),
+            bytes,
+          ),
+          encoder.encode(id, payloads),
+        );
       // The answer to a decoupled model's request may be long, and none but a stream carries it.
       events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
       send(0);
@@ -89,6 +99,16 @@ async function tryNode(
     clearTimeout(timer);
     await connection.calls.close();
   }
+}
+
+/** Samples of this size in the fullest request of the run. */
+function fullCount(
+  { nodeOutstandingMax }: DispatchSettings,
+  { samplesPerRequest }: OipRequestPlan,
+  { length }: Uint8Array,
+): number {
+  const fitting = Math.floor(REQUEST_BYTES_MAX / Math.max(1, length));
+  return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
 }
 
 /** What came of the requests. */
@@ -134,7 +154,7 @@ class TrialEvents implements RequestEvents {
       setImmediate(this.#sendNext);
       return;
     }
-    const responseBytes = gathered.payloads.reduce((sum, { length }) => sum + length, 0);
+    const responseBytes = gathered.payloads[0]?.length ?? 0;
     const { requestCount } = this;
     this.#resolve({
       ...{ address: this.#address, refusal: null },
