@@ -122,11 +122,13 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.#way.send(pendingRequest(ids, bytes), message);
   }
 
-  /**
-   * Nothing: a request is the connection's as soon as it is sent. It holds views of payloads, which stay readable, and
-   * asks the sample library for none.
-   */
-  dropUnsent(): void {}
+  dropUnsent(): void {
+    // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
+    for (const { ids, bytes } of this.#way.dropUnsent()) {
+      this.#outstandingBytes = Math.max(0, this.#outstandingBytes - bytes);
+      for (const id of ids) this.releaseId(id);
+    }
+  }
 
   retire(): void {
     if (this.#state === 'open') this.#state = 'retired';

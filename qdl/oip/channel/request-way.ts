@@ -23,6 +23,11 @@ export interface RequestWay {
   readonly takesRequest: boolean;
   /** After these two only. */
   send(request: PendingRequest, message: EncodedRequest): void;
+  /**
+   * Takes back the requests of which nothing went out yet. @returns Those of them that are outstanding here; nothing more
+   * is reported of them.
+   */
+  dropUnsent(): readonly PendingRequest[];
   /** Forgets what is outstanding. */
   releaseAll(): void;
   /** No more requests will come. Resolves when the server has ended its side, at most after `timeoutMs`. */

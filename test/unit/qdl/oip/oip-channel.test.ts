@@ -145,6 +145,35 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual(['lost 1,2']);
   });
 
+  it('takes back the calls of which nothing went out, and hears no more of them', () => {
+    const { channel, reports, send } = scene('unary');
+    const sent = send(1);
+    const unsent = send(2);
+    unsent.unsentCount = 1;
+    channel.dropUnsent();
+    expect([sent.isCancelled, unsent.isCancelled]).toEqual([false, true]);
+    expect(channel.outstandingCount).toBe(1);
+    unsent.finish(status.CANCELLED, 'cancelled by the LoadGen node');
+    sent.answer(encodeResponse(answerTo(sent)));
+    expect(reports.lines).toEqual(['complete 1 8 -']);
+    // Neither holds bytes any more.
+    expect(channel.canTake(1, OUTSTANDING_BYTES_MAX + 1)).toBe(true);
+  });
+
+  it('takes back the messages of a stream of which nothing went out', () => {
+    const { channel, reports, send } = scene('stream');
+    const stream = send(1);
+    const answer = encodeStreamResponse({ inferResponse: answerTo(stream) });
+    send(2);
+    send(3);
+    stream.unsentCount = 2;
+    channel.dropUnsent();
+    expect(channel.outstandingCount).toBe(1);
+    stream.answer(answer);
+    expect(reports.lines).toEqual(['complete 1 8 -']);
+    expect(channel.canTake(1, OUTSTANDING_BYTES_MAX + 1)).toBe(true);
+  });
+
   it('drains when the server takes no new calls, and counts what it never took', async () => {
     const { channel, reports, send } = scene('unary');
     const first = send(1);
