@@ -5,8 +5,11 @@ import type { Gathered, PendingRequest } from './response-gatherer.ts';
 export interface RequestEvents {
   /** What came of a request; after `complete` and `failed` nothing more comes of it. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
-  /** A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment. */
-  onUnavailable(request: PendingRequest, details: string): void;
+  /**
+   * A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment.
+   * @param request Undefined where it was answered before.
+   */
+  onUnavailable(request: PendingRequest | undefined, details: string): void;
   /** The way has room again, perhaps. */
   onRoom(): void;
   /** A response that nobody waits for: of an unknown request, or a second one. */

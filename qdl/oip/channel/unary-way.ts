@@ -119,10 +119,11 @@ class UnaryRequest implements CallEvents {
     this.#open.delete(this);
     if (this.#isDropped) return;
     if (this.#isAnswered) {
-      // An answer and an error: the one is taken, and the other breaks the contract.
-      if (code !== status.OK) this.#events.onUnasked();
       // The server may take another call now in its place.
-      else this.#events.onRoom();
+      if (code === status.OK) this.#events.onRoom();
+      else if (code === status.UNAVAILABLE) this.#events.onUnavailable(undefined, details);
+      // An answer and an error: the one is taken, and the other breaks the contract.
+      else this.#events.onUnasked();
       return;
     }
     this.#isAnswered = true;

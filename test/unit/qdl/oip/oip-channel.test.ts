@@ -128,6 +128,24 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -', 'complete -1 0 -']);
   });
 
+  it('takes UNAVAILABLE behind an answer as a breach, but not the end of the connection', async () => {
+    const own = scene('unary');
+    const call = own.send(7);
+    call.answer(encodeResponse(answerTo(call)));
+    call.finish(status.UNAVAILABLE, 'queue is full');
+    await turn();
+    expect(own.reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -']);
+    for (const isGone of [true, false]) {
+      const { channel, reports, send } = scene('unary');
+      const answered = send(7);
+      answered.answer(encodeResponse(answerTo(answered)));
+      answered.finish(status.UNAVAILABLE, 'Connection dropped');
+      channel.onConnectionClosed('Connection dropped', isGone);
+      await turn();
+      expect(reports.lines).toEqual(['complete 7 8 -', isGone ? 'lost ' : 'draining']);
+    }
+  });
+
   it("fails a sample for the server's own UNAVAILABLE, and a call without an answer", async () => {
     const { reports, send } = scene('unary');
     send(1).finish(status.UNAVAILABLE, 'queue is full');
