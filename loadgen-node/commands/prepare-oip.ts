@@ -216,7 +216,7 @@ async function openSamples(
     isUniform: inputs.every(({ sampleBytes }) => sampleBytes !== undefined),
     sampleTensors:
       rules.sampleTensors === undefined || input === undefined
-        ? fileTensors(dataSet, inputs)
+        ? await fileTensors(dataSet, inputs)
         : benchmarkTensors(dataSet, input),
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +88,21 @@ describe('run against a SUT node, by the Open Inference Protocol', () => {
     const second = await longhaulHere(['run', '--config', record, '--output', again]);
     expect(second.code, second.stderr).toBe(0);
     expect(logged(again)).toEqual(logged(output));
+  });
+
+  it('leaves the results of an earlier run alone where files are no samples of the model', async () => {
+    const output = suiteFolder();
+    const to = ['--sut', `oip://${node.address}`, '--model', MODEL, '--mode', 'accuracy'];
+    const made = ['--data', 'zeros', '--data-count', '2', '--target-qps', '500'];
+    const first = await longhaulHere(['run', ...to, ...made, '--output', output]);
+    expect(first.code, first.stderr).toBe(0);
+    const before = readdirSync(output);
+    const files = ['--data-dir', dataFolder, '--target-qps', '500'];
+    const wrong = await longhaulHere(['run', ...to, ...files, '--output', output]);
+    expect(wrong.code).toBe(5);
+    expect(wrong.stderr).toMatch(/labels\.txt has \d+ bytes; the inputs of the model .* have 6912/);
+    expect(wrong.stderr).not.toContain('replacing');
+    expect(readdirSync(output)).toEqual(before);
   });
 
   it('tells both sides where samples do not fit the model', async () => {
