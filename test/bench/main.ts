@@ -74,7 +74,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
       rounds: '3',
       seconds: '2',
       'warm-up': '0.7',
-      parts: 'calls,paths',
+      parts: 'calls,paths,model',
       only: '',
       json: '',
       ...NODE_FLAGS,

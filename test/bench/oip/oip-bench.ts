@@ -1,27 +1,29 @@
+import { RAW_IMAGE_BYTES } from '../../../shared/digits/digit-sets.ts';
 import { buildPeer } from '../cpp-programs.ts';
 import {
   type BenchServer,
   type NodeOptions,
   runNode,
-  startNullNode,
+  startBenchNode,
   startServer,
 } from '../processes.ts';
 import { type Contestant, cppContestant } from '../wire/contestants.ts';
 import type { ClientJob, Measured } from '../wire/measured.ts';
 import { benchContestants, type TableOptions } from '../wire/wire-bench.ts';
 import type { CallerKind } from './callers.ts';
+import type { PathBenchmark } from './path-stores.ts';
 
 /*
  * Goals: what a unary call costs on this side of the wire, by our own HTTP/2 client, by the clients of Node and by C++ gRPC;
  * and what the Open Inference Protocol costs on the whole path, beside longhaul's own.
  * Method: for the first, all call one and the same method of one C++ server, bytes there and four bytes back, with nothing
- * around the call; for the second, the paths of the `wire` benchmark to one and the same SUT node without a model.
+ * around the call; for the others, the paths of the `wire` benchmark to one and the same SUT node, without a model and with one.
  * Rounds, turns and ratios: wire-bench.ts.
  */
 
 /** What is measured. */
 export interface OipBenchOptions extends TableOptions, NodeOptions {
-  /** `calls`, `paths` or both. */
+  /** Of `calls`, `paths` (a node without a model) and `model` (the embedded example, which sets its own size). */
   readonly parts: readonly string[];
   /** Beginnings of names of contestants in the table of calls; all if empty. */
   readonly only: readonly string[];
@@ -41,22 +43,25 @@ const WAYS: readonly (readonly [name: string, CallerKind, connections: number, t
 /** Paths of a query, by the argument of path-client.ts. */
 const PATHS = { native: 'longhaul protocol', unary: 'OIP calls', stream: 'OIP stream' } as const;
 
-/** Prints a table of calls and a table of paths, as Markdown. */
+/** Prints a table of calls and two of paths, as Markdown. */
 export async function benchOip(options: OipBenchOptions): Promise<void> {
   if (options.parts.includes('calls')) await benchCalls(options);
-  if (options.parts.includes('paths')) await benchPaths(options);
+  if (options.parts.includes('paths')) await benchPaths('null', options);
+  if (options.parts.includes('model')) {
+    await benchPaths('digits', { ...options, sizes: [RAW_IMAGE_BYTES] });
+  }
 }
 
-async function benchPaths(options: OipBenchOptions): Promise<void> {
-  const server = new SharedServer(() => startNullNode(options));
+async function benchPaths(benchmark: PathBenchmark, options: OipBenchOptions): Promise<void> {
+  const server = new SharedServer(() => startBenchNode(options, ['--benchmark', benchmark]));
   const contestants = Object.entries(PATHS).map(([protocol, name]) => ({
     name,
     startServer: () => server.use(),
     runClient: (job: ClientJob) => {
       const program = {
-        name: `${protocol}-path-client-${job.sizeBytes}`,
+        name: `${benchmark}-${protocol}-path-client-${job.sizeBytes}`,
         module: 'test/bench/oip/path-client.js',
-        args: [protocol, JSON.stringify(job)],
+        args: [benchmark, protocol, JSON.stringify(job)],
       };
       return runNode<Measured>(options, program, job.warmUpS + job.seconds);
     },
