@@ -1,10 +1,9 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
-import { elementCount, type OipTensor } from '../../shared/oip/tensors.ts';
+import { elementCount, type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { bytesContents } from './data/bytes-elements.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
-import { tensorsText } from './tensor-text.ts';
 import type { SampleTensors } from './wire-data-set.ts';
 
 /** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
