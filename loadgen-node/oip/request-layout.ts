@@ -23,6 +23,7 @@ export interface RequestLayout {
   /** Axes may be free where samples bring their own lengths. */
   readonly inputs: readonly SampleInput[];
   readonly hasBatchAxis: boolean;
+  /** Empty: the server does not tell them before it answers. */
   readonly outputs: readonly OipTensor[];
   /** Encoding of the benchmark's samples; undefined where they are no benchmark's. */
   readonly encodingName: string | undefined;
@@ -74,18 +75,33 @@ function benchmarkLayout(
     );
   }
   const fitted = fitEncoding(rules, facts, encodingName);
-  const { responseTensor } = rules;
-  const asksForClass = responseTensor !== undefined && !responseTensor.shape.includes(-1);
-  const found = asksForClass
-    ? responseClass(rules, responseTensor, facts.outputs, fitted.hasBatchAxis)
-    : undefined;
-  return {
+  const layout = {
     inputs: [withBytes(withLength(fitted.input, payloadBytes))],
     hasBatchAxis: fitted.hasBatchAxis,
-    outputs: found === undefined ? facts.outputs : [found.output],
+    outputs: [],
     encodingName: fitted.encodingName,
-    responseClass: found,
+    responseClass: undefined,
   };
+  return facts.outputs.length === 0 ? layout : withOutputs(layout, rules, facts.outputs);
+}
+
+/**
+ * The layout with the outputs that are read: those of the server's metadata, or of an answer where it has none there.
+ * @throws MlperfError `ERR_MODEL` where the benchmark asks for a class, and none of them tells it
+ */
+export function withOutputs(
+  layout: RequestLayout,
+  rules: LayoutRules,
+  outputs: readonly OipTensor[],
+): RequestLayout {
+  const { sampleTensors, responseTensor } = rules;
+  const asksForClass =
+    sampleTensors !== undefined &&
+    responseTensor !== undefined &&
+    !responseTensor.shape.includes(-1);
+  if (!asksForClass) return { ...layout, outputs };
+  const found = responseClass(rules, responseTensor, outputs, layout.hasBatchAxis);
+  return { ...layout, outputs: [found.output], responseClass: found };
 }
 
 /** The model alone decides. */

@@ -99,8 +99,10 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
-    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
     await Promise.all(this.nodes.map((node) => node.beginStatistics()));
+    // Nothing is waited for from here until the dispatcher has the channels, which hear of every later loss.
+    this.#connections.requireOpen();
+    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
     const { policy, nodeOutstandingMax } = this.settings;
     return {
       channels: this.#channels,

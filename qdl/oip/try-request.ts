@@ -4,6 +4,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { DescribedOutput } from '../../shared/oip/response-decoder.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
@@ -22,6 +23,8 @@ export interface OipTrial {
     /** The server's words, or what is wrong with its answer. */
     readonly details: string;
   } | null;
+  /** Outputs of the last response with tensors, as it describes them; empty with a refusal. */
+  readonly outputs: readonly DescribedOutput[];
   /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
   /** Responses to the last request: above 1 of a decoupled model only. */
@@ -33,7 +36,7 @@ export interface OipTrial {
 /**
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
  * Where requests may hold several samples it is as full as they get: what a server makes of one tells nothing of several.
- * @param settings With `oip` and its plan.
+ * @param settings With `oip` and its plan, whose outputs may be none: then an answer has to have some.
  * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
  *   inference of a model may take long.
@@ -76,6 +79,8 @@ async function tryNode(
       const payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
       const bytes = payload.length * payloads.length;
       const events = new TrialEvents(address, resolve, () => send(payloads.length));
+      events.describeOutputs = () => gatherer.decoder.describeOutputs();
+      events.needsOutputs = plan.outputs.length === 0;
       const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
       const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
       const send = (id: number): void =>
@@ -114,6 +119,11 @@ class TrialEvents implements RequestEvents {
   #answeredCount = 0;
   /** Requests to send. */
   requestCount = 1;
+  /** Of the response that was just gathered. */
+  describeOutputs: () => readonly DescribedOutput[] = () => [];
+  /** True: what is not told by the metadata has to stand in an answer. */
+  needsOutputs = false;
+  #outputs: readonly DescribedOutput[] = [];
 
   /**
    * @param resolve The first call counts.
@@ -126,9 +136,16 @@ class TrialEvents implements RequestEvents {
   }
 
   onGathered({ responseCount }: PendingRequest, gathered: Gathered): void {
-    if (gathered.kind === 'more') return;
     if (gathered.kind === 'failed') {
       this.#refuse(gathered.status, gathered.text);
+      return;
+    }
+    const outputs = this.describeOutputs();
+    // A mark of the end has none.
+    if (outputs.length > 0) this.#outputs = outputs;
+    if (gathered.kind === 'more') return;
+    if (this.needsOutputs && this.#outputs.length === 0) {
+      this.#refuse(status.OK, 'the response has no outputs, and ModelMetadata tells none');
       return;
     }
     this.#answeredCount += 1;
@@ -141,7 +158,7 @@ class TrialEvents implements RequestEvents {
     const { requestCount } = this;
     this.#resolve({
       ...{ address: this.#address, refusal: null },
-      ...{ responseBytes, responseCount, requestCount },
+      ...{ outputs: this.#outputs, responseBytes, responseCount, requestCount },
     });
   }
 
@@ -164,7 +181,7 @@ class TrialEvents implements RequestEvents {
     const address = this.#address;
     this.#resolve({
       ...{ address, refusal: { code, details } },
-      ...{ responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
+      ...{ outputs: [], responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
     });
   }
 }

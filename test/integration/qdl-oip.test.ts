@@ -297,6 +297,7 @@ describe('a request before the run', () => {
     expect(trials[0]).toEqual({
       address: list[0]?.address,
       refusal: null,
+      outputs: [{ name: 'out', datatype: 'FP32', shape: [1, 2] }],
       responseBytes: 8,
       responseCount: 1,
       // Some servers end a stream with its first answer.
