@@ -9,7 +9,7 @@ import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
-import type { OipTensor } from '../../shared/oip/tensors.ts';
+import { type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
@@ -28,7 +28,6 @@ import {
   withOutputs,
 } from '../oip/request-layout.ts';
 import { benchmarkTensors, fileTensors } from '../oip/sample-source.ts';
-import { tensorsText } from '../oip/tensor-text.ts';
 import {
   dataSetParts,
   type SampleTensors,

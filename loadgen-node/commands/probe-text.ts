@@ -1,10 +1,10 @@
 import type { OipProbe } from '../../qdl/index.ts';
+import { tensorText } from '../../shared/oip/tensors.ts';
 import { counted } from '../../shared/process/counted.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
 import { formatRate } from '../bandwidth/link-rate.ts';
 import { freeInputs, type ProbedModel, type ProbedTensor } from '../oip/probe/probed-model.ts';
 import type { ReadyMadeRun } from '../oip/probe/ready-made-run.ts';
-import { tensorText } from '../oip/tensor-text.ts';
 
 /** Rate for which the bandwidth is told. */
 const RATE = 1_000;

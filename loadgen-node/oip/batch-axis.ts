@@ -1,7 +1,6 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
-import type { OipTensor } from '../../shared/oip/tensors.ts';
-import { tensorsText } from './tensor-text.ts';
+import { type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 
 type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSizeMax'>;
 

@@ -1,8 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
-import type { OipTensor, SampleTensor } from '../../shared/oip/tensors.ts';
+import { type OipTensor, type SampleTensor, tensorText } from '../../shared/oip/tensors.ts';
 import type { InputsAsked } from './parse-input-shapes.ts';
-import { tensorText } from './tensor-text.ts';
 
 /**
  * The model with the inputs that `--input-shape NAME:DATATYPE:AXES` declares. A declaration stands for what ModelMetadata would

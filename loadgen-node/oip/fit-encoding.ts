@@ -1,8 +1,12 @@
 import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
-import type { OipTensor, SampleTensor } from '../../shared/oip/tensors.ts';
-import { tensorsText, tensorText } from './tensor-text.ts';
+import {
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+  tensorText,
+} from '../../shared/oip/tensors.ts';
 
 /** A benchmark's encoding as a model takes it. */
 export interface FittedEncoding {

@@ -3,7 +3,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipMethod, OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
-import type { OipTensor } from '../../shared/oip/tensors.ts';
+import { type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
 import type { NamedTensor } from './data/tensor-data-set.ts';
 import { fitEncoding } from './fit-encoding.ts';
@@ -11,7 +11,6 @@ import type { OipAsked } from './oip-asked.ts';
 import { resolveInputs } from './resolve-inputs.ts';
 import { type ResponseClass, responseClass } from './response-class.ts';
 import { sampleBytes } from './sample-source.ts';
-import { tensorsText } from './tensor-text.ts';
 
 /** An input of one sample. */
 export interface SampleInput extends OipTensor {

@@ -2,8 +2,7 @@ import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
 import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/imagenet.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../shared/oip/data-types.ts';
-import type { OipTensor, SampleTensor } from '../../shared/oip/tensors.ts';
-import { tensorsText } from './tensor-text.ts';
+import { type OipTensor, type SampleTensor, tensorsText } from '../../shared/oip/tensors.ts';
 
 /** How a response of a model says the class that a benchmark asks for. */
 export interface ResponseClass {

@@ -4,11 +4,10 @@ import { forEachIndex } from '../../shared/cache/for-each-index.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
-import { elementCount, type OipTensor } from '../../shared/oip/tensors.ts';
+import { elementCount, type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { bytesContents } from './data/bytes-elements.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
-import { tensorsText } from './tensor-text.ts';
 import type { SampleTensors } from './wire-data-set.ts';
 
 /** Files whose sizes are asked for at once. */

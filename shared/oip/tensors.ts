@@ -19,3 +19,14 @@ export interface SampleTensor {
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
+
+/** A tensor for people: `FP32 [-1, 3, 224, 224]`. */
+export function tensorText({ datatype, shape }: SampleTensor): string {
+  return `${datatype} [${shape.join(', ')}]`;
+}
+
+/** Tensors with their names: `image FP32 [-1, 3, 224, 224], mask BOOL [-1]`. */
+export function tensorsText(tensors: readonly OipTensor[]): string {
+  if (tensors.length === 0) return 'none';
+  return tensors.map((tensor) => `${tensor.name} ${tensorText(tensor)}`).join(', ');
+}

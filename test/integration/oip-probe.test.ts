@@ -3,8 +3,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type FakeModel, startFakeOipServer } from '../support/fake-oip-server.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';
+import { type FakeModel, startFakeOipServer } from '../support/oip/fake-model-repository.ts';
 import { freePort } from '../support/ports.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

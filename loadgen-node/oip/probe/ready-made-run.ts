@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { flagOf } from '../../../shared/config/setting.ts';
+import { flagText } from '../../../shared/config/flag-text.ts';
 import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
 import { inputShapeText } from '../resolve-inputs.ts';
 import { freeInputs, type ProbedModel } from './probed-model.ts';
@@ -52,7 +52,7 @@ export function readyMadeRun(
   const flags = Object.entries({
     ...settings,
     ...(shapes.length > 0 && { inputShape: shapes }),
-  }).map(([key, value]) => flagWith(key, value));
+  }).map(([key, value]) => flagText(key, value));
   return {
     command: [`${program} run`, ...flags].join(' '),
     config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
@@ -104,15 +104,4 @@ function said(values: RunTarget['connection']): Record<string, string | boolean>
     (entry): entry is [string, string | boolean] => entry[1] !== undefined && entry[1] !== false,
   );
   return Object.fromEntries(entries);
-}
-
-function flagWith(key: string, value: unknown): string {
-  if (value === true) return flagOf(key);
-  const text = Array.isArray(value) ? value.join(',') : String(value);
-  return `${flagOf(key)} ${quoted(text)}`;
-}
-
-/** As a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,7 @@ import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/oip/data-types.ts';
 import type { OipModelFacts } from '../../../shared/oip/model-facts.ts';
 import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
-import type { OipTensor } from '../../../shared/oip/tensors.ts';
+import { type OipTensor, tensorsText } from '../../../shared/oip/tensors.ts';
 import type { OipControlClient } from './oip-control-client.ts';
 
 /**
@@ -90,16 +90,10 @@ export function requireAgreement(facts: readonly OipModelFacts[]): void {
 }
 
 const COMPARED: readonly (readonly [what: string, tell: (facts: OipModelFacts) => string])[] = [
-  ['the inputs', ({ inputs }) => tensorsInWords(inputs)],
-  ['the outputs', ({ outputs }) => tensorsInWords(outputs)],
+  ['the inputs', ({ inputs }) => tensorsText(inputs)],
+  ['the outputs', ({ outputs }) => tensorsText(outputs)],
   ['the versions', ({ versions }) => versions.join(', ') || 'none told'],
   ['the platform', ({ platform }) => platform || 'none told'],
   ['the largest batch', ({ batchSizeMax }) => String(batchSizeMax ?? 'none told')],
   ['decoupled responses', ({ isDecoupled }) => String(isDecoupled ?? 'not told')],
 ];
-
-function tensorsInWords(tensors: readonly OipTensor[]): string {
-  return tensors
-    .map(({ name, datatype, shape }) => `${name} ${datatype} [${shape.join(', ')}]`)
-    .join(', ');
-}

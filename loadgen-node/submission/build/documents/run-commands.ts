@@ -1,4 +1,4 @@
-import { flagOf } from '../../../../shared/config/setting.ts';
+import { flagText } from '../../../../shared/config/flag-text.ts';
 import type { RunFacts } from '../plan/read-run.ts';
 
 /** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */
@@ -13,19 +13,8 @@ export function runCommandOf({ settings }: RunFacts, output: string): string | u
   if (settings === undefined) return undefined;
   const flags = Object.entries(settings)
     .filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== false)
-    .map(([key, value]) => flagWith(key, value));
+    .map(([key, value]) => flagText(key, value));
   return ['longhaul run', ...flags, `--output ${output}`].join(' \\\n  ');
-}
-
-function flagWith(key: string, value: unknown): string {
-  if (value === true) return flagOf(key);
-  const text = Array.isArray(value) ? value.join(',') : String(value);
-  return `${flagOf(key)} ${quoted(text)}`;
-}
-
-/** As a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w.,:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Settings that a log says were in force, key and value, for a run whose command is not known. */

@@ -10,7 +10,7 @@ import {
   oipFacts,
   oipNode,
   oipStatistics,
-} from '../../../support/oip-audit-facts.ts';
+} from '../../../support/oip/oip-audit-facts.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 // Goal: over the Open Inference Protocol no rule holds that this end cannot know, and none is broken because the

@@ -16,7 +16,7 @@ import { serverLines } from '../../../../loadgen-node/commands/print-split.ts';
 import { summaryNodes } from '../../../../loadgen-node/commands/summary-nodes.ts';
 import type { OipNodeEvidence } from '../../../../shared/evidence/oip-evidence.ts';
 import { auditFacts } from '../../../support/audit-facts.ts';
-import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../support/oip-audit-facts.ts';
+import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../support/oip/oip-audit-facts.ts';
 
 // Goal: a result over the Open Inference Protocol names servers and models, and claims neither the other's ledger nor its
 // model's identity. Method: notes, details and summary of facts by hand.

@@ -4,7 +4,7 @@ import { serverStatistics } from '../../../../loadgen-node/analysis/server-stati
 import type { RunSummary } from '../../../../loadgen-node/records/run-summary.ts';
 import { renderHeatMap } from '../../../../loadgen-node/report/render-heat-map.ts';
 import { renderReport } from '../../../../loadgen-node/report/render-report.ts';
-import { oipStatistics } from '../../../support/oip-audit-facts.ts';
+import { oipStatistics } from '../../../support/oip/oip-audit-facts.ts';
 import { queueRecords } from '../../../support/queue-records.ts';
 import { reportSummary } from '../../../support/report-summary.ts';
 

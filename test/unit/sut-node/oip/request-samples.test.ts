@@ -5,7 +5,7 @@ import type { OipModel } from '../../../../sut-node/oip/oip-model.ts';
 import type { InferRequest, RequestInput } from '../../../../sut-node/oip/request-decoder.ts';
 import { type CheckedRequest, requestSamples } from '../../../../sut-node/oip/request-samples.ts';
 import { StreamRefusal } from '../../../../sut-node/server/stream-end.ts';
-import { kind, oipTestModel } from '../../../support/oip-scene.ts';
+import { kind, oipTestModel } from '../../../support/oip/oip-scene.ts';
 
 // Goal: a request becomes samples of exactly the bytes that it holds, or is refused with words that name the tensor, the
 // value, and what would be right. Method: each way to be wrong, by itself.

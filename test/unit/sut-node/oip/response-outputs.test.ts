@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OipTensor } from '../../../../shared/oip/tensors.ts';
 import { responseOutputs } from '../../../../sut-node/oip/response-outputs.ts';
 import { StreamRefusal } from '../../../../sut-node/server/stream-end.ts';
-import { oipTestModel } from '../../../support/oip-scene.ts';
+import { oipTestModel } from '../../../support/oip/oip-scene.ts';
 
 // Goal: the responses of a request's samples become tensors of the right shapes, or nothing. Method: small outputs.
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { AuditFacts } from '../../../../../loadgen-node/audit/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { OIP_EVIDENCE, oipNode } from '../../../../support/oip-audit-facts.ts';
+import { OIP_EVIDENCE, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
 import { textOf } from '../../../../support/read-tree.ts';
 import { buildScene } from '../../../../support/submission-scene.ts';
 import { suiteFolder } from '../../../../support/suite-folder.ts';

@@ -1,10 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
-import type { GrpcCallConnection } from '../../../../../qdl/oip/http2/grpc-calls.ts';
-import type { ConnectionSettings } from '../../../../../qdl/oip/http2/open-connection.ts';
 import { NO_SECURITY } from '../../../../../shared/security/client-security.ts';
+import { connectedTo, type Http2Scene, http2Scene } from '../../../../support/http2-scene.ts';
 import { frame, RawHttp2Peer, settingsOf, word } from '../../../../support/raw-http2-peer.ts';
-import { callUnary, connectTo, RecordedConnection } from '../../../../support/recorded-call.ts';
+import { callUnary, connectTo } from '../../../../support/recorded-call.ts';
 
 // Goal: the client keeps to HTTP/2 and gRPC against a peer that does what it likes.
 // Method: a peer on loopback that sends nothing but the frames that a test names.
@@ -15,24 +14,13 @@ const INITIAL_WINDOW_SIZE = 4;
 const MAX_FRAME_SIZE = 5;
 const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 
-let peer: RawHttp2Peer;
-let connection: GrpcCallConnection;
-let events: RecordedConnection;
+let peer: Http2Scene['peer'];
+let connection: Http2Scene['connection'];
+let events: Http2Scene['events'];
 
-async function connect(
-  peerSettings: Record<number, number> = {},
-  own: Partial<ConnectionSettings> = {},
-): Promise<void> {
-  peer = await RawHttp2Peer.start(peerSettings);
-  events = new RecordedConnection();
-  connection = connectTo(peer.address, events, own);
-  await connection.ready;
+async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
+  ({ peer, connection, events } = await http2Scene(...scene));
 }
-
-afterEach(async () => {
-  await connection.close();
-  await peer.stop();
-});
 
 describe('a connection', () => {
   it('answers pings with their own bytes', async () => {
@@ -204,16 +192,16 @@ describe('no connection', () => {
     ['does not speak HTTP/2', 'HTTP/1.1 400 Bad Request\r\n\r\n', /does not speak gRPC/],
     ['says nothing', '', /no answer in time/],
   ])('is told when the other end %s', async (_name, text, message) => {
-    peer = await RawHttp2Peer.startWith((at) => at.write(Buffer.from(text)));
-    connection = connectTo(peer.address, undefined, { callTimeoutMs: 100 });
+    const silent = await RawHttp2Peer.startWith((at) => at.write(Buffer.from(text)));
+    connection = connectedTo(silent, { callTimeoutMs: 100 });
     const early = callUnary(connection, Buffer.of(1));
     await expect(connection.ready).rejects.toThrow(message);
     expect((await early.ended).code).toBe(14);
   });
 
   it('is told when the other end speaks no TLS', async () => {
-    peer = await RawHttp2Peer.start();
-    connection = connectTo(peer.address, undefined, { security: { ...NO_SECURITY, tls: true } });
+    const plain = await RawHttp2Peer.start();
+    connection = connectedTo(plain, { security: { ...NO_SECURITY, tls: true } });
     await expect(connection.ready).rejects.toThrow(
       /no TLS with the inference server .* does not speak TLS/,
     );

@@ -1,15 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
-import type { GrpcCallConnection } from '../../../../../qdl/oip/http2/grpc-calls.ts';
-import type { ConnectionSettings } from '../../../../../qdl/oip/http2/open-connection.ts';
 import { packageVersion } from '../../../../../shared/process/package-files.ts';
-import { grpcMessage, RawHttp2Peer, settingsOf, word } from '../../../../support/raw-http2-peer.ts';
-import {
-  callUnary,
-  connectTo,
-  RecordedCall,
-  RecordedConnection,
-} from '../../../../support/recorded-call.ts';
+import { type Http2Scene, http2Scene } from '../../../../support/http2-scene.ts';
+import { grpcMessage, settingsOf, word } from '../../../../support/raw-http2-peer.ts';
+import { callUnary, RecordedCall } from '../../../../support/recorded-call.ts';
 
 // Goal: the client keeps to HTTP/2 and gRPC against a peer that does what it likes.
 // Method: a peer on loopback that sends nothing but the frames that a test names.
@@ -20,24 +14,13 @@ const INITIAL_WINDOW_SIZE = 4;
 const MAX_FRAME_SIZE = 5;
 const HEAD = { ':status': '200', 'content-type': 'application/grpc' };
 
-let peer: RawHttp2Peer;
-let connection: GrpcCallConnection;
-let events: RecordedConnection;
+let peer: Http2Scene['peer'];
+let connection: Http2Scene['connection'];
+let events: Http2Scene['events'];
 
-async function connect(
-  peerSettings: Record<number, number> = {},
-  own: Partial<ConnectionSettings> = {},
-): Promise<void> {
-  peer = await RawHttp2Peer.start(peerSettings);
-  events = new RecordedConnection();
-  connection = connectTo(peer.address, events, own);
-  await connection.ready;
+async function connect(...scene: Parameters<typeof http2Scene>): Promise<void> {
+  ({ peer, connection, events } = await http2Scene(...scene));
 }
-
-afterEach(async () => {
-  await connection.close();
-  await peer.stop();
-});
 
 describe('requests', () => {
   it('begin with the settings and carry the headers of gRPC', async () => {

@@ -10,13 +10,13 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
-import type { GRPCInferenceServiceClient } from '../../proto/gen/inference/GRPCInferenceService.ts';
-import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
-import type { ModelInferResponse__Output } from '../../proto/gen/inference/ModelInferResponse.ts';
-import type { ModelStreamInferResponse__Output } from '../../proto/gen/inference/ModelStreamInferResponse.ts';
-import type { ProtoGrpcType } from '../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../shared/process/package-files.ts';
-import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
+import type { GRPCInferenceServiceClient } from '../../../proto/gen/inference/GRPCInferenceService.ts';
+import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
+import type { ModelInferResponse__Output } from '../../../proto/gen/inference/ModelInferResponse.ts';
+import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
+import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
+import { protoFolder } from '../../../shared/process/package-files.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 
 const loaded = loadPackageDefinition(
   loadSync('inference/open_inference.proto', {

@@ -1,8 +1,8 @@
-import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
-import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
-import type { SutNode } from '../../sut-node/sut-node.ts';
+import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
+import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
+import type { SutNode } from '../../../sut-node/sut-node.ts';
+import { NO_DELAY, startTestNode } from '../test-sut-node.ts';
 import { rawRequest } from './oip-client.ts';
-import { NO_DELAY, startTestNode } from './test-sut-node.ts';
 
 /** A request for `echo`: bytes in so many rows. */
 export function echo(raw: Uint8Array, rest: ModelInferRequest = {}, rows = 1): ModelInferRequest {

@@ -1,11 +1,11 @@
-import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
-import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { AuditFacts } from '../../../loadgen-node/audit/network-audit.ts';
+import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type {
   OipEvidence,
   OipNodeEvidence,
   OipStatistics,
-} from '../../shared/evidence/oip-evidence.ts';
-import { auditFacts, directPath, ledgerCounts, nameCall, nodeEvidence } from './audit-facts.ts';
+} from '../../../shared/evidence/oip-evidence.ts';
+import { auditFacts, directPath, ledgerCounts, nameCall, nodeEvidence } from '../audit-facts.ts';
 
 /** Statistics of a server that executed 100 requests of one sample in 25 batches: 2 ms in the queue, 4 ms in the model. */
 export function oipStatistics(fields: Partial<OipStatistics> = {}): OipStatistics {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { timerClock } from '../../shared/clock/timer-clock.ts';
-import type { OipDataType } from '../../shared/oip/data-types.ts';
-import { protoFolder } from '../../shared/process/package-files.ts';
+import { timerClock } from '../../../shared/clock/timer-clock.ts';
+import type { OipDataType } from '../../../shared/oip/data-types.ts';
+import { protoFolder } from '../../../shared/process/package-files.ts';
 import {
   type Batch,
   type BatchWorkers,
   DynamicBatcher,
-} from '../../sut-node/batcher/dynamic-batcher.ts';
-import { OipInference } from '../../sut-node/oip/oip-inference.ts';
-import type { InputKind, OipModel } from '../../sut-node/oip/oip-model.ts';
-import { OipStream } from '../../sut-node/oip/oip-stream.ts';
-import { CreditBook } from '../../sut-node/server/credit-book.ts';
-import type { StreamEnd } from '../../sut-node/server/stream-end.ts';
-import { deliverAnswers } from '../../sut-node/workers/batch-answers.ts';
+} from '../../../sut-node/batcher/dynamic-batcher.ts';
+import { OipInference } from '../../../sut-node/oip/oip-inference.ts';
+import type { InputKind, OipModel } from '../../../sut-node/oip/oip-model.ts';
+import { OipStream } from '../../../sut-node/oip/oip-stream.ts';
+import { CreditBook } from '../../../sut-node/server/credit-book.ts';
+import type { StreamEnd } from '../../../sut-node/server/stream-end.ts';
+import { deliverAnswers } from '../../../sut-node/workers/batch-answers.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {
