@@ -4,6 +4,7 @@ import { OIP_SERVICE, type OipServiceHandlers } from '../../shared/oip/oip-contr
 import type { OipTensor } from '../../shared/oip/tensors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
+import { callerOf } from '../server/call-seen.ts';
 import { MessagePieces, receiveInPieces } from '../server/message-pieces.ts';
 import type { NodeStatus } from '../server/node-status.ts';
 import type { SideService } from '../server/side-service.ts';
@@ -149,7 +150,7 @@ export class OipService implements SideService {
 
   #stream(call: StreamCall): void {
     // Once the peer is gone gRPC does not know any more who it was.
-    const peer = call.getPeer();
+    const peer = callerOf(call);
     const { logger, clock } = this.#parts;
     const stream = new OipStream(
       this.inference,

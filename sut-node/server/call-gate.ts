@@ -153,9 +153,8 @@ function countCall(
 /** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
 function listBytes(headers: IncomingHttpHeaders): number {
   let bytes = 0;
-  for (const [name, value] of Object.entries(headers)) {
-    bytes += name.length + String(value).length + 32;
-  }
+  // For every call: without a list of pairs. The object has no prototype.
+  for (const name in headers) bytes += name.length + String(headers[name]).length + 32;
   return bytes;
 }
 

@@ -23,7 +23,7 @@ export interface CallRule {
   readonly bytesMax: number | undefined;
   /** Calls at once, of all connections, that share this rule; undefined: not counted here. */
   readonly callsMax: number | undefined;
-  /** True where the answer tells how the node sees the call (CallSeen). */
+  /** True where answer or log tell how the node sees the call (CallSeen). */
   readonly isSeen: boolean;
   /** What the call's messages may be: little, one request with samples, or many of them. */
   readonly carries: 'little' | 'request' | 'requests';
@@ -73,7 +73,12 @@ const LINK_TEST: CallRule = {
  * calls are unary as any.
  */
 const MODEL_INFER: CallRule = { ...LONG, carries: 'request' };
-const MODEL_STREAM: CallRule = { ...LONG, carries: 'requests', callsMax: OIP_STREAMS_MAX };
+const MODEL_STREAM: CallRule = {
+  ...LONG,
+  carries: 'requests',
+  callsMax: OIP_STREAMS_MAX,
+  isSeen: true,
+};
 
 const RULES: ReadonlyMap<string, CallRule> = new Map([
   [INFER_METHOD.path, INFER],

@@ -39,3 +39,10 @@ export function lookAtCall(
 export function seenOf(metadata: Metadata): CallSeen | null {
   return calls.get(String(metadata.get(CALL_KEY)[0])) ?? null;
 }
+
+/** Who called, as long as the call is open: grpc-js does not know it of a connection that is no socket (DecoupledSocket). */
+export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
+  const { peerAddress = '', peerPort = 0 } = seenOf(call.metadata) ?? {};
+  if (peerAddress === '') return call.getPeer();
+  return peerAddress.includes(':') ? `[${peerAddress}]:${peerPort}` : `${peerAddress}:${peerPort}`;
+}

@@ -1,7 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { seenOf } from './call-seen.ts';
+import { callerOf, seenOf } from './call-seen.ts';
 import {
   type InferPeer,
   type InferServices,
@@ -44,7 +44,7 @@ export class InferStreams {
       return;
     }
     // Once the peer is gone gRPC does not know any more who it was.
-    const address = call.getPeer();
+    const address = callerOf(call);
     const stream = new InferStream(
       services,
       peer,

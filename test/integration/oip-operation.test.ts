@@ -4,6 +4,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
+import { silentLogger } from '../../shared/process/logger.ts';
 import { frame, HostileClient } from '../support/hostile-client.ts';
 import { ask } from '../support/infer-client.ts';
 import { OipTestClient, rawRequest } from '../support/oip/oip-client.ts';
@@ -13,7 +14,7 @@ import { encodeTestRequest } from '../support/oip/oip-scene.ts';
 import { askReflection } from '../support/side-clients.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
-import { NO_DELAY, openStream, RAW_OPEN } from '../support/test-sut-node.ts';
+import { NO_DELAY, openStream, RAW_OPEN, startTestNode } from '../support/test-sut-node.ts';
 
 // Goal: what holds for the native protocol holds for the Open Inference Protocol: limits, drain, tokens, certificates.
 // Method: real nodes, a client made of the .proto file by grpc-js.
@@ -56,6 +57,22 @@ describe('the Open Inference Protocol of a SUT node', () => {
     await client.infer(request);
     // The one in between is not served.
     expect(performance.now() - beganAt).toBeLessThan(400);
+    expect(await client.ask('ModelStatistics')).toMatchObject({
+      modelStats: [{ inferenceStats: { success: { count: 2 }, fail: { count: 1 } } }],
+    });
+  });
+
+  it('logs who opened a stream, of models with large responses, too', async () => {
+    const peers: unknown[] = [];
+    const info = (fields: object, text: string): void => {
+      if (text.includes('ModelStreamInfer')) peers.push((fields as { peer?: string }).peer);
+    };
+    const node = await startTestNode({ benchmark: 'echo' }, undefined, { ...silentLogger, info });
+    const stream = new OipTestClient(node.address).stream();
+    stream.send(echo(Buffer.from('a')));
+    stream.halfClose();
+    await stream.ended;
+    expect(peers).toEqual([1, 2].map(() => expect.stringMatching(/^127\.0\.0\.1:\d+$/)));
   });
 
   it('is full at its queue’s limit, and streams wait instead', async () => {

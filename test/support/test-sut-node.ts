@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
 import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digit.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
+import { type Logger, silentLogger } from '../../shared/process/logger.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
 import type { SutNodeParts } from '../../sut-node/model/create-model.ts';
 import type { DelaySettings } from '../../sut-node/settings/delay-settings.ts';
@@ -81,8 +81,9 @@ export const RAW_OPEN: Open = {
 export async function startTestNode(
   settings: Partial<SutSettings> = {},
   parts?: Partial<SutNodeParts>,
+  logger: Logger = silentLogger,
 ): Promise<SutNode> {
-  const hooks = { onProgress: () => {}, logger: silentLogger };
+  const hooks = { onProgress: () => {}, logger };
   const node = await startSutNode({ ...TEST_SETTINGS, ...settings }, hooks, parts);
   onTestFinished(() => node.stop());
   return node;
