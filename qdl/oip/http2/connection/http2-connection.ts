@@ -272,9 +272,9 @@ export class Http2Connection
     this.#end(call, statusOfReset(errorCode), details);
   }
 
-  onEnd(call: Http2Call, code: number, details: string): void {
-    // It has its answer: the rest of the request is not wanted any more.
-    if (!call.isEndSent) this.#reset(call, 'CANCEL');
+  onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
+    // What one end has still to send is wanted by nobody: the rest of the request, or of an answer that is not gRPC's.
+    if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }
 
