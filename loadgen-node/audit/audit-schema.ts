@@ -124,6 +124,7 @@ const node: z.ZodType<NodeEvidence> = z.object({
   ledgerMissing: z.string().nullable(),
   ledgerIdentity: z.string(),
   differences: z.array(z.string()),
+  queryPaths: z.exactOptional(z.array(path)),
   oip: z.exactOptional(oipNodeEvidence),
 });
 

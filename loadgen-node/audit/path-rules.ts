@@ -81,12 +81,15 @@ function judgeStanding(has: (kind: PathSignKind) => boolean, evidence: readonly 
   );
 }
 
-/** All calls to a node of which something is known: Name each time, and every stream. */
-function pathsOf({ address, streams }: NodeEvidence, { nameCalls }: AuditFacts): CallPath[] {
+/** All calls to a node of which something is known: Name each time, and every stream or connection of queries. */
+function pathsOf(
+  { address, streams, queryPaths = [] }: NodeEvidence,
+  { nameCalls }: AuditFacts,
+): CallPath[] {
   const names = nameCalls.flatMap(({ nodes }) =>
     nodes.flatMap((node) => (node.address === address && node.path !== null ? [node.path] : [])),
   );
-  return [...names, ...streams.map(({ path }) => path)];
+  return [...names, ...streams.map(({ path }) => path), ...queryPaths];
 }
 
 function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
@@ -103,7 +106,8 @@ function signsOf(node: NodeEvidence, facts: AuditFacts): GroupedSign[] {
 
 function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: AuditFacts): string[] {
   const paths = pathsOf(node, facts);
-  const all = `${paths.length} ${paths.length === 1 ? 'call' : 'calls'} (Name and streams)`;
+  const which = facts.oip === null ? 'Name and streams' : 'Name, and the first of each connection';
+  const all = `${paths.length} ${paths.length === 1 ? 'call' : 'calls'} (${which})`;
   if (signs.length > 0) {
     return signs.map(
       ({ text, callCount }) => `${node.address}: ${text}; in ${callCount} of ${all}`,

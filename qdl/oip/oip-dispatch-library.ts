@@ -45,7 +45,9 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
   constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
     super(settings, payloads);
     this.#oip = oip;
-    this.#connections = new OipConnections(settings);
+    this.#connections = new OipConnections(settings, (address, own) =>
+      this.nodes.find((node) => node.address === address)?.onAccepted(own),
+    );
     this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
     this.names = new NetworkNames(
       this.nodes.map((node) => node.control),

@@ -1,8 +1,10 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipNodeEvidence, OipStatistics } from '../../shared/evidence/oip-evidence.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
+import { callPathOf } from '../evidence/call-path.ts';
 import { RunLedgerCounter } from '../node/run-ledger.ts';
 import type { QdlNode, WaitProgress } from '../query-dispatch-library.ts';
 import { awaitModel } from './node/await-model.ts';
@@ -18,6 +20,7 @@ export class OipNodeHandle implements QdlNode {
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
   readonly #settings: DispatchSettings;
   readonly #oip: OipDispatch;
+  readonly #queryPaths: CallPath[] = [];
   #facts: OipModelFacts | undefined;
   #before: OipStatistics | null = null;
   #statistics: OipStatistics | null = null;
@@ -53,6 +56,11 @@ export class OipNodeHandle implements QdlNode {
     this.#statistics = after === null ? null : growth(before, after);
   }
 
+  /** A connection for queries works: what this end knows of its first call. */
+  onAccepted(own: OwnSide): void {
+    this.#queryPaths.push(callPathOf(own, null));
+  }
+
   evidence(): NodeEvidence {
     return {
       address: this.address,
@@ -64,6 +72,7 @@ export class OipNodeHandle implements QdlNode {
       ledgerMissing: 'the Open Inference Protocol has none: only the LoadGen node counts',
       ledgerIdentity: '',
       differences: [],
+      queryPaths: [...this.#queryPaths],
       ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),
     };
   }

@@ -68,7 +68,7 @@ async function tryNode(
 ): Promise<OipTrial> {
   const { address } = facts;
   const { readyTimeoutMs, messageBytesMax } = settings;
-  const connection = new OipConnection(address, settings);
+  const connection = new OipConnection(address, settings, () => {});
   let timer: NodeJS.Timeout | undefined;
   try {
     await connection.calls.ready;

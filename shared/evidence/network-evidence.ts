@@ -161,6 +161,8 @@ export interface NodeEvidence {
   readonly ledgerIdentity: string;
   /** Differences between the two in words; empty when they agree, or were not compared. */
   readonly differences: readonly string[];
+  /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
+  readonly queryPaths?: readonly CallPath[];
   /** Of a node that speaks the Open Inference Protocol. */
   readonly oip?: OipNodeEvidence;
 }

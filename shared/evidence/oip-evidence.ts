@@ -31,7 +31,10 @@ export interface OipNodeEvidence {
   readonly inputs: readonly OipTensor[];
   /** Of the answer to a request before the run where the metadata have none. */
   readonly outputs: readonly OipTensor[];
-  /** Requests that went out, warm-up left out: a request has one sample, or several of one query. */
+  /**
+   * Requests that were given to the connection, warm-up left out: a request has one sample, or several of one query. All
+   * of them went out in a run that came to its end; one that broke off may have kept back the last ones.
+   */
   readonly requestCount: number;
   /** Requests of before the run, which tried whether the server takes what is sent. */
   readonly trialCount: number;

@@ -211,6 +211,7 @@ describe.each(METHODS)('queries by %s', (method) => {
       ours: { sampleCount: 3, completedCount: 3, payloadBytes: 24, responseBytes: 24 },
       theirs: null,
       streams: [],
+      queryPaths: [{ loadgen: { remotePort: Number(server.address.split(':')[1]) }, sut: null }],
       oip: { requestCount: 3, modelName: 'echo', statistics: { inferenceCount: 10 } },
     });
     expect(qdl.ledgerReport).toEqual({ isCompared: true, differences: [] });

@@ -1,19 +1,25 @@
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
 import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
 
+/** The first answer on a connection to a node has begun. */
+type OnAccepted = (address: string, own: OwnSide) => void;
+
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
   readonly #address: string;
+  readonly #onAccepted: OnAccepted;
   readonly #channels: OipChannel[] = [];
   /** Why it takes no new calls; undefined while it does. */
   #closedReason: string | undefined;
 
-  constructor(address: string, settings: ConnectionSettings) {
+  constructor(address: string, settings: ConnectionSettings, onAccepted: OnAccepted) {
     this.#address = address;
+    this.#onAccepted = onAccepted;
     this.calls = connectGrpc(address, settings, this);
   }
 
@@ -25,8 +31,9 @@ export class OipConnection implements ConnectionEvents {
     for (const channel of this.#channels) channel.onRoom();
   }
 
-  /** What this end knows of calls is asked by Name, on the connection for control calls. */
-  onAccepted(): void {}
+  onAccepted(own: OwnSide): void {
+    this.#onAccepted(this.#address, own);
+  }
 
   /** @throws MlperfError `ERR_SUT_LOST` when it was there and takes no new calls any more. */
   requireOpen(): void {
@@ -45,10 +52,12 @@ export class OipConnection implements ConnectionEvents {
 /** The connections that carry requests, by node and number. */
 export class OipConnections {
   readonly #settings: ConnectionSettings;
+  readonly #onAccepted: OnAccepted;
   readonly #connections = new Map<string, OipConnection>();
 
-  constructor(settings: ConnectionSettings) {
+  constructor(settings: ConnectionSettings, onAccepted: OnAccepted) {
     this.#settings = settings;
+    this.#onAccepted = onAccepted;
   }
 
   /** The connection of that number to a node, made when it is first asked for. */
@@ -56,7 +65,7 @@ export class OipConnections {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
     if (connection === undefined) {
-      connection = new OipConnection(address, this.#settings);
+      connection = new OipConnection(address, this.#settings, this.#onAccepted);
       this.#connections.set(key, connection);
     }
     return connection;

@@ -5,6 +5,12 @@ import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-cal
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
 
+/**
+ * Failed requests of which more may come that are remembered. A server that marks no last response of them never says
+ * that they are done; what comes of an older one than these is a breach.
+ */
+export const REMEMBERED_FAILED_MAX = 4_096;
+
 /** Messages on one long-lived ModelStreamInfer stream; answers find their request by its id. */
 export class StreamWay implements RequestWay, CallEvents {
   readonly #connection: Pick<GrpcCallConnection, 'hasRoom'>;
@@ -13,7 +19,7 @@ export class StreamWay implements RequestWay, CallEvents {
   readonly #events: RequestEvents;
   /** By id, the oldest first. */
   readonly #requests = new Map<number, PendingRequest>();
-  /** Failed requests of a decoupled model: more responses may follow, up to the one with the mark. */
+  /** Failed requests of a decoupled model, the oldest first: more responses may follow, up to the one with the mark. */
   readonly #failed = new Set<number>();
   #hasSent = false;
   readonly #whenEnded = new Deferred<void>();
@@ -98,7 +104,7 @@ export class StreamWay implements RequestWay, CallEvents {
     const id = request.ids[0] as number;
     if (gathered.kind !== 'more') this.#requests.delete(id);
     const mayGoOn = this.#gatherer.ends === 'marked' && decoder.isFinal !== true;
-    if (gathered.kind === 'failed' && mayGoOn) this.#failed.add(id);
+    if (gathered.kind === 'failed' && mayGoOn) this.#remember(id);
     this.#events.onGathered(request, gathered);
   }
 
@@ -112,6 +118,15 @@ export class StreamWay implements RequestWay, CallEvents {
     }
     this.#requests.delete(request.ids[0] as number);
     this.#events.onGathered(request, badResponse(text));
+  }
+
+  #remember(failedId: number): void {
+    this.#failed.add(failedId);
+    if (this.#failed.size <= REMEMBERED_FAILED_MAX) return;
+    for (const oldest of this.#failed) {
+      this.#failed.delete(oldest);
+      return;
+    }
   }
 
   /** What still comes of a request that has failed is no news. */

@@ -272,9 +272,9 @@ export class Http2Connection
     this.#end(call, statusOfReset(errorCode), details);
   }
 
-  onEnd(call: Http2Call, code: number, details: string): void {
-    // It has its answer: the rest of the request is not wanted any more.
-    if (!call.isEndSent) this.#reset(call, 'CANCEL');
+  onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void {
+    // What one end has still to send is wanted by nobody: the rest of the request, or of an answer that is not gRPC's.
+    if (!call.isEndSent || !endsStream) this.#reset(call, 'CANCEL');
     this.#end(call, code, details);
   }
 
@@ -345,7 +345,9 @@ export class Http2Connection
   /** The last number for a call is taken: what is there finishes, and no more is taken. */
   #retire(): void {
     this.#state = 'draining';
-    this.#reason = 'the connection has no number left for another call';
+    this.#reason =
+      'no fault of the server: the LoadGen node has used up the 2^30 numbers that HTTP/2 has for the calls of a ' +
+      'connection; calls spread over more of them (--connections), or go as messages of a stream (--oip-method stream)';
     queueMicrotask(() => this.#events.onClosed(this.#reason));
   }
 

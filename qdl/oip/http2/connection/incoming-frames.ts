@@ -30,8 +30,8 @@ export interface Session {
   /** @param streamId 0: the connection. */
   onWindowUpdate(streamId: number, bytes: number): void;
   onReset(call: Http2Call, errorCode: number): void;
-  /** The server is through with the call. */
-  onEnd(call: Http2Call, code: number, details: string): void;
+  /** The call is over by what the server said. @param endsStream It will send nothing more. */
+  onEnd(call: Http2Call, code: number, details: string, endsStream: boolean): void;
   /** What the server sent cannot be an answer: the call is to be reset. */
   onBrokenCall(call: Http2Call, error: GrpcCallError): void;
 }
@@ -83,7 +83,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     this.#dataCall = undefined;
     if (call === undefined || call.isOver) return;
     // An answer that ends with its contents has no trailers.
-    if (endsStream) this.#session.onEnd(call, NO_STATUS.code, NO_STATUS.details);
+    if (endsStream) this.#session.onEnd(call, NO_STATUS.code, NO_STATUS.details, endsStream);
   }
 
   onFrame(
@@ -124,7 +124,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     try {
       if (!call.onHead(head, endsStream)) return;
       const { code, details } = call.endBy(head);
-      this.#session.onEnd(call, code, details);
+      this.#session.onEnd(call, code, details, endsStream);
     } catch (error) {
       this.#breakCall(call, error);
     }

@@ -87,7 +87,7 @@ export class Http2Call implements GrpcCall, MessageReceiver {
 
   /**
    * A header block came.
-   * @returns True when the call is over by it; {@link finish} is to follow.
+   * @returns True when the call is over by it; {@link close} and {@link tellEnd} are to follow.
    * @throws GrpcCallError when it is not what an answer of gRPC looks like.
    */
   onHead(head: ResponseHead, endsStream: boolean): boolean {

@@ -3,7 +3,7 @@ import type { HeaderField } from '../hpack/static-table.ts';
 
 interface MadeBlock {
   readonly bytes: Buffer;
-  /** State of the table in which the block can be sent as it is; -1 where making it changed the table. */
+  /** State of the table before it was made: it can be sent again as it is, unless making it changed the table. */
   readonly changeCount: number;
 }
 
@@ -37,8 +37,7 @@ export class RequestHeads {
     const before = this.#encoder.changeCount;
     if (made !== undefined && made.changeCount === before) return made.bytes;
     const bytes = this.#encoder.encode(this.#headOf(path));
-    const isRepeatable = this.#encoder.changeCount === before;
-    this.#made.set(path, { bytes, changeCount: isRepeatable ? before : -1 });
+    this.#made.set(path, { bytes, changeCount: before });
     return bytes;
   }
 

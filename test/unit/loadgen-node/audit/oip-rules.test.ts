@@ -4,6 +4,7 @@ import { readAudit, writeAudit } from '../../../../loadgen-node/audit/audit-file
 import { brokenFindings, composeAudit } from '../../../../loadgen-node/audit/compose-audit.ts';
 import { explainAudit } from '../../../../loadgen-node/audit/explain-audit.ts';
 import type { AuditFacts, AuditFinding } from '../../../../loadgen-node/audit/network-audit.ts';
+import type { CallPath } from '../../../../shared/evidence/call-path.ts';
 import { nameCall } from '../../../support/audit-facts.ts';
 import {
   OIP_EVIDENCE,
@@ -37,6 +38,12 @@ function named(fields: Parameters<typeof nameCall>[1]): AuditFacts {
     nodes: call.nodes.map((one) => ({ ...one, ...fields })),
   }));
   return { ...good, nameCalls: calls };
+}
+
+/** A call of a query, with one header in its answer. */
+function queryPath(name: string, value: string): CallPath {
+  const own = { loadgen: null, responseHeaders: [{ name, value }] };
+  return { ...own, sut: null, requestHeaders: null, requestHeadersLeftOut: 0 };
 }
 
 /** With one more header in the answers. */
@@ -224,6 +231,12 @@ describe('what is not provable says why', () => {
       answeredWith('server', 'istio-envoy'),
       'nothing-between',
       /only where it adds headers.*server \(istio-envoy\)/s,
+    ],
+    [
+      'a proxy before the connections of queries alone',
+      withNode({ ...node, queryPaths: [queryPath('server', 'istio-envoy')] }),
+      'nothing-between',
+      /server \(istio-envoy\).*in 1 of 3 calls \(Name, and the first of each connection\)/s,
     ],
     [
       'a server that may compress',

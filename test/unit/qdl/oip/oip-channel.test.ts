@@ -7,6 +7,7 @@ import {
   type GatherOptions,
   ResponseGatherer,
 } from '../../../../qdl/oip/channel/response-gatherer.ts';
+import { REMEMBERED_FAILED_MAX } from '../../../../qdl/oip/channel/stream-way.ts';
 import { NodeLoad } from '../../../../qdl/router/node-load.ts';
 import { OipRequestEncoder } from '../../../../shared/oip/request-encoder.ts';
 import type { OipMethod } from '../../../../shared/oip/request-plan.ts';
@@ -226,6 +227,24 @@ describe('OipChannel', () => {
     stream.answer(Buffer.from([0x12, 99]));
     stream.answer(Buffer.alloc(0));
     expect(reports.lines).toEqual(['inference 1', 'bad-response 2', 'complete -1 0 -']);
+  });
+
+  it('remembers only so many failed requests of which nobody said that they are done', () => {
+    const { reports, send } = scene('stream', { ends: 'marked' });
+    const ids: string[] = [];
+    const parameters = { triton_final_response: { boolParam: true } };
+    for (let i = 0; i <= REMEMBERED_FAILED_MAX; i += 1) {
+      const stream = send(i);
+      const { id } = answerTo(stream);
+      ids.push(id);
+      stream.answer(encodeStreamResponse({ errorMessage: 'no', inferResponse: { id } }));
+    }
+    const stream = send(9_999);
+    reports.lines.length = 0;
+    stream.answer(encodeStreamResponse({ inferResponse: { id: ids[1] as string, parameters } }));
+    expect(reports.lines).toEqual([]);
+    stream.answer(encodeStreamResponse({ inferResponse: { id: ids[0] as string, parameters } }));
+    expect(reports.lines).toEqual(['complete -1 0 -']);
   });
 
   it('ends its stream, and waits no longer for the server than it is told', async () => {

@@ -195,6 +195,14 @@ describe('HpackEncoder', () => {
     }
   });
 
+  it('tells the smallest size too where the table was made smaller and larger again', () => {
+    const encoder = new HpackEncoder();
+    encoder.setPeerTableBytesMax(10);
+    encoder.setPeerTableBytesMax(30);
+    // 001 and 5 bits: 10, then 30.
+    expect([...encoder.encode([])]).toEqual([0x2a, 0x3e]);
+  });
+
   it('makes blocks that a decoder reads, whatever the headers and sizes are', () => {
     const text = fc.string({ unit: 'binary-ascii', maxLength: 200 });
     const field = fc.record({ name: text, value: text });

@@ -82,6 +82,18 @@ describe('answers', () => {
     expect((await call.ended).messages[0]).toHaveLength(60_000);
   });
 
+  it('of a proxy that do not end are reset, and what comes of them still counts for the connection', async () => {
+    await connect({}, { receiveWindowBytes: 100_000 });
+    const call = callUnary(connection, Buffer.of(1));
+    await peer.frame(data);
+    peer.sendHeaders(1, { ':status': '502', 'content-type': 'text/html' });
+    expect((await call.ended).code).toBe(14);
+    expect((await peer.frame(rstStream)).streamId).toBe(1);
+    for (let i = 0; i < 6; i += 1) peer.send(data, 0, 1, Buffer.alloc(10_000));
+    const { streamId, payload } = await peer.frame(windowUpdate, 1);
+    expect([streamId, payload.readUInt32BE()]).toEqual([0, 50_000]);
+  });
+
   const status = (fields: Record<string, string>) => () => peer.sendHeaders(1, fields, true);
   it.each<[string, number, RegExp, () => void]>([
     [

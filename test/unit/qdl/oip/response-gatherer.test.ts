@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { pendingRequest, ResponseGatherer } from '../../../../qdl/oip/channel/response-gatherer.ts';
+import { encodeStreamResponse } from '../../../support/oip/oip-messages.ts';
+import { oipPlan } from '../../../support/oip/oip-qdl.ts';
+
+// Goal: what is kept of a response is not lost with the message. Method: messages that are overwritten at once.
+
+it('keeps a copy of the responses before the last one', () => {
+  const gatherer = new ResponseGatherer(oipPlan('stream'), { ends: 'marked', bytesMax: 100 });
+  const request = pendingRequest([1], 8);
+  const take = (value: number, isFinal: boolean) => {
+    const message = encodeStreamResponse({
+      inferResponse: {
+        id: '1',
+        outputs: [{ name: 'out', datatype: 'FP32', shape: [1, 2] }],
+        rawOutputContents: [Buffer.alloc(8, value)],
+        parameters: { triton_final_response: { boolParam: isFinal } },
+      },
+    });
+    gatherer.decoder.readOfStream(message);
+    const gathered = gatherer.take(request);
+    if (!isFinal) message.fill(0);
+    return gathered;
+  };
+  expect(take(1, false).kind).toBe('more');
+  expect(take(2, true)).toMatchObject({
+    kind: 'complete',
+    payloads: [Buffer.concat([Buffer.alloc(8, 1), Buffer.alloc(8, 2)])],
+  });
+});
