@@ -74,6 +74,7 @@ export class RunJudge {
       ...auditMarks(audit),
       ...pathNotes(audit),
       ...selfCheckMarks(selfCheck),
+      ...lostNodeNotes(plan, qdl),
       ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];
@@ -135,6 +136,19 @@ export function marksOf(plan: RunPlan): string[] {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
   }
   return marks;
+}
+
+/** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
+function lostNodeNotes({ dispatch }: RunPlan, qdl: QueryDispatchLibrary): string[] {
+  if (dispatch.onNodeLoss !== 'continue') return [];
+  const states = qdl.activity();
+  return qdl.nodes.flatMap(({ address, ledger }, i) => {
+    if (states[i]?.isLost !== true) return [];
+    const { sampleCount, completedCount } = ledger;
+    return [
+      `SUT node ${address} was lost in the middle of the run, or shut down; it had answered ${completedCount} of ${sampleCount} samples, and the run went on without it`,
+    ];
+  });
 }
 
 /** Which nodes left samples unanswered: the verdict alone says only how many there were. */

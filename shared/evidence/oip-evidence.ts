@@ -28,6 +28,8 @@ export interface OipNodeEvidence {
   readonly modelName: string;
   readonly modelVersions: readonly string[];
   readonly platform: string;
+  /** Digest of the model's file, where the server tells one. */
+  readonly modelSha256?: string | undefined;
   readonly inputs: readonly OipTensor[];
   readonly outputs: readonly OipTensor[];
   /** Requests that went out, warm-up left out: a request has one sample, or several of one query. */

@@ -65,13 +65,14 @@ async function whyNotReady(
   model: OipModelRef,
   isUnknown: boolean,
 ): Promise<string> {
+  // Asked first: an index lists no other names by which a server knows a model too.
+  const versions = await versionsBeside(client, model);
+  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
   const index = await client.repositoryIndex();
   const entries = index?.filter(({ name }) => name === model.name);
   if (index !== undefined && entries?.length === 0) {
     throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
   }
-  const versions = await versionsBeside(client, model);
-  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
   if (entries === undefined && isUnknown) throw unknownModel(client.address, model, undefined);
   const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
   const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
