@@ -19,6 +19,7 @@ import type { SelfCheck } from '../self-check/self-check.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
+import { lostNodeNotes } from './lost-node-notes.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
 import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import { pathNotes, pathProblems } from './path-notes.ts';
@@ -74,7 +75,7 @@ export class RunJudge {
       ...auditMarks(audit),
       ...pathNotes(audit),
       ...selfCheckMarks(selfCheck),
-      ...lostNodeNotes(plan, qdl),
+      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
       ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];
@@ -136,19 +137,6 @@ export function marksOf(plan: RunPlan): string[] {
     marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
   }
   return marks;
-}
-
-/** Where a lost node ends the run, the fault names it; where it does not, no sample need be lost with it. */
-function lostNodeNotes({ dispatch }: RunPlan, qdl: QueryDispatchLibrary): string[] {
-  if (dispatch.onNodeLoss !== 'continue') return [];
-  const states = qdl.activity();
-  return qdl.nodes.flatMap(({ address, ledger }, i) => {
-    if (states[i]?.isLost !== true) return [];
-    const { sampleCount, completedCount } = ledger;
-    return [
-      `SUT node ${address} was lost in the middle of the run, or shut down; it had answered ${completedCount} of ${sampleCount} samples, and the run went on without it`,
-    ];
-  });
 }
 
 /** Which nodes left samples unanswered: the verdict alone says only how many there were. */
