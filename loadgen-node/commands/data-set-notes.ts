@@ -7,7 +7,7 @@ export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
   const marks = [...(dataSet.marks ?? [])];
   if (isUnlisted(check)) {
     marks.push(
-      'the data set was not compared with a list of checksums, only digested: "longhaul data checksums" writes a list',
+      'the data set was not compared with a list of checksums, only digested: "longhaul data checksums" writes a list of a benchmark\'s files, sha256sum (SHA256SUMS) of any others',
     );
   }
   return marks;

@@ -145,6 +145,14 @@ describe('npy:DIR', () => {
     );
   });
 
+  it('says which input has no files', async () => {
+    const folder = folderWith({ 'x/a.npy': floats([1]) });
+    const inputs = [input([1]), { ...input([1]), name: 'y' }];
+    await expect(openNpy(folder, inputs)).rejects.toThrow(
+      new RegExp(`; there are none in ${join(folder, 'y')}$`),
+    );
+  });
+
   it('joins inputs by the names of their files', async () => {
     const inputs = [input([1]), { ...input([2]), name: 'part/y' }];
     const folder = folderWith({
