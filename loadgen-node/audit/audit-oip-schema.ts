@@ -28,6 +28,7 @@ export const oipNodeEvidence: z.ZodType<OipNodeEvidence> = z.object({
   modelName: z.string(),
   modelVersions: z.array(z.string()),
   platform: z.string(),
+  modelSha256: z.string().optional(),
   inputs: z.array(tensor),
   outputs: z.array(tensor),
   requestCount: count,

@@ -7,7 +7,7 @@ export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
   const marks = [...(dataSet.marks ?? [])];
   if (isUnlisted(check)) {
     marks.push(
-      'the data set was not compared with a list of checksums, only digested: "longhaul data checksums" writes a list',
+      'the data set was not compared with a list of checksums, only digested: "longhaul data checksums" writes a list of a benchmark\'s files, sha256sum (SHA256SUMS) of any others',
     );
   }
   return marks;
@@ -30,7 +30,7 @@ export function dataSetInWords(check: DataSetCheck): string | undefined {
   if (check.fileCount === 0) return undefined;
   const { folder, fileCount, digest, list } = check;
   const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
-  return `${fileCount} files in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
+  return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
 }
 
 function isUnlisted({ fileCount, list }: DataSetCheck): boolean {

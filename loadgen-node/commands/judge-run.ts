@@ -19,6 +19,7 @@ import type { SelfCheck } from '../self-check/self-check.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
+import { lostNodeNotes } from './lost-node-notes.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
 import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import { pathNotes, pathProblems } from './path-notes.ts';
@@ -74,6 +75,7 @@ export class RunJudge {
       ...auditMarks(audit),
       ...pathNotes(audit),
       ...selfCheckMarks(selfCheck),
+      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
       ...unansweredNotes(qdl),
       ledgerNote(audit),
     ];

@@ -49,13 +49,19 @@ export function modelsInWords(nodes: readonly NodeEvidence[]): string[] {
     const text =
       oip === undefined
         ? model && modelText(model)
-        : `${oip.modelName}, of which the server tells no digest`;
+        : `${oip.modelName}, ${digestText(oip.modelSha256)}`;
     if (text === null || text === undefined) continue;
     addresses.set(text, [...(addresses.get(text) ?? []), address]);
   }
   // One model on all nodes, the usual case, needs no addresses.
   if (addresses.size === 1) return [...addresses.keys()];
   return [...addresses].map(([text, at]) => `${text}   (${at.join(', ')})`);
+}
+
+function digestText(sha256: string | undefined): string {
+  return sha256 === undefined
+    ? 'of which the server tells no digest'
+    : `SHA-256 ${sha256} as its server says`;
 }
 
 function modelText(model: NodeModel): string {

@@ -32,7 +32,10 @@ export function oipModelMarks({ run, nodes }: NetworkAudit): string[] {
       return [`${serves}, a stand-in: neither its accuracy nor its speed is that of ${benchmark}`];
     }
     if (!isOfficialBenchmark) return [];
-    const why = 'the Open Inference Protocol tells no digest';
+    const why =
+      server.modelSha256 === undefined
+        ? 'its server tells no digest'
+        : 'its digest is what the server says, and no part of the protocol';
     return [`${serves}, which is not known to be ${benchmark}'s own model: ${why}`];
   });
 }
@@ -50,6 +53,7 @@ export function oipDetails({ oip, nodes }: NetworkAudit): LoggedDetail[] {
       method: oip.plan?.method ?? '',
       model: oipModelText(server, oip),
       platform: server.platform,
+      ...(server.modelSha256 !== undefined && { model_sha256: server.modelSha256 }),
       requests: String(server.requestCount),
       trial_requests: String(server.trialCount),
     };

@@ -83,10 +83,17 @@ export const NO_OIP_VALUES: SettingValues<typeof OIP_OPTIONS> = {
   oipService: undefined,
 };
 
-/** Benchmark of a run that names none: the model's own, where servers of any model can be asked. */
-export function benchmarkWithout(sut: unknown): string | undefined {
+/**
+ * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
+ * were said: that oip:// is missing is told then, not that a benchmark is.
+ */
+export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
+  const sut = rawOf('sut');
   const first: unknown = Array.isArray(sut) ? sut[0] : undefined;
-  return typeof first === 'string' && isOipAddress(first) ? 'custom' : undefined;
+  const isOip = typeof first === 'string' && isOipAddress(first);
+  return isOip || Object.keys(OIP_OPTIONS).some((key) => rawOf(key) !== undefined)
+    ? 'custom'
+    : undefined;
 }
 
 /** Nodes of a run, and the protocol that they speak. */

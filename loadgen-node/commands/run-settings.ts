@@ -115,7 +115,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
       required: true,
     }),
-    fallbackFrom: (rawOf) => benchmarkWithout(rawOf('sut')),
+    fallbackFrom: benchmarkWithout,
   },
   scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
   mode: choice(

@@ -94,7 +94,10 @@ function mismatch(
       ? `no sample of benchmark ${key} fits model ${facts.name} of ${facts.address}`
       : `--encoding ${asked} of benchmark ${key} does not fit model ${facts.name} of ${facts.address}`;
   const sides = `the model takes ${tensorsText(facts.inputs)}; a sample of ${key} is ${has}`;
-  const advice = fitting.map(({ encodingName }) => `--encoding ${encodingName} fits`);
+  const advice = fitting.map(
+    ({ encodingName }) =>
+      `--encoding ${encodingName} fits (in a program: openSamples({ encoding: '${encodingName}', ... }))`,
+  );
   const reasons = [...whyNot(rules, facts), ...advice];
   if (fitting.length === 0) reasons.push('--data random gives samples of the right shape');
   return new MlperfError('ERR_MODEL', `${begin}: ${sides}. ${reasons.join('; ')}`);

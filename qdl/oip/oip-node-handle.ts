@@ -78,7 +78,7 @@ export class OipNodeHandle implements QdlNode {
   }
 
   #evidenceOf(facts: OipModelFacts): OipNodeEvidence {
-    const { server, name, versions, platform, inputs, outputs } = facts;
+    const { server, name, versions, platform, sha256, inputs, outputs } = facts;
     return {
       serverName: server.name,
       serverVersion: server.version,
@@ -86,6 +86,7 @@ export class OipNodeHandle implements QdlNode {
       modelName: name,
       modelVersions: versions,
       platform,
+      ...(sha256 !== undefined && { modelSha256: sha256 }),
       inputs,
       outputs: outputs.length > 0 ? outputs : (this.#oip.answeredOutputs ?? []),
       // A part is one request.

@@ -196,7 +196,9 @@ export function positiveDuration(help: string, options: Options<string> = {}): S
 const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
 const NO_OIP_MESSAGE =
-  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance, name and probe";
+  "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance, name and probe (a SUT node of longhaul takes both: its address without oip:// will do)";
+const OIP_MESSAGE =
+  'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001';
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
 
 /** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
@@ -247,11 +249,12 @@ export function addressList(
   const one = z
     .string(NODE_MESSAGE)
     .trim()
-    .refine((value) => allowsOip || !isOipAddress(value), NO_OIP_MESSAGE)
-    .refine(
-      (value) => isNodeAddress(withoutOipScheme(value).replace(/^dns:\/\/\//, '')),
-      NODE_MESSAGE,
-    );
+    // What is wrong with an address says more than what it is beside the others.
+    .refine((value) => allowsOip || !isOipAddress(value), { error: NO_OIP_MESSAGE, abort: true })
+    .refine((value) => isNodeAddress(withoutOipScheme(value).replace(/^dns:\/\/\//, '')), {
+      error: ({ input }) => wrongAddress(String(input), allowsOip),
+      abort: true,
+    });
   const schema = z
     .array(one, 'must be a list, for example [10.0.0.2:50051, 10.0.0.3:50051]')
     .min(1, 'must name at least one host:port')
@@ -264,6 +267,13 @@ export function addressList(
   const address = allowsOip ? '[oip://]host:port' : 'host:port';
   const placeholder = `${address}[,${allowsOip ? '...' : 'host:port...'}]`;
   return setting({ placeholder, schema, fromFlag, isList: true }, help, options);
+}
+
+/** What an address must be, by what it seems to be meant as. */
+function wrongAddress(value: string, allowsOip: boolean): string {
+  if (!allowsOip) return NODE_MESSAGE;
+  if (/^oip[:/]/i.test(value)) return OIP_MESSAGE;
+  return /^\w+:\/\//.test(value) ? `${NODE_MESSAGE}; ${OIP_MESSAGE}` : NODE_MESSAGE;
 }
 
 function isNodeAddress(value: string): boolean {

@@ -28,6 +28,8 @@ export interface OipNodeEvidence {
   readonly modelName: string;
   readonly modelVersions: readonly string[];
   readonly platform: string;
+  /** Digest of the model's file, where the server tells one. */
+  readonly modelSha256?: string | undefined;
   readonly inputs: readonly OipTensor[];
   /** Of the answer to a request before the run where the metadata have none. */
   readonly outputs: readonly OipTensor[];

@@ -14,6 +14,8 @@ export interface OipModelFacts {
   readonly name: string;
   readonly versions: readonly string[];
   readonly platform: string;
+  /** Digest of the model's file, in hexadecimal digits, where the server tells one: no part of the standard. */
+  readonly sha256?: string;
   readonly inputs: readonly OipTensor[];
   readonly outputs: readonly OipTensor[];
   /** Most samples in a request; 0: no batch axis; undefined: the server does not tell. */

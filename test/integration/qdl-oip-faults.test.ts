@@ -1,5 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { lostNodeNotes } from '../../loadgen-node/commands/lost-node-notes.ts';
 import { createQueryDispatchLibrary } from '../../qdl/index.ts';
 import { queryOf } from '../support/fake-nodes.ts';
 import {
@@ -70,6 +71,9 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
     expect(sink.completed).toHaveLength(3);
     expect(sink.faults).toEqual([]);
     await qdl.stop();
+    expect(lostNodeNotes('continue', qdl)).toEqual([
+      `SUT node ${shim.address} was lost in the middle of the run, or shut down; it had answered 0 of 2 samples, and the run went on without it`,
+    ]);
     shim.stop();
   });
 });

@@ -142,6 +142,12 @@ describe('describing models', () => {
       /does not have version 7 of model "echo"; it has 1$/,
     ],
     [
+      'an unknown version of a model that is listed by another name',
+      [{ repository: [{ name: 'a', version: '1' }] }],
+      { name: 'echo', version: '7' },
+      /does not have version 7 of model "echo"; it has 1$/,
+    ],
+    [
       'servers that serve different models',
       [{}, { model: { ...ECHO_MODEL, outputs: [{ name: 'out', datatype: 'FP16', shape: [3] }] } }],
       { name: 'echo', version: '' },

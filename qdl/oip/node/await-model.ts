@@ -82,13 +82,14 @@ async function whyNotReady(
   model: OipModelRef,
   { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
 ): Promise<string> {
+  // Asked first: an index lists no other names by which a server knows a model too.
+  const versions = await versionsBeside(client, model);
+  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
   const index = await client.repositoryIndex();
   const entries = index?.filter(({ name }) => name === model.name);
   if (index !== undefined && entries?.length === 0) {
     throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
   }
-  const versions = await versionsBeside(client, model);
-  if (versions !== undefined) throw unknownVersion(client.address, model, versions);
   const isOver = performance.now() > graceEnd;
   if (entries === undefined && refusal?.code === status.NOT_FOUND && isOver) {
     throw unknownModel(client.address, model, undefined);

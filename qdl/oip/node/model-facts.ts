@@ -6,6 +6,9 @@ import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
 import { type OipTensor, tensorsText } from '../../../shared/oip/tensors.ts';
 import type { OipControlClient } from './oip-control-client.ts';
 
+/** What SUT nodes of longhaul tell among the properties of a model. */
+const SHA256 = /^[0-9a-f]{64}$/;
+
 /**
  * All that a server tells of a model that it knows.
  * @throws MlperfError `ERR_SUT_REFUSED` for a model that it does not know, or tensors that the protocol has not.
@@ -22,6 +25,7 @@ export async function askModelFacts(
     client.hasStream(),
   ]);
   const { address } = client;
+  const { sha256 = '' } = metadata.properties;
   return {
     address,
     server,
@@ -29,6 +33,7 @@ export async function askModelFacts(
     name: metadata.name || model.name,
     versions: [...metadata.versions],
     platform: metadata.platform,
+    ...(SHA256.test(sha256) && { sha256 }),
     inputs: metadata.inputs.map((tensor) =>
       tensorOf(tensor, `input of model "${model.name}"`, address),
     ),

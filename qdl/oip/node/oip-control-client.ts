@@ -199,7 +199,7 @@ export class OipControlClient implements NamedNode {
       if ((await this.serverLive()) !== undefined) return { name: '', version: '', extensions: [] };
       throw new MlperfError(
         'ERR_SUT_REFUSED',
-        `the server at ${this.address} has no service ${this.#service}: correct the address or its port for gRPC, or ` +
+        `the server at ${this.address} has no service ${this.#service}: correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
           'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
         { cause: error },
       );

@@ -154,6 +154,11 @@ function decideShape(
   if (own !== undefined) return own;
   const isFilled = !input.shape.includes(-1) && elementCount(input.shape) === count;
   if (nested.length <= 1 && isFilled) return input.shape;
+  if (nested.length <= 1 && !input.shape.includes(-1)) {
+    throw new SampleError(
+      `has ${count} elements in a row; a sample of the model, ${wanted}, needs ${elementCount(input.shape)}`,
+    );
+  }
   throw new SampleError(`has the shape ${shapeText(nested)}; a sample of the model has ${wanted}`);
 }
 

@@ -80,7 +80,8 @@ async function findFiles(
   const lists = await Promise.all(
     places.map(({ subfolder }) => arraysIn(join(folder, subfolder), folder)),
   );
-  if (lists.some(({ length }) => length === 0)) throw noFiles(folder, inputs);
+  const empty = places.filter((_, i) => lists[i]?.length === 0);
+  if (empty.length > 0) throw noFiles(folder, inputs, empty);
   const union = [...new Set(lists.flat())].sort();
   for (const [i, list] of lists.entries()) {
     if (list.length === union.length) continue;
@@ -124,11 +125,17 @@ function isArray(name: string): boolean {
   return name.endsWith(ENDING) && !name.startsWith('.');
 }
 
-function noFiles(folder: string, inputs: readonly OipTensor[]): MlperfError {
+function noFiles(
+  folder: string,
+  inputs: readonly OipTensor[],
+  empty: readonly InputFiles[],
+): MlperfError {
   const names = inputs.map(({ name }) => join(folder, name, `*${ENDING}`)).join(', ');
+  const without = empty.map(({ subfolder }) => join(folder, subfolder)).join(', ');
+  const missing = empty.length < inputs.length ? `; there are none in ${without}` : '';
   const direct = inputs.length === 1 ? ` or ${join(folder, `*${ENDING}`)}` : '';
   return new MlperfError(
     'ERR_DATA_SET',
-    `${folder} does not have the files of a sample: for this model they are ${names}${direct}`,
+    `${folder} does not have the files of a sample: for this model they are ${names}${direct}${missing}`,
   );
 }

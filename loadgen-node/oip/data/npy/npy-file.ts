@@ -55,13 +55,15 @@ function arrayOf(bytes: Buffer, fileBytes: number, input: OipTensor, path: strin
   const { descr, shape, dataOffset } = header;
   const wrong = (what: string): MlperfError => new MlperfError('ERR_DATA_SET', `${path}: ${what}`);
   if (descr === 'O' || descr === '|O') {
-    throw wrong(`holds pickled Python objects, which are never read; ${npyRemedy(input.datatype)}`);
+    throw wrong(
+      `holds pickled Python objects, which are never read; ${npyRemedy(input.datatype, undefined)}`,
+    );
   }
   const type = npyType(descr);
   if (type?.datatype !== input.datatype) {
     const what = type === undefined ? 'which the protocol has no datatype for' : type.datatype;
     throw wrong(
-      `has elements of NumPy's type ${descr} (${what}); input ${input.name} is ${input.datatype}: ${npyRemedy(input.datatype)}`,
+      `has elements of NumPy's type ${descr} (${what}); input ${input.name} is ${input.datatype}: ${npyRemedy(input.datatype, type?.datatype)}`,
     );
   }
   const sampleShape = fitShape(shape, input);

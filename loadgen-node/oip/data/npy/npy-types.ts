@@ -60,10 +60,22 @@ export function npyType(descr: string): NpyType | undefined {
   return { datatype: 'BYTES', elementBytes, isBigEndian, text };
 }
 
-/** How an array becomes one that the input takes, in NumPy's words. */
-export function npyRemedy(datatype: OipDataType): string {
+/** Floating point, the wide ones last: from any of them to these no value becomes another one than by rounding. */
+const FLOATS: readonly (OipDataType | undefined)[] = ['FP16', 'FP32', 'FP64'];
+const WIDE_FLOATS: readonly OipDataType[] = ['FP32', 'FP64'];
+
+/**
+ * How an array becomes one that the input takes, in NumPy's words. A cast that could change values (0.5 as a whole number is 0)
+ * is not advised.
+ * @param from What the array has now; undefined: nothing that the protocol knows.
+ */
+export function npyRemedy(datatype: OipDataType, from: OipDataType | undefined): string {
   const name = NUMPY_NAMES[datatype];
-  if (name !== undefined) return `save it as a.astype(np.${name})`;
+  if (name !== undefined) {
+    return FLOATS.includes(from) && WIDE_FLOATS.includes(datatype)
+      ? `save it as a.astype(np.${name})`
+      : `convert it yourself, scaled as the model was trained, and save it as np.${name}`;
+  }
   if (datatype === 'BYTES') return "save it as an array of texts (dtype 'S' or 'U')";
   return 'save it as ml_dtypes.bfloat16';
 }

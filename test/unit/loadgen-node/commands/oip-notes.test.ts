@@ -90,6 +90,16 @@ describe('models', () => {
     );
   });
 
+  it('have the digest that their server tells', () => {
+    const sha256 = 'ab'.repeat(32);
+    const audit = auditOf({ modelSha256: sha256 });
+    expect(modelsInWords(audit.nodes).join()).toContain(
+      `resnet50, SHA-256 ${sha256} as its server says`,
+    );
+    expect(oipModelMarks(official(audit))[0]).toMatch(/own model: its digest is what the server/);
+    expect(oipDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
+  });
+
   it('have no digest, and no mark or record that a SUT node of longhaul has', () => {
     const { nodes } = auditOf({});
     expect(modelsInWords(nodes)).toEqual(['resnet50, of which the server tells no digest']);

@@ -62,6 +62,15 @@ describe('settings of runs over the Open Inference Protocol', () => {
       { sut: 'a:1', benchmark: 'digits', model: 'net' },
       '--model is for servers of the Open Inference Protocol: --sut oip://a:1',
     ],
+    [
+      'another protocol, and no benchmark',
+      { sut: 'a:1', data: 'random' },
+      '--data is for servers of the Open Inference Protocol: --sut oip://a:1',
+    ],
+    ['a scheme without its slashes', { ...OIP, sut: 'oip:a:8001' }, 'must be oip://host:port'],
+    ['a scheme without its colon', { ...OIP, sut: 'oip//a:8001' }, 'must be oip://host:port'],
+    ['no port', { ...OIP, sut: 'oip://a' }, 'must be oip://host:port'],
+    ['another scheme', { ...OIP, sut: 'grpc://a:8001' }, 'for example oip://10.0.0.4:8001'],
     ['two protocols', { ...OIP, sut: 'oip://a:8001,b:8001' }, 'must speak one protocol'],
     [
       'compression',
@@ -84,6 +93,16 @@ describe('settings of runs over the Open Inference Protocol', () => {
     ],
   ])('are refused with words: %s', (_what, flags, message) => {
     expect(() => plan({ targetQps: '10', ...flags } as Record<string, string>)).toThrow(message);
+  });
+
+  it('are refused in one line where one address is wrong', () => {
+    expect(() => plan({ ...OIP, sut: 'oip:a:1,oip://b:1' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/one protocol|benchmark/) }),
+    );
+  });
+
+  it('take the scheme in upper case', () => {
+    expect(plan({ ...OIP, sut: 'OIP://a:8001' }).dispatch.nodes).toEqual(['a:8001']);
   });
 
   it('take what asks for nothing', () => {

@@ -44,7 +44,7 @@ describe('requestLayout of a benchmark', () => {
   it('names the encoding that would fit in place of the one that was asked for', () => {
     const facts = model(['UINT8 [-1, 48, 48, 3]'], ['INT32 [-1, 1]']);
     expect(() => requestLayout(digits, facts, asked, 'jpeg', undefined)).toThrow(
-      /^--encoding jpeg of benchmark digits does not fit.* --encoding raw fits$/,
+      /^--encoding jpeg of benchmark digits does not fit.* --encoding raw fits \(in a program: openSamples.* encoding: 'raw'/,
     );
   });
 

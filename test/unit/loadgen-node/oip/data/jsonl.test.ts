@@ -128,7 +128,7 @@ describe('jsonl:FILE', () => {
     [
       'too few elements',
       '{"ids":[1],"image":[1,2,3]}',
-      /"image": has the shape \[3\]; a sample of the model has \[2, 2\]/,
+      /"image": has 3 elements in a row; a sample of the model, \[2, 2\], needs 4/,
     ],
     [
       'a shape that its data does not fill',

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseNpyHeader } from '../../../../../loadgen-node/oip/data/npy/npy-header.ts';
+import { npyRemedy } from '../../../../../loadgen-node/oip/data/npy/npy-types.ts';
 import { openTensorDataSet } from '../../../../../loadgen-node/oip/data/open-tensor-data-set.ts';
 import type { OipTensor } from '../../../../../shared/oip/tensors.ts';
 import { readGolden } from '../../../../support/golden.ts';
@@ -65,7 +66,7 @@ describe('npy:DIR', () => {
   });
 
   it.each([
-    ['pickled', /pickled Python objects.*astype\(np\.float32\)/],
+    ['pickled', /pickled Python objects.*convert it yourself, .*save it as np\.float32/],
     ['complex', /<c16.*no datatype/],
     ['records', /records of several fields/],
     ['datetime', /<M8\[D\]/],
@@ -144,6 +145,14 @@ describe('npy:DIR', () => {
     );
   });
 
+  it('says which input has no files', async () => {
+    const folder = folderWith({ 'x/a.npy': floats([1]) });
+    const inputs = [input([1]), { ...input([1]), name: 'y' }];
+    await expect(openNpy(folder, inputs)).rejects.toThrow(
+      new RegExp(`; there are none in ${join(folder, 'y')}$`),
+    );
+  });
+
   it('joins inputs by the names of their files', async () => {
     const inputs = [input([1]), { ...input([2]), name: 'part/y' }];
     const folder = folderWith({
@@ -182,4 +191,15 @@ describe('npy:DIR', () => {
     writeFileSync(join(folder, 'a.npy'), floats([1, 2]));
     await expect(dataSet.readPayload(0, 'raw')).rejects.toThrow(/a\.npy: has the shape \[2\]/);
   });
+});
+
+it('a cast is advised only where it keeps the values', () => {
+  expect(npyRemedy('FP32', 'FP64')).toBe('save it as a.astype(np.float32)');
+  for (const [to, from] of [
+    ['UINT8', 'FP64'],
+    ['FP32', 'UINT8'],
+    ['FP16', 'FP32'],
+  ] as const) {
+    expect(npyRemedy(to, from)).toMatch(/^convert it yourself, .* as np\.(uint8|float\d\d)$/);
+  }
 });
