@@ -25,14 +25,6 @@ export class DynamicTable {
     return this.#changeCount;
   }
 
-  get entryCount(): number {
-    return this.#entries.length;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   get bytesMax(): number {
     return this.#bytesMax;
   }

@@ -32,11 +32,6 @@ export class HpackDecoder {
     return this.#table.changeCount;
   }
 
-  /** Bytes that the table holds, as RFC 7541 counts them. */
-  get tableBytes(): number {
-    return this.#table.bytes;
-  }
-
   /**
    * Reads one whole block, which lies in `[begin, end)`.
    * @throws Http2Error COMPRESSION_ERROR when it is damaged, ENHANCE_YOUR_CALM when it is too large.
