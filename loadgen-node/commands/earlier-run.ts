@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -17,6 +17,7 @@ const FILES_OF_ONE_RUN = [RUN_FILES.records, RUN_FILES.runSummary, RUN_FILES.pag
  * @throws MlperfError `ERR_OUTPUT`
  */
 export function replaceEarlierRun(output: string, terminal: Pick<Terminal, 'line'>): void {
+  requireNoFile(output);
   removeEarlierFiles(output);
   if (!existsSync(join(output, RUN_FILES.summary))) return;
   terminal.line(`replacing the logs of an earlier run in ${output}`);
@@ -30,6 +31,18 @@ export function replaceEarlierRun(output: string, terminal: Pick<Terminal, 'line
     throw new MlperfError('ERR_OUTPUT', `cannot rename ${tests}: ${why}`, { cause: error });
   }
   terminal.line(`its compliance tests are in ${aside} now: they say nothing of the new run`);
+}
+
+function requireNoFile(output: string): void {
+  let isFile: boolean;
+  try {
+    isFile = statSync(output, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `--output ${output}: ${why}`, { cause: error });
+  }
+  if (!isFile) return;
+  throw new MlperfError('ERR_OUTPUT', `--output ${output} is a file; a folder is needed`);
 }
 
 function removeEarlierFiles(output: string): void {

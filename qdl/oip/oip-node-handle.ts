@@ -78,7 +78,7 @@ export class OipNodeHandle implements QdlNode {
       modelVersions: versions,
       platform,
       inputs,
-      outputs,
+      outputs: outputs.length > 0 ? outputs : (this.#oip.answeredOutputs ?? []),
       // A part is one request.
       requestCount: this.ledger.partCount,
       trialCount: this.#oip.trialCount ?? 0,

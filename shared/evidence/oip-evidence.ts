@@ -29,6 +29,7 @@ export interface OipNodeEvidence {
   readonly modelVersions: readonly string[];
   readonly platform: string;
   readonly inputs: readonly OipTensor[];
+  /** Of the answer to a request before the run where the metadata have none. */
   readonly outputs: readonly OipTensor[];
   /** Requests that went out, warm-up left out: a request has one sample, or several of one query. */
   readonly requestCount: number;

@@ -49,6 +49,14 @@ describe('replaceEarlierRun', () => {
     expect(terminal.lines).toEqual([]);
     expect(readdirSync(output)).toEqual(['compliance']);
   });
+
+  it('says that --output is a file', () => {
+    const output = join(tempFolder(), 'result');
+    put(output);
+    expect(() => replaceEarlierRun(output, screen())).toThrow(
+      `--output ${output} is a file; a folder is needed`,
+    );
+  });
 });
 
 describe('forgetVerdict', () => {

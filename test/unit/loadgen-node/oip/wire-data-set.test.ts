@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { DataSet } from '../../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
 import { benchmarkTensors, fileTensors } from '../../../../loadgen-node/oip/sample-source.ts';
 import { type WireForm, wireDataSet } from '../../../../loadgen-node/oip/wire-data-set.ts';
 import type { OipTensor } from '../../../../shared/oip/tensors.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
 
 const payload = Uint8Array.of(1, 2, 3, 4, 5, 6);
 const responses: Uint8Array[] = [];
@@ -83,9 +86,17 @@ describe('wireDataSet', () => {
   });
 });
 
+/** A folder of these files, each with the payload. */
+function folderOf(...names: readonly string[]): string {
+  const folder = tempFolder();
+  for (const name of names) writeFileSync(join(folder, name), payload);
+  return folder;
+}
+
 describe('fileTensors', () => {
   it('cuts a file into the inputs', async () => {
-    const cut = fileTensors(dataSet, [tensor('INT16', [2]), tensor('BOOL', [2])]);
+    const inputs = [tensor('INT16', [2]), tensor('BOOL', [2])];
+    const cut = await fileTensors({ ...dataSet, folder: folderOf('six.bin') }, inputs);
     expect((await cut(0, 'raw')).map(({ raw }) => [...raw])).toEqual([
       [1, 2, 3, 4],
       [5, 6],
@@ -93,19 +104,32 @@ describe('fileTensors', () => {
   });
 
   it('takes a file as the one element of a model of texts', async () => {
-    const [input] = await fileTensors(dataSet, [tensor('BYTES', [1])])(0, 'raw');
+    const cut = await fileTensors(dataSet, [tensor('BYTES', [1])]);
+    const [input] = await cut(0, 'raw');
     expect([...(input?.raw ?? [])]).toEqual([6, 0, 0, 0, ...payload]);
   });
 
-  it('names the file that has another length', async () => {
-    await expect(fileTensors(dataSet, [tensor('FP32', [2])])(0, 'raw')).rejects.toThrow(
-      'six.bin in /data has 6 bytes; the inputs of the model (FP32 FP32 [2]) have 8',
+  it('names the first file that has another length before it reads any', async () => {
+    const files = ['a.npy', 'b.npy', 'six.bin'];
+    const folder = folderOf(...files);
+    writeFileSync(join(folder, 'a.npy'), new Uint8Array(8));
+    const open = fileTensors({ ...dataSet, folder, files }, [tensor('FP32', [2])]);
+    await expect(open).rejects.toThrow(
+      `${join(folder, 'b.npy')} has 6 bytes; the inputs of the model (FP32 FP32 [2]) have 8; NumPy's arrays are read by --data npy:FOLDER`,
     );
   });
 
-  it('refuses texts of several inputs, and axes of unknown length', () => {
+  it('names a file that has become shorter since', async () => {
+    const folder = folderOf('six.bin');
+    writeFileSync(join(folder, 'six.bin'), new Uint8Array(8));
+    const cut = await fileTensors({ ...dataSet, folder }, [tensor('FP32', [2])]);
+    await expect(cut(0, 'raw')).rejects.toThrow(`${join(folder, 'six.bin')} has 6 bytes`);
+  });
+
+  it('refuses texts of several inputs, and axes of unknown length', async () => {
     const two = [tensor('BYTES', [1]), tensor('FP32', [2])];
-    expect(() => fileTensors(dataSet, two)).toThrow(/--data jsonl:FILE takes texts/);
-    expect(() => fileTensors(dataSet, [tensor('FP32', [-1])])).toThrow(/--input-shape FP32:N/);
+    await expect(fileTensors(dataSet, two)).rejects.toThrow(/--data jsonl:FILE takes texts/);
+    const free = fileTensors(dataSet, [tensor('FP32', [-1])]);
+    await expect(free).rejects.toThrow(/--input-shape FP32:N/);
   });
 });
