@@ -30,7 +30,8 @@ export function adviceOn(
   const { performance, effectiveSettings: settings } = outcome;
   // Of a run that broke off, what its rates and lengths would have been is not known.
   if (performance !== null && isBrokenEnd(performance.endCause)) return '';
-  const ofArrivals = arrivals === undefined ? undefined : adviceOnArrivals(reason, arrivals);
+  const ofArrivals =
+    arrivals === undefined ? undefined : adviceOnArrivals(reason, performance, arrivals);
   if (ofArrivals !== undefined) return ofArrivals;
   if (performance?.summary.completedSampleCount === 0) {
     return reason.key === null
@@ -43,13 +44,21 @@ export function adviceOn(
 }
 
 /** Where the arrivals decide rate or end, no setting of LoadGen's does. */
-function adviceOnArrivals({ rule }: VerdictReason, arrivals: OtherArrivals): string | undefined {
-  if (rule === 'latency-bound' && ownRateOf(arrivals) !== undefined) {
+function adviceOnArrivals(
+  { rule }: VerdictReason,
+  performance: PerformanceOutcome | null,
+  arrivals: OtherArrivals,
+): string | undefined {
+  const isEndless = ownEndOf(arrivals) === undefined;
+  const isBoundMissed = performance?.summary.validity.performance.isMet === false;
+  const isAboutRate =
+    rule === 'latency-bound' || (rule === 'early-stopping' && isBoundMissed && isEndless);
+  if (isAboutRate && ownRateOf(arrivals) !== undefined) {
     return arrivals.kind === 'step'
       ? 'The bound is held against all steps together; the table of steps tells where it was missed.'
       : 'The load is that of --arrivals.';
   }
-  if (ownEndOf(arrivals) === undefined) return undefined;
+  if (isEndless) return undefined;
   return rule === 'early-stopping' ? 'How many queries there are, --arrivals decides.' : undefined;
 }
 
@@ -81,7 +90,8 @@ function adviceOnEarlyStopping(
   if (settings.scenario !== 'Server') {
     return advisedCount(queryCount, minPassingQueries(1, percentile) + 1);
   }
-  if (!validity.performance.isMet) return '';
+  // The rule of the bound is told the same: its remedy is this one's.
+  if (!validity.performance.isMet) return adviceOnRate({ summary }, settings);
   // The bounds are about tokens then, and slow queries, which the counts below are about, have none.
   if (summary.tokens !== null) {
     return advisedCount(queryCount, queryCount + validity.earlyStopping.missingQueries);
@@ -138,7 +148,10 @@ function adviceOnLength(
   return `The SUT does more ${what} per second than was expected: set --target-qps ${perS}.`;
 }
 
-function adviceOnRate({ summary }: PerformanceOutcome, settings: EffectiveSettings): string {
+function adviceOnRate(
+  { summary }: Pick<PerformanceOutcome, 'summary'>,
+  settings: EffectiveSettings,
+): string {
   if (settings.scenario !== 'Server') return '';
   const { minNs } = summary.sampleLatency;
   if (summary.tokens === null && minNs > settings.targetLatencyNs) {

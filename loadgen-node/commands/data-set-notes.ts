@@ -1,5 +1,6 @@
 import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
+import { CHECKSUM_FILE } from '../data-set/checksum-list.ts';
 import type { LoggedDetail } from '../engine/test-context.ts';
 
 /** What a result says of its data: marks of the data set's own, and that nobody knows whether it changed. */
@@ -7,7 +8,7 @@ export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
   const marks = [...(dataSet.marks ?? [])];
   if (isUnlisted(check)) {
     marks.push(
-      'the data set was not compared with a list of checksums, only digested: "longhaul data checksums" writes a list of a benchmark\'s files, sha256sum (SHA256SUMS) of any others',
+      `the data set was not compared with a list of checksums, only digested: ${listWriter(dataSet)} writes a list`,
     );
   }
   return marks;
@@ -31,6 +32,15 @@ export function dataSetInWords(check: DataSetCheck): string | undefined {
   const { folder, fileCount, digest, list } = check;
   const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
   return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
+}
+
+/** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */
+function listWriter({ files: [first = ''] = [] }: DataSet): string {
+  if (first.endsWith('.npy')) {
+    return `in its folder "find . -name '*.npy' | sort | xargs sha256sum > ${CHECKSUM_FILE}"`;
+  }
+  if (first.endsWith('.jsonl')) return `in its folder "sha256sum ${first} > ${CHECKSUM_FILE}"`;
+  return '"longhaul data checksums"';
 }
 
 function isUnlisted({ fileCount, list }: DataSetCheck): boolean {

@@ -12,7 +12,8 @@ const SHOWN_SHARE = 0.03;
 
 /** What a run knows of where its time went. */
 export interface TimeReport {
-  readonly summary: Pick<RunSummary, 'split' | 'ceiling'> & Partial<Pick<RunSummary, 'nodes'>>;
+  readonly summary: Pick<RunSummary, 'split' | 'ceiling'> &
+    Partial<Pick<RunSummary, 'nodes' | 'protocol'>>;
   readonly outcome: { readonly performance: PerformanceOutcome | null };
 }
 
@@ -21,7 +22,7 @@ export type LabelledText = readonly [label: string, text: string];
 
 /** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
 export function timeLines({
-  summary: { split, ceiling, nodes = [] },
+  summary: { split, ceiling, protocol, nodes = [] },
   outcome: { performance },
 }: TimeReport): LabelledText[] {
   if (performance === null) return [];
@@ -31,6 +32,8 @@ export function timeLines({
       ['Time', `typical       ${shares(split.parts, ({ typicalNs }) => typicalNs)}`],
       ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
     );
+  } else if (protocol === 'oip') {
+    lines.push(['Time', 'in no parts: the protocol tells no times of single queries']);
   }
   lines.push(...serverLines(nodes));
   const { health, isGeneratorBound, generatorBoundReason } = performance;

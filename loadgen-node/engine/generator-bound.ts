@@ -90,6 +90,9 @@ function largeLag(
   );
 }
 
+/** Words of a reason that holds of the SUT too, for those who say whose the limit is. */
+export const SUT_TOO_SLOW = 'the SUT is too slow as well';
+
 /** A late LoadGen does not make a slow SUT fast: who reads the one has to know the other. */
 function alsoSlow(judged: JudgedSet): string {
   const { settings, summary } = judged;
@@ -97,7 +100,7 @@ function alsoSlow(judged: JudgedSet): string {
   const { validity, target } = summarizeFromIssue(judged);
   if (validity.performance.isMet) return '';
   return (
-    ', and the SUT is too slow as well: taken from the issue, latency at the target percentile is ' +
+    `, and ${SUT_TOO_SLOW}: taken from the issue, latency at the target percentile is ` +
     formatNs(target.valueNs)
   );
 }

@@ -1,4 +1,5 @@
 import { formatNs } from '../../shared/config/duration.ts';
+import { SUT_TOO_SLOW } from '../engine/generator-bound.ts';
 import { allowedShare, confirmedLoad } from './full-runs.ts';
 import { isPrecise, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
@@ -153,7 +154,7 @@ function limitText(
       const probe = last.find((it) => it.verdict === verdict);
       const whose =
         limit === 'generator'
-          ? "The limit is LoadGen's, not the SUT's: the SUT may well carry more."
+          ? generatorText(probe)
           : 'The SUT loses samples above this load, before its latency reaches the bound.';
       return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
     }
@@ -168,6 +169,13 @@ function limitText(
       );
     }
   }
+}
+
+/** A SUT that is slow beside a slow LoadGen is not said to carry more. */
+function generatorText(probe: PeakProbe | undefined): string {
+  return probe?.why.includes(SUT_TOO_SLOW) === true
+    ? "The limit is not the SUT's alone: LoadGen is too slow as well, so what the SUT carries is not known."
+    : "The limit is LoadGen's, not the SUT's: the SUT may well carry more.";
 }
 
 /** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */

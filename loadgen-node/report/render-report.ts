@@ -32,7 +32,7 @@ export function renderReport({ summary, records }: ReportInput): string {
   const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
 <section aria-labelledby="charts"><h2 id="charts">Latency and load</h2>
 ${table === null ? missingCharts(summary) : renderCharts(summary, table)}${renderSteps(summary)}</section>
-${renderSplit(summary.split)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
+${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
   return renderPage({
     title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
     body,

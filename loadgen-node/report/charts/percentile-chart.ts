@@ -3,12 +3,15 @@ import { type QuantilePoint, quantilePoints } from '../aggregate/distribution.ts
 import { type Html, html } from '../html.ts';
 import { coordinate } from './number.ts';
 import {
+  areOver,
   drawAxes,
   drawBound,
   drawLegend,
   drawLine,
   PLOT,
   type PlotArea,
+  type TextPlace,
+  textWidth,
   xOf,
   yOf,
 } from './plot.ts';
@@ -51,7 +54,11 @@ export function drawPercentiles(chart: PercentileChart): { drawing: Html; legend
   ];
   const countMax = Math.max(...chart.distributions.map(({ sorted }) => sorted.length), 1);
   const area: PlotArea = { x: tailAxis(countMax, 'percentile'), y: timeAxis(values, chart.title) };
-  const drawing = html`${drawAxes(area)}${lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)))}${chart.boundNs === null ? null : drawBound(area, chart.boundNs, `bound ${formatNs(chart.boundNs)}`)}${marks(area, chart)}`;
+  const { boundNs } = chart;
+  const marks = marksOf(area, chart);
+  const bound =
+    boundNs === null ? null : drawBound(area, boundNs, `bound ${formatNs(boundNs)}`, marks);
+  const drawing = html`${drawAxes(area)}${lines.map((points, i) => drawLine(area, stepped(points), seriesClass(i)))}${bound}${marks.map(drawMark)}`;
   const legend =
     chart.distributions.length < 2
       ? null
@@ -75,25 +82,36 @@ function stepped(points: readonly QuantilePoint[]): readonly QuantilePoint[] {
   return only !== undefined && points.length === 1 ? [only, [0.9, only[1]]] : points;
 }
 
-function marks(area: PlotArea, { distributions, marked }: PercentileChart): Html {
+/** A marked percentile: its dot, and the place of its text. */
+interface Mark extends TextPlace {
+  readonly dotX: number;
+  readonly dotY: number;
+  readonly label: string;
+  readonly isFarRight: boolean;
+}
+
+function marksOf(area: PlotArea, { distributions, marked }: PercentileChart): readonly Mark[] {
   const sorted = distributions[0]?.sorted;
-  if (sorted === undefined || sorted.length === 0) return html``;
-  const shown = marked.filter((share) => sorted.length * (1 - share) >= 1);
-  let before = { right: 0, y: 0 };
-  const dots = shown.map((share) => {
+  if (sorted === undefined || sorted.length === 0) return [];
+  const marks: Mark[] = [];
+  for (const share of marked.filter((one) => sorted.length * (1 - one) >= 1)) {
     const value = sorted[Math.trunc(sorted.length * share)] as number;
-    const x = xOf(area, share);
-    const y = yOf(area, value);
+    const dotX = xOf(area, share);
+    const dotY = yOf(area, value);
     const label = `p${Number((share * 100).toFixed(3))} ${formatNs(value)}`;
     // Below the line, which rises to the right; on the left of the dot where the chart ends.
-    const isFarRight = x > PLOT.width - 110;
-    const width = label.length * 7;
-    const left = isFarRight ? x + 4 - width : x + 5;
-    const isOver = left < before.right && Math.abs(y + 16 - before.y) < 13;
-    const labelY = isOver ? before.y + 14 : y + 16;
-    before = { right: left + width, y: labelY };
-    const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? x + 4 : x + 5)}" y="${coordinate(labelY)}"`;
-    return html`<circle class="fill c1" cx="${coordinate(x)}" cy="${coordinate(y)}" r="3"/><text ${place}>${label}</text>`;
-  });
-  return html`${dots}`;
+    const isFarRight = dotX > PLOT.width - 110;
+    const width = textWidth(label);
+    const left = isFarRight ? dotX + 4 - width : dotX + 5;
+    const place = { left, right: left + width, y: dotY + 16 };
+    const before = marks.at(-1);
+    const y = before !== undefined && areOver(place, before) ? before.y + 14 : place.y;
+    marks.push({ ...place, y, dotX, dotY, label, isFarRight });
+  }
+  return marks;
+}
+
+function drawMark({ dotX, dotY, left, y, label, isFarRight }: Mark): Html {
+  const place = html`class="${isFarRight ? 'end' : 'start'}" x="${coordinate(isFarRight ? dotX + 4 : left)}" y="${coordinate(y)}"`;
+  return html`<circle class="fill c1" cx="${coordinate(dotX)}" cy="${coordinate(dotY)}" r="3"/><text ${place}>${label}</text>`;
 }

@@ -55,10 +55,46 @@ export function drawLine(
   return path === '' ? html`` : html`<path class="${`series ${className}`}" d="${path}"/>`;
 }
 
-/** A bound: a line across the chart with its name. */
-export function drawBound(area: PlotArea, value: number, label: string): Html {
+/** A text in a chart: where it begins, where it ends, and its base line. */
+export interface TextPlace {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
+
+/** Width of a text of a chart; no browser is asked, so it is rather too large. */
+export function textWidth(text: string): number {
+  return text.length * 7;
+}
+
+/** A bound: a line across the chart with its name, where that covers no other text, if there is such a place. */
+export function drawBound(
+  area: PlotArea,
+  value: number,
+  label: string,
+  others: readonly TextPlace[] = [],
+): Html {
   const y = yOf(area, value);
-  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}"/><text class="bound-text" x="${PLOT.left + 6}" y="${coordinate(y - 4)}">${label}</text>`;
+  const width = textWidth(label);
+  const lefts = [
+    PLOT.left + 6,
+    (PLOT.left + PLOT.width - width) / 2,
+    PLOT.width - PLOT.right - width,
+  ];
+  const places = lefts.flatMap((left) =>
+    [y - 4, y + 13].map((baseY) => ({ left, right: left + width, y: baseY })),
+  );
+  const isInside = (place: TextPlace): boolean => place.y < PLOT.height - PLOT.bottom;
+  const free = places.find(
+    (place) => isInside(place) && !others.some((other) => areOver(place, other)),
+  );
+  const at = free ?? (places[0] as TextPlace);
+  return html`<path class="bound" d="M${PLOT.left} ${coordinate(y)}H${PLOT.width - PLOT.right}"/><text class="bound-text" x="${coordinate(at.left)}" y="${coordinate(at.y)}">${label}</text>`;
+}
+
+/** Whether two texts cover each other. */
+export function areOver(one: TextPlace, other: TextPlace): boolean {
+  return one.left < other.right && other.left < one.right && Math.abs(one.y - other.y) < 13;
 }
 
 /** Strips over the chart that say their figures when a pointer rests on them. */

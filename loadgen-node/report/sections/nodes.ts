@@ -36,11 +36,22 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
       node.issuedSamples.toLocaleString('en-US'),
       shareText(node.completedSamples, total),
       node.failedSamples.toLocaleString('en-US'),
+      lostOf(node).toLocaleString('en-US'),
       own === undefined ? '-' : formatNs(own.p50Ns),
       own === undefined ? '-' : formatNs(own.p99Ns),
     ];
   });
-  const columns = ['Node', 'Address', 'Model', 'issued', 'completed', 'failed', 'p50', 'p99'];
+  const columns = [
+    'Node',
+    'Address',
+    'Model',
+    'issued',
+    'completed',
+    'failed',
+    'lost',
+    'p50',
+    'p99',
+  ];
   return html`<section aria-labelledby="nodes"><h2 id="nodes">SUT nodes</h2>
 <div class="charts">${renderFigure({
     title: 'Share of each node',
@@ -58,6 +69,15 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
     rows,
   )}</div></div></section>
 `;
+}
+
+/** Neither completed nor failed: the node was lost with them, or never answered. */
+function lostOf({
+  issuedSamples,
+  completedSamples,
+  failedSamples,
+}: RunSummary['nodes'][number]): number {
+  return issuedSamples - completedSamples - failedSamples;
 }
 
 function shortened(text: string): string {

@@ -1,14 +1,11 @@
 import { formatNs } from '../../../shared/config/duration.ts';
-import {
-  LATENCY_PARTS,
-  type LatencyPart,
-  type LatencySplit,
-  type PartFigures,
-} from '../../analysis/latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart, type PartFigures } from '../../analysis/latency-parts.ts';
+import type { RunSummary } from '../../records/run-summary.ts';
 import { drawStackedBars } from '../charts/bar-chart.ts';
 import { drawLegend, PLOT } from '../charts/plot.ts';
 import { renderFigure, renderTable } from '../figure.ts';
 import { type Html, html } from '../html.ts';
+import { hasServerStatistics, SERVERS_TITLE } from './servers.ts';
 
 /** Who spends the time of a part. */
 const ABOUT: Readonly<Record<LatencyPart, string>> = {
@@ -26,9 +23,10 @@ const ABOUT: Readonly<Record<LatencyPart, string>> = {
 };
 
 /** Where the time went: a typical sample against the slowest. */
-export function renderSplit(split: LatencySplit | null): Html {
+export function renderSplit(summary: RunSummary): Html {
+  const { split } = summary;
   if (split === null) {
-    return html`<section aria-labelledby="split"><h2 id="split">Where the time went</h2><p>The SUT told no times of its own, so latency cannot be split.</p></section>
+    return html`<section aria-labelledby="split"><h2 id="split">Where the time went</h2><p>${withoutSplit(summary)}</p></section>
 `;
   }
   const parts = LATENCY_PARTS.flatMap((name) => split.parts.filter(({ part }) => part === name));
@@ -64,6 +62,16 @@ export function renderSplit(split: LatencySplit | null): Html {
     rows,
   )}</div></div></section>
 `;
+}
+
+/** Why there is no split, and where else to look. */
+function withoutSplit({ protocol, nodes }: RunSummary): Html {
+  if (protocol !== 'oip')
+    return html`The SUT told no times of its own, so latency cannot be split.`;
+  const text =
+    'The Open Inference Protocol tells no times of single queries, so latency cannot be split.';
+  if (!hasServerStatistics(nodes)) return html`${text}`;
+  return html`${text} Means of the servers' own stand under <a href="#servers">${SERVERS_TITLE}</a>.`;
 }
 
 function bar(

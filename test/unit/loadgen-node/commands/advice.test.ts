@@ -123,6 +123,7 @@ describe('advice', () => {
     expect(advice['latency-bound']).toMatch(
       /Most queries .* try a lower --target-qps, for example 10\.$/,
     );
+    expect(advice['early-stopping']).toBe(advice['latency-bound']);
   });
 
   it('says that no rate helps where even the fastest query is above the bound', async () => {

@@ -93,6 +93,14 @@ describe('timeLines', () => {
     expect(timeLines({ summary, outcome: offline })).toEqual([]);
   });
 
+  it('says why there are no parts over the Open Inference Protocol', async () => {
+    const outcome = { performance: await performance({}) };
+    const summary = { split: null, ceiling: null, protocol: 'oip' } as const;
+    expect(timeLines({ summary, outcome })).toEqual([
+      ['Time', 'in no parts: the protocol tells no times of single queries'],
+    ]);
+  });
+
   it('says nothing without a performance phase', () => {
     const summary = { split: null, ceiling: CEILING };
     expect(timeLines({ summary, outcome: { performance: null } })).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { peakText } from '../../../../loadgen-node/commands/print-peak.ts';
+import { SUT_TOO_SLOW } from '../../../../loadgen-node/engine/generator-bound.ts';
 import { findPeak } from '../../../../loadgen-node/peak/find-peak.ts';
 import type {
   FullRunRule,
@@ -218,6 +219,18 @@ describe('findPeak', PATIENCE, () => {
     // No statistics say where the SUT's limit is: nothing may be called sure.
     const [, , interval] = peakText(searchOf(10e6), result).split('\n');
     expect(interval).toMatch(/^Interval {2}none of the SUT's limit: .* LoadGen was too slow$/);
+  });
+
+  it('does not say that a SUT carries more which was too slow beside LoadGen', async () => {
+    const reason = `queries went out late, and ${SUT_TOO_SLOW}: 9 s`;
+    const late = { isGeneratorBound: true, generatorBoundReason: reason };
+    const runProbe: RunProbe = async ({ load, kind }) =>
+      load > 500 && kind !== 'unloaded' ? steady(9e9, { end: { ...END, ...late } }) : steady(1e6);
+    const { limitText } = await findPeak(searchOf(10e6), runProbe);
+    expect(limitText).toMatch(
+      /^The limit is not the SUT's alone: .* what the SUT carries is not known\./,
+    );
+    expect(limitText).not.toContain('may well carry more');
   });
 
   it('does not believe a LoadGen that was too slow once', async () => {

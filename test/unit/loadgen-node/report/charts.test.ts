@@ -6,6 +6,7 @@ import {
 import { latencyTable } from '../../../../loadgen-node/report/aggregate/latency-table.ts';
 import { timelineOf } from '../../../../loadgen-node/report/aggregate/timeline.ts';
 import { formatNumber } from '../../../../loadgen-node/report/charts/number.ts';
+import { drawPercentiles } from '../../../../loadgen-node/report/charts/percentile-chart.ts';
 import { linearAxis, logAxis, tailAxis } from '../../../../loadgen-node/report/charts/scale.ts';
 import { tickTime } from '../../../../loadgen-node/report/charts/time-format.ts';
 import { queueRecords } from '../../../support/queue-records.ts';
@@ -110,3 +111,37 @@ describe('aggregates', () => {
     expect(total((one) => one.lost)).toBe(lost);
   });
 });
+
+describe('percentiles', () => {
+  const sorted = Float64Array.from({ length: 1000 }, (_, i) => 1e9 + i * 2e6);
+  const chart = { title: 'latency', marked: [0.5, 0.9], distributions: [{ name: 'all', sorted }] };
+
+  it.each([0.9e9, 1.1e9, 1.5e9, 1.9e9, 2.8e9])(
+    'the name of a bound of %d ns covers none of them',
+    (boundNs) => {
+      const drawing = drawPercentiles({ ...chart, boundNs }).drawing.text;
+      const [bound, ...others] = [
+        ...textsOf(drawing, 'bound-text'),
+        ...textsOf(drawing, 'start'),
+        ...textsOf(drawing, 'end'),
+      ];
+      expect(others).toHaveLength(2);
+      const isOver = others.some(
+        ({ x, y, text }) =>
+          Math.abs(y - (bound?.y ?? 0)) < 12 &&
+          x < (bound?.x ?? 0) + (bound?.text.length ?? 0) * 6 &&
+          (bound?.x ?? 0) < x + text.length * 6,
+      );
+      expect(isOver).toBe(false);
+    },
+  );
+});
+
+function textsOf(drawing: string, name: string): { x: number; y: number; text: string }[] {
+  const texts = new RegExp(`<text class="${name}" x="([\\d.]+)" y="([\\d.]+)">([^<]*)`, 'g');
+  return [...drawing.matchAll(texts)].map(([, x, y, text = '']) => ({
+    x: Number(x),
+    y: Number(y),
+    text,
+  }));
+}

@@ -54,15 +54,29 @@ describe('renderReport', () => {
     expect(page).not.toContain('<h3>Latency over time</h3>');
   });
 
+  it('counts the samples that a node neither completed nor failed as lost', () => {
+    const summary = reportSummary(null);
+    const [node] = summary.nodes;
+    const counts = { issuedSamples: 9145, completedSamples: 9121, failedSamples: 3 };
+    const nodes = [{ ...(node as (typeof summary.nodes)[number]), ...counts }];
+    const page = renderReport({ summary: { ...summary, nodes }, records: null });
+    const [, table] = page.split('<h2 id="nodes">');
+    expect(table).toMatch(/>failed<.*>lost<.*>9,145<.*>3<\/td><td[^>]*>21<\/td>/s);
+  });
+
   it('shows statistics of servers as theirs, and only where there are any', () => {
     const summary = reportSummary(null);
     const statistics = serverStatistics(oipStatistics());
     const server = { name: HOSTILE, version: '2.60.0', statistics };
     const nodes = summary.nodes.map((node) => ({ ...node, server }));
-    const page = renderReport({ summary: { ...summary, protocol: 'oip', nodes }, records: null });
+    const ofServers: RunSummary = { ...summary, protocol: 'oip', nodes, split: null };
+    const page = renderReport({ summary: ofServers, records: null });
     expect(page).toContain('>What the servers say of themselves</h2>');
     expect(page).toContain('requests of other clients are');
     expect(page).toContain('the Open Inference Protocol leaves none of the other');
+    expect(page).toMatch(
+      /tells no times of single queries.*<a href="#servers">What the servers say/,
+    );
     expect(page).toMatch(/<td[^>]*>6\.6 ms<\/td>/);
     expect(tagsOf(page)).not.toContain('img');
     expect(renderReport({ summary, records: null })).not.toContain('say of themselves');
