@@ -104,14 +104,22 @@ export function unreachableMessage(
   return `no ${who} answers at ${address} (${cause}); ${advice}`;
 }
 
-/** gRPC's words for the end of a connection that was in use, and what they mean. */
+/** Whether the kernel of a process that was killed closes or resets a connection, depends on what it had not read. */
+const ENDED_THERE = 'the connection was lost (closed or reset by the other end)';
+
+/** gRPC's words, and those of our own HTTP/2 client, for the end of a connection that was in use, and what they mean. */
 const LOSSES: readonly Row[] = [
+  ['Connection dropped: the server closed it', ENDED_THERE],
+  [
+    'Connection dropped: no answer',
+    'the connection was lost (no answer to a ping within --keepalive-timeout)',
+  ],
   // gRPC tells no more where the connection ended before the stream did.
   [
     'Connection dropped',
     'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',
   ],
-  ['ECONNRESET', 'the connection was reset'],
+  ['ECONNRESET', ENDED_THERE],
   ['EPIPE', 'the connection was closed'],
   ['ETIMEDOUT', 'nothing came back over the connection'],
 ];
