@@ -35,7 +35,8 @@ export interface OipTrial {
 
 /**
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
- * Where requests may hold several samples it is as full as they get: what a server makes of one tells nothing of several.
+ * Where requests may hold several samples it is as full as they get, once the outputs are
+ * known: what a server makes of one tells nothing of several.
  * @param settings With `oip` and its plan, whose outputs may be none: then an answer has to have some.
  * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
@@ -104,9 +105,11 @@ async function tryNode(
 /** Samples of this size in the fullest request of the run. */
 function fullCount(
   { nodeOutstandingMax }: DispatchSettings,
-  { samplesPerRequest }: OipRequestPlan,
+  { samplesPerRequest, outputs }: OipRequestPlan,
   { length }: Uint8Array,
 ): number {
+  // Where the answer is to tell the outputs, their shapes are asked for of one sample.
+  if (outputs.length === 0) return 1;
   const fitting = Math.floor(REQUEST_BYTES_MAX / Math.max(1, length));
   return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
 }

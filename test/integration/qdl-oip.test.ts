@@ -328,5 +328,9 @@ describe('a request before the run', () => {
     expect(right).toMatchObject({ refusal: null, responseBytes: 8 });
     expect(list[0]?.requests[0]?.inputs[0]?.shape).toEqual([3, 2]);
     expect(wrong?.refusal?.details).toMatch(/shape \[1, 2\] for 3 samples/);
+    const untold = oipSettings(list, oipPlan(method, { samplesPerRequest: 3, outputs: [] }));
+    expect((await tryOipRequest(untold, OIP_PAYLOADS.payloadOf(5)))[0]?.outputs).toMatchObject([
+      { name: 'out', shape: [1, 2] },
+    ]);
   });
 });
