@@ -69,6 +69,17 @@ export function ownRateOf(arrivals: OtherArrivals): number | undefined {
   return (intervals * 1e9) / end.durationNs;
 }
 
+/**
+ * By what LoadGen's rates of a Server run, (N - 1) queries in the time up to the last one, are multiplied to be those of the
+ * arrivals: of bursts, all of the last one fall on that instant, and none of it is in the time before.
+ * @returns 0 where there was one burst: it has no rate.
+ */
+export function rateFactor(arrivals: OtherArrivals | undefined, queryCount: number): number {
+  if (arrivals?.kind !== 'burst' || queryCount < 2) return 1;
+  const before = queryCount - 1;
+  return (before - (before % arrivals.size)) / before;
+}
+
 /** A rate as it is written: `100`, or `10-100` where it changes evenly. */
 export function rateText({ fromQps, toQps }: RateStep): string {
   return fromQps === toQps ? `${fromQps}` : `${fromQps}-${toQps}`;

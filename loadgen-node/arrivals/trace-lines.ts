@@ -74,8 +74,17 @@ function readTime(text: string, unitNs: number): number | string {
   if (match === null) return `${shown(text)} is no time: needed is a number of 0 or more`;
   const [, day, time, fraction = '0', sign, hours = '0', minutes = '0'] = match;
   const zoneMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-  const ns = (Date.parse(`${day}T${time}Z`) - zoneMs) * 1e6 + Number(fraction) * 1e9;
-  return Number.isNaN(ns) ? `${shown(text)} is no date that there is` : ns;
+  const unixMs = Date.parse(`${day}T${time}Z`);
+  if (Number.isNaN(unixMs) || !isWritten(unixMs, `${day}T${time}`)) {
+    return `${shown(text)} is no date that there is`;
+  }
+  return (unixMs - zoneMs) * 1e6 + Number(fraction) * 1e9;
+}
+
+/** False for a date of another month, as Date takes 31 February for 2 March; 24:00:00 is the next day's 00:00:00. */
+function isWritten(unixMs: number, text: string): boolean {
+  const wanted = text.endsWith('T24:00:00') ? unixMs - 1 : unixMs;
+  return new Date(wanted).toISOString().startsWith(text.slice(0, 'YYYY-MM-DD'.length));
 }
 
 /** A file may hold anything. */

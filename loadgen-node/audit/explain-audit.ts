@@ -19,6 +19,10 @@ const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
   path: ' +',
 };
 
+/** What the mark of a finding about the path means. */
+const PATH_NOTE =
+  'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
+
 /** What is said below the rules, by protocol. */
 const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
   longhaul: [
@@ -27,8 +31,7 @@ const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly s
       'without changing its length is found among the digested samples only (--digest 100: all).',
     'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
       'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
-    'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the ' +
-      'SUT. A proxy that takes over addresses, ports and headers of both ends on purpose is not found.',
+    `${PATH_NOTE} A proxy that takes over addresses, ports and headers of both ends on purpose is not found.`,
     'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
       'that is for the submission and its review.',
   ],
@@ -38,6 +41,7 @@ const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly s
       'construction for the source code of this LoadGen node.',
     'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
       'server are not found. Statistics of a server are its own, and other clients are in them.',
+    PATH_NOTE,
     'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
   ],
 };
@@ -86,13 +90,14 @@ function oipNodeText(address: string, server: OipNodeEvidence): string {
   return `${software || 'name not told'} at ${address}, model ${modelName}${versions}${kind}`;
 }
 
-function explainFinding({ verdict, kind, rule, source, why, evidence }: AuditFinding): string[] {
+function explainFinding(finding: AuditFinding): string[] {
+  const { id, verdict, kind, rule, source, why, evidence } = finding;
   const label = `${LABELS[verdict]}${KIND_MARKS[kind]}`;
   return [
     ...wrap(rule, LABEL_WIDTH, label),
     ...wrap(why, LABEL_WIDTH),
     ...evidence.flatMap((line) => wrap(line, LABEL_WIDTH + 2, `${' '.repeat(LABEL_WIDTH)}- `)),
-    ...wrap(`(${source})`, LABEL_WIDTH),
+    ...wrap(`(${id}; ${source})`, LABEL_WIDTH),
     '',
   ];
 }

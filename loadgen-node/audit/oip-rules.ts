@@ -232,8 +232,7 @@ function judgePath({ nameCalls }: AuditFacts, judged: Judged): Judged {
   const isAsked = nameCalls.some((call) => call.nodes.some(({ path }) => path !== null));
   if (judged.verdict === 'broken' || !isAsked) return judged;
   return notProvable(
-    'Of a connection only this end is known, for the protocol does not tell how the server sees it: a proxy or a load ' +
-      'balancer before it is found only where it adds headers.',
+    'This protocol does not tell whether a proxy or a load balancer stands before a server: one is found only where it adds headers.',
     judged.evidence,
   );
 }

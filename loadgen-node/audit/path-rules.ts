@@ -110,7 +110,7 @@ function linesOf(node: NodeEvidence, signs: readonly GroupedSign[], facts: Audit
     );
   }
   const [first] = paths;
-  if (first?.loadgen == null) return [];
+  if (first?.loadgen == null || facts.oip !== null) return [];
   const { localAddress, remoteAddress, remotePort } = first.loadgen;
   const ends = `from ${localAddress} to ${remoteAddress} port ${remotePort}`;
   return [`${node.address}: ${ends}, the same at both ends in ${all}`];

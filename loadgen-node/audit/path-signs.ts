@@ -51,7 +51,8 @@ export function pathSigns(path: CallPath, isStandard = false): PathSign[] {
     ...(isStandard ? ofResponse.map(asOfServer) : ofResponse),
     ...requestSigns(path),
     ...responseSigns(path, isStandard ? ANSWERED_BY_OTHERS : ANSWERED),
-    ...addressSigns(path),
+    // That such a server does not tell its end of a connection, is of the protocol and no sign.
+    ...(isStandard ? [] : addressSigns(path)),
   ];
 }
 

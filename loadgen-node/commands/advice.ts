@@ -32,6 +32,11 @@ export function adviceOn(
   if (performance !== null && isBrokenEnd(performance.endCause)) return '';
   const ofArrivals = arrivals === undefined ? undefined : adviceOnArrivals(reason, arrivals);
   if (ofArrivals !== undefined) return ofArrivals;
+  if (performance?.summary.completedSampleCount === 0) {
+    return reason.key === null
+      ? ''
+      : 'No sample was answered well, and no setting changes that: look at why they failed.';
+  }
   const known = performance === null ? '' : specificAdvice(reason, performance, settings);
   if (known !== '' || reason.key === null) return known;
   return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;

@@ -207,7 +207,7 @@ function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<
         accuracy: accuracyFolder(asked),
         responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
         accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
-        scorer: responseScorer(benchmark, asked.run, terminal),
+        scorer: responseScorer(benchmark, asked.run, terminal, testRun),
       });
     case 'TEST04':
       return verifyTest04(runs);

@@ -13,6 +13,7 @@ import type { SampleRecords } from '../records/sample-records.ts';
 import { stepFigures } from '../records/step-figures.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { judgeThresholds } from '../thresholds/judge-thresholds.ts';
+import { adviceOn } from './advice.ts';
 import type { RunReport } from './perform-run.ts';
 import type { RunPlan } from './run-plan.ts';
 import { summaryNodes } from './summary-nodes.ts';
@@ -39,7 +40,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     protocol: audit.run.protocol,
     startedAt: parts.startedAt,
     ...whatOf(report),
-    ...verdictsOf(report.outcome),
+    ...verdictsOf(report),
     ...figuresOfRun(report, parts.kept.records),
     loadTest: loadTestOf(report, parts.kept.records),
     ...generatorOf(report.outcome),
@@ -73,13 +74,19 @@ function whatOf({
 }
 
 function verdictsOf({
-  isInterrupted,
-  verdicts,
-}: TestOutcome): Pick<RunSummary, 'result' | 'verdict' | 'loadgenVerdict'> {
-  const judged = verdicts.longhaul.isValid ? 'VALID' : 'INVALID';
+  outcome,
+  plan,
+}: SummaryParts['report']): Pick<RunSummary, 'result' | 'verdict' | 'loadgenVerdict'> {
+  const { isInterrupted, verdicts } = outcome;
+  const { isValid, reasons } = verdicts.longhaul;
+  const judged = isValid ? 'VALID' : 'INVALID';
+  const advised = reasons.map((reason) => ({
+    ...reason,
+    advice: adviceOn(reason, outcome, plan.arrivals),
+  }));
   return {
     result: isInterrupted ? 'INTERRUPTED' : judged,
-    verdict: verdicts.longhaul,
+    verdict: { isValid, reasons: advised },
     loadgenVerdict: verdicts.loadgen,
   };
 }

@@ -7,9 +7,10 @@ type NodeModel = NonNullable<NodeDescription['model']>;
 
 /** What a result says of a benchmark that is none of MLPerf's. */
 export function exampleMarks({ isOfficial, key }: BenchmarkRules): string[] {
-  return isOfficial
-    ? []
-    : [`benchmark ${key} is an example of this project, not an MLPerf benchmark`];
+  if (isOfficial) return [];
+  const whose =
+    key === 'custom' ? "a model and data of the user's own" : 'an example of this project';
+  return [`benchmark ${key} is ${whose}, not an MLPerf benchmark`];
 }
 
 /** What a result says of models that are not the benchmark's own. */

@@ -14,7 +14,7 @@ import { isOipAddress, withoutOipScheme } from '../../shared/oip/oip-address.ts'
 import { OIP_METHODS, OIP_SERVICE_NAME, type OipMethod } from '../../shared/oip/request-plan.ts';
 import { DATA_SOURCE_FORM, parseDataSource } from '../oip/data/data-source.ts';
 import type { OipAsked } from '../oip/oip-asked.ts';
-import { parseInputShapes } from '../oip/resolve-inputs.ts';
+import { parseInputShapes } from '../oip/parse-input-shapes.ts';
 
 const METHODS = ['auto', ...OIP_METHODS] as const;
 const CONTENTS = ['auto', 'raw', 'typed'] as const;
@@ -47,8 +47,8 @@ export const OIP_OPTIONS: typeof OIP_SERVICE_OPTION & {
   ),
   inputShape: optional(
     textList(
-      'name:3x224x224[,...]',
-      'oip://: lengths of the axes of one sample, of inputs whose axes the model leaves free',
+      'name[:datatype]:3x224x224[,...]',
+      'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
     ),
   ),
   oipMethod: optional(
@@ -148,7 +148,7 @@ export function oipAsked(values: OipValues, context: OipContext): OipAsked | und
     method: values.oipMethod ?? 'auto',
     contents: values.oipContents ?? 'auto',
     samplesPerRequest: values.oipBatch ?? 1,
-    inputShapes: parseInputShapes(values.inputShape ?? []),
+    ...parseInputShapes(values.inputShape ?? []),
     data: values.data === undefined ? undefined : parseDataSource(values.data),
     dataSeed,
     dataCount,

@@ -9,11 +9,14 @@ import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { OipTensor } from '../../shared/oip/tensors.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
+import { answeredOutputs } from '../oip/answered-outputs.ts';
 import { openTensorDataSet } from '../oip/data/open-tensor-data-set.ts';
 import type { NamedTensor } from '../oip/data/tensor-data-set.ts';
+import { withDeclaredInputs } from '../oip/declared-inputs.ts';
 import { findRequest, type RequestWay, requestWays } from '../oip/find-request.ts';
 import type { OipAsked } from '../oip/oip-asked.ts';
 import { scoreReadable } from '../oip/readable-responses.ts';
@@ -22,6 +25,7 @@ import {
   type RequestLayout,
   requestLayout,
   requestPlan,
+  withOutputs,
 } from '../oip/request-layout.ts';
 import { benchmarkTensors, fileTensors } from '../oip/sample-source.ts';
 import { tensorsText } from '../oip/tensor-text.ts';
@@ -57,6 +61,19 @@ interface OpenedSamples {
 }
 
 /**
+ * Told before a server is asked, as waiting for one may take long.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where nothing says what the samples are
+ */
+export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
+  if (oip === undefined || oip.data !== undefined) return;
+  if (rules.sampleTensors !== undefined || dataFolder !== undefined) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
+  );
+}
+
+/**
  * Asks the servers what their model is, joins it with the samples of the run, and sends one request to try it: what does not
  * fit is told before minutes go into the data set, wherever a request can be made without it.
  * @throws MlperfError `ERR_MODEL`, `ERR_SUT_REFUSED` with the servers' words, and what opening the data set throws
@@ -69,7 +86,7 @@ export async function prepareOip(
   const { terminal, orAbort } = doors;
   const onWait = (address: string, what: string): void =>
     terminal.status(`waiting for server ${address}`, what);
-  const facts = await orAbort(describeOipModels(plan.dispatch, onWait));
+  const facts = declared(plan, asked, await orAbort(describeOipModels(plan.dispatch, onWait)));
   terminal.clear();
   const layout = layoutOf(plan, asked, facts);
   const encoded = withEncoding(plan, layout);
@@ -81,14 +98,14 @@ export async function prepareOip(
   const samples = await orAbort(openSamples(encoded, asked, layout, doors.onProgress));
   const found =
     early ?? (await tryRequest(trial, await orAbort(firstOf(encoded, layout, samples))));
-  checkResponse(layout, facts, found.trials);
+  checkResponse(found, facts);
   return {
     plan: withRequest(encoded, found),
     dataSet: wireDataSet(samples.dataSet, {
       plan: found.request,
       contents: found.contents,
       sampleTensors: samples.sampleTensors,
-      responseClass: layout.responseClass,
+      responseClass: found.layout.responseClass,
       responseTensor: plan.rules.responseTensor,
     }),
   };
@@ -112,7 +129,7 @@ export async function prepareGivenPayloads(
   asked: OipAsked,
   orAbort: PrepareDoors['orAbort'],
 ): Promise<GivenPayloads> {
-  const facts = await orAbort(describeOipModels(plan.dispatch));
+  const facts = declared(plan, asked, await orAbort(describeOipModels(plan.dispatch)));
   const layout = layoutOf(plan, asked, facts);
   const sizes = layout.inputs.map(({ sampleBytes }) => sampleBytes);
   const free = layout.inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
@@ -125,16 +142,25 @@ export async function prepareGivenPayloads(
   }
   const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, orAbort };
   const found = await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) });
-  checkResponse(layout, facts, found.trials);
+  checkResponse(found, facts);
   const { responseTensor } = plan.rules;
   return {
     plan: withRequest(plan, found),
     payloadBytes: sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
     readable: (dataSet) => {
-      const scoreAccuracy = scoreReadable(dataSet, layout.responseClass, responseTensor);
+      const scoreAccuracy = scoreReadable(dataSet, found.layout.responseClass, responseTensor);
       return { ...dataSetParts(dataSet), scoreAccuracy };
     },
   };
+}
+
+/** The models with the inputs that are declared. */
+function declared(
+  { rules }: RunPlan,
+  asked: OipAsked,
+  facts: readonly OipModelFacts[],
+): readonly OipModelFacts[] {
+  return facts.map((one) => withDeclaredInputs(one, asked, rules.sampleTensors));
 }
 
 function canTryZeros({ data }: OipAsked, { inputs }: RequestLayout): boolean {
@@ -181,12 +207,6 @@ async function openSamples(
     const { isUniform } = dataSet;
     return { dataSet, isUniform, sampleTensors: (index) => dataSet.sampleTensors(index) };
   }
-  if (rules.sampleTensors === undefined && dataFolder === undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
-      'samples are needed: --data random, zeros, npy:DIR or jsonl:FILE; --data-dir FOLDER of raw contents; or a --benchmark',
-    );
-  }
   const { openDataSet } = await loadgenBenchmark(rules.key);
   const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
   const dataSet = await openDataSet(options);
@@ -232,6 +252,10 @@ async function firstOf(
 
 /** The requests of the run, as all servers took one. */
 interface FoundPlan {
+  /** With the outputs. */
+  readonly layout: RequestLayout;
+  /** Set where the metadata have no outputs. */
+  readonly answeredOutputs: readonly OipTensor[] | undefined;
   readonly request: OipRequestPlan;
   readonly contents: OipContents;
   readonly trials: readonly OipTrial[];
@@ -247,31 +271,44 @@ async function tryRequest(
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
   const { samplesPerRequest } = asked;
   const ways = requestWays({ asked, facts, needsTokens: dispatch.tokenLatencies });
-  const planOf = ({ method, contents }: RequestWay): OipRequestPlan =>
-    requestPlan(layout, {
+  const planOf = (of: RequestLayout, { method, contents }: RequestWay): OipRequestPlan =>
+    requestPlan(of, {
       ...{ method, contents, samplesPerRequest, isUniform },
       model: oip.model,
     });
+  const tryWays = (of: RequestLayout, tried: readonly RequestWay[]) =>
+    orAbort(
+      findRequest<OipTrial>(tried, (way) => {
+        const request = planOf(of, way);
+        const payload = wirePayload(0, sample, { plan: request, contents: way.contents });
+        return tryOipRequest({ ...dispatch, oip: { ...oip, plan: request } }, payload);
+      }),
+    );
   // Several samples share a request in raw contents only: the typed fallback is none then.
   const possible = ways.filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
   );
-  const found = await orAbort(
-    findRequest(possible, (way) => {
-      const request = planOf(way);
-      const payload = wirePayload(0, sample, { plan: request, contents: way.contents });
-      return tryOipRequest({ ...dispatch, oip: { ...oip, plan: request } }, payload);
-    }),
-  );
-  return { ...found, request: planOf(found) };
+  const found = await tryWays(layout, possible);
+  if (layout.outputs.length > 0) {
+    return { ...found, layout, request: planOf(layout, found), answeredOutputs: undefined };
+  }
+  const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
+  const whole = withOutputs(layout, plan.rules, answered);
+  // Now that it is known what is read: contents that do not fit their shapes, too, are told before the run.
+  const again = await tryWays(whole, [found]);
+  return {
+    ...{ layout: whole, request: planOf(whole, found), answeredOutputs: answered },
+    ...{ contents: found.contents, notes: found.notes, trials: again.trials },
+    trialCount: found.trialCount + again.trialCount,
+  };
 }
 
 /** @throws MlperfError `ERR_MODEL` where a response cannot be what the benchmark asks for */
 function checkResponse(
-  { responseClass }: RequestLayout,
+  { layout, trials }: Pick<FoundPlan, 'layout' | 'trials'>,
   facts: readonly OipModelFacts[],
-  trials: readonly OipTrial[],
 ): void {
+  const { responseClass } = layout;
   if (responseClass === undefined || responseClass.form === 'scores') return;
   const { output } = responseClass;
   const needed = OIP_ELEMENT_BYTES[output.datatype];
@@ -289,13 +326,21 @@ function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // As in tryRequest.
   const notes = [
     requestNote(found),
+    ...(found.answeredOutputs === undefined
+      ? []
+      : [
+          `no metadata tell the outputs: they are those of an answer before the run (${tensorsText(found.answeredOutputs)})`,
+        ]),
     ...found.notes.map((note) => `before the run a request was refused: ${note}`),
   ];
   return {
     ...plan,
     dispatch: {
       ...dispatch,
-      oip: { ...oip, plan: found.request, trialCount: found.trialCount, notes },
+      oip: {
+        ...{ ...oip, plan: found.request, trialCount: found.trialCount, notes },
+        ...(found.answeredOutputs !== undefined && { answeredOutputs: found.answeredOutputs }),
+      },
     },
   };
 }

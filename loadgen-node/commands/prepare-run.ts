@@ -7,7 +7,7 @@ import type { RecordedSet } from '../engine/issued-set.ts';
 import { SampleDigests } from '../qsl/sample-digests.ts';
 import { SampleStore } from '../qsl/sample-store.ts';
 import type { Interruption } from './interruption.ts';
-import { prepareOip } from './prepare-oip.ts';
+import { prepareOip, requireSamples } from './prepare-oip.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** A run whose data is there; its nodes have told their names. */
@@ -30,6 +30,7 @@ export async function prepareRun(
   terminal: Terminal,
   interruption: Interruption,
 ): Promise<PreparedRun> {
+  requireSamples(named);
   const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);

@@ -1,6 +1,7 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
+import { rateFactor } from '../arrivals/arrivals.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
 import { stepTable, stepVerdict } from '../report/step-text.ts';
@@ -113,14 +114,15 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   const { settings } = report.plan;
   const { summary, dispatchLag, transportWait } = performance;
   const { rates } = summary;
+  const factor = rateFactor(report.plan.arrivals, summary.queryCount);
   const lines: string[] = [];
   switch (summary.scenario) {
     case 'Server':
       lines.push(
         row(
           'Load',
-          `Server, ${loadAskedFor(report)}: ${rate(rates.scheduled)} samples/s scheduled, ` +
-            `${rate(rates.completed)} completed, ${summary.queryCount} queries`,
+          `Server, ${loadAskedFor(report)}: ${rate(rates.scheduled * factor)} samples/s scheduled, ` +
+            `${rate(rates.completed * factor)} completed, ${summary.queryCount} queries`,
         ),
       );
       if (summary.tokens !== null) break;

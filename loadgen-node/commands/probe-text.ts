@@ -40,9 +40,7 @@ export function nextText(
   const runs = models.flatMap(({ run }) => (run === undefined ? [] : [run]));
   const [only] = runs;
   if (only === undefined) return noRunText(probe, models);
-  const fill = runs.some(({ hasPlaceholders }) => hasPlaceholders)
-    ? ', with a number in place of each N'
-    : '';
+  const fill = fillText(models);
   const what = models.length === 1 ? 'A run with random data' : 'Runs with random data';
   const commands = runs.map(({ command }) => `  ${command}\n`).join('');
   const intro = `\n${what}${fill}:\n\n${commands}`;
@@ -53,9 +51,20 @@ export function nextText(
   return `${intro}\nThe same as a file for "longhaul run --config FILE" ("--output FILE" writes it):\n\n${only.config}`;
 }
 
+/** What has to stand in the place of placeholders. */
+function fillText(models: readonly ListedModel[]): string {
+  const listed = models.filter(({ run }) => run?.hasPlaceholders === true);
+  const isUntold = ({ probed }: ListedModel): boolean => probed.inputs.length === 0;
+  const untold = listed.some(isUntold)
+    ? ', with what the model takes in place of NAME:DATATYPE:LENGTHS (as image:FP32:-1x3x224x224, where -1 first counts samples)'
+    : '';
+  const free = listed.some((one) => !isUntold(one)) ? ', with a number in place of each N' : '';
+  return `${untold}${free}`;
+}
+
 function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): string {
   if (models.length > 0) {
-    return '\nNo run can be proposed: the server tells no inputs of the model, or its names have control characters.\n';
+    return '\nNo run can be proposed: names of the model have control characters.\n';
   }
   if (repository === undefined) {
     return '\nThe server does not tell which models it has: name one by --model NAME.\n';
@@ -97,7 +106,9 @@ function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
     [facts.name, ...state, ...versions, facts.platform].filter((text) => text !== '').join('  '),
     row('batch', batchText(probed)),
     row('responses', responsesText(probed)),
+    ...(inputs.length === 0 ? [row('input', 'not told: ModelMetadata has none')] : []),
     ...inputs.map((tensor, i) => tensorRow('input', tensor, facts.inputs[i]?.shape)),
+    ...(outputs.length === 0 ? [row('output', 'not told: a run takes those of an answer')] : []),
     ...outputs.map((tensor, i) => tensorRow('output', tensor, facts.outputs[i]?.shape)),
     row('bandwidth', bandwidthText(probed)),
   ];
@@ -106,6 +117,7 @@ function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
 function batchText({ facts, hasBatchAxis }: ProbedModel): string {
   const { batchSizeMax } = facts;
   if (batchSizeMax === 0) return 'no axis counts samples';
+  if (facts.inputs.length === 0) return 'not told';
   if (!hasBatchAxis) return 'one sample in a request: the first axis is not free';
   if (batchSizeMax !== undefined) return `${counted(batchSizeMax, 'sample')} in a request at most`;
   return 'the server tells no limit; the first axis is free, and taken to count samples';
@@ -137,6 +149,7 @@ function tensorRow(
 
 function bandwidthText(probed: ProbedModel): string {
   const { inputBytes, outputBytes } = probed;
+  if (probed.inputs.length === 0) return 'unknown: no inputs are told';
   if (inputBytes === null) {
     const free = freeInputs(probed).map(({ name }) => name);
     return `unknown: axes of ${free.join(', ')} are free`;

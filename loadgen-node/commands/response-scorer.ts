@@ -7,20 +7,26 @@ import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import type { ResponseScorer } from '../compliance/accuracy-fallback.ts';
 import { exampleMarks } from './model-notes.ts';
 import type { RunValues } from './run-settings.ts';
+import { readsRunOf } from './scored-run.ts';
 
-/** Scores responses with the data set of a benchmark, which is opened when the first score is wanted. */
+/**
+ * Scores responses with the data set of a benchmark, which is opened when the first score is wanted.
+ * @param folder Of the test's run: its audit tells how responses of a model of the Open Inference Protocol are read.
+ */
 export function responseScorer(
   benchmark: string,
   values: Partial<RunValues>,
   terminal: Terminal,
+  folder: string,
 ): ResponseScorer {
+  const rules = benchmarkRules(benchmark);
   let opened: DataSet | undefined;
   return {
     score: async (entries) => {
-      opened ??= await openDataSet(benchmark, values, terminal);
+      opened ??= readsRunOf(folder, rules, await openDataSet(benchmark, values, terminal));
       return opened.scoreAccuracy(entries);
     },
-    marks: () => [...exampleMarks(benchmarkRules(benchmark)), ...(opened?.marks ?? [])],
+    marks: () => [...exampleMarks(rules), ...(opened?.marks ?? [])],
   };
 }
 

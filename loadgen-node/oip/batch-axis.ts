@@ -33,6 +33,24 @@ export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void
   throw invalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
 }
 
+/**
+ * Checks that requests may hold several samples where a sample takes up all axes of the model: a free first axis is then the
+ * sample's own, and nothing of the request tells how many there are.
+ * @param isThere Whether an axis before the sample's own counts samples.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireBatchAxis(
+  { name, inputs }: BatchFacts,
+  isThere: boolean,
+  samplesPerRequest: number,
+): void {
+  if (samplesPerRequest === 1 || isThere) return;
+  throw invalid(
+    `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, as no axis of its inputs ` +
+      `(${tensorsText(inputs)}) is left to count samples`,
+  );
+}
+
 function isFreeFirst({ shape }: OipTensor): boolean {
   return shape[0] === -1;
 }

@@ -1,15 +1,14 @@
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipMethod } from '../../shared/oip/request-plan.ts';
 import type { DataSource } from './data/data-source.ts';
-import type { InputShapes } from './resolve-inputs.ts';
+import type { InputsAsked } from './parse-input-shapes.ts';
 
 /** What was asked of a run over the Open Inference Protocol, before any server was. */
-export interface OipAsked {
+export interface OipAsked extends InputsAsked {
   readonly method: OipMethod | 'auto';
   readonly contents: OipContents | 'auto';
   /** Samples of one query in one request. */
   readonly samplesPerRequest: number;
-  readonly inputShapes: InputShapes;
   /** Undefined: the samples are the benchmark's. */
   readonly data: DataSource | undefined;
   readonly dataSeed: number | undefined;

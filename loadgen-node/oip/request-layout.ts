@@ -4,7 +4,7 @@ import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
 import type { OipMethod, OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import type { OipTensor } from '../../shared/oip/tensors.ts';
-import { hasBatchAxis, requireBatch } from './batch-axis.ts';
+import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
 import type { NamedTensor } from './data/tensor-data-set.ts';
 import { fitEncoding } from './fit-encoding.ts';
 import type { OipAsked } from './oip-asked.ts';
@@ -24,6 +24,7 @@ export interface RequestLayout {
   /** Axes may be free where samples bring their own lengths. */
   readonly inputs: readonly SampleInput[];
   readonly hasBatchAxis: boolean;
+  /** Empty: the server does not tell them before it answers. */
   readonly outputs: readonly OipTensor[];
   /** Encoding of the benchmark's samples; undefined where they are no benchmark's. */
   readonly encodingName: string | undefined;
@@ -47,7 +48,27 @@ export function requestLayout(
   payloadBytes: number | undefined,
 ): RequestLayout {
   requireBatch(facts, asked.samplesPerRequest);
-  if (rules.sampleTensors === undefined) return modelLayout(facts, asked);
+  const layout =
+    rules.sampleTensors === undefined
+      ? modelLayout(facts, asked)
+      : benchmarkLayout(rules, facts, asked, { encodingName, payloadBytes });
+  requireBatchAxis(facts, layout.hasBatchAxis, asked.samplesPerRequest);
+  return layout;
+}
+
+/** What the run says of a benchmark's payloads. */
+interface PayloadsAsked {
+  readonly encodingName: string | undefined;
+  readonly payloadBytes: number | undefined;
+}
+
+/** The model and the samples of a benchmark, as far as they fit. */
+function benchmarkLayout(
+  rules: LayoutRules,
+  facts: OipModelFacts,
+  asked: Pick<OipAsked, 'inputShapes'>,
+  { encodingName, payloadBytes }: PayloadsAsked,
+): RequestLayout {
   if (asked.inputShapes.size > 0) {
     throw new MlperfError(
       'ERR_CONFIG_INVALID',
@@ -55,18 +76,33 @@ export function requestLayout(
     );
   }
   const fitted = fitEncoding(rules, facts, encodingName);
-  const { responseTensor } = rules;
-  const asksForClass = responseTensor !== undefined && !responseTensor.shape.includes(-1);
-  const found = asksForClass
-    ? responseClass(rules, responseTensor, facts.outputs, fitted.hasBatchAxis)
-    : undefined;
-  return {
+  const layout = {
     inputs: [withBytes(withLength(fitted.input, payloadBytes))],
     hasBatchAxis: fitted.hasBatchAxis,
-    outputs: found === undefined ? facts.outputs : [found.output],
+    outputs: [],
     encodingName: fitted.encodingName,
-    responseClass: found,
+    responseClass: undefined,
   };
+  return facts.outputs.length === 0 ? layout : withOutputs(layout, rules, facts.outputs);
+}
+
+/**
+ * The layout with the outputs that are read: those of the server's metadata, or of an answer where it has none there.
+ * @throws MlperfError `ERR_MODEL` where the benchmark asks for a class, and none of them tells it
+ */
+export function withOutputs(
+  layout: RequestLayout,
+  rules: LayoutRules,
+  outputs: readonly OipTensor[],
+): RequestLayout {
+  const { sampleTensors, responseTensor } = rules;
+  const asksForClass =
+    sampleTensors !== undefined &&
+    responseTensor !== undefined &&
+    !responseTensor.shape.includes(-1);
+  if (!asksForClass) return { ...layout, outputs };
+  const found = responseClass(rules, responseTensor, outputs, layout.hasBatchAxis);
+  return { ...layout, outputs: [found.output], responseClass: found };
 }
 
 /** The model alone decides. */

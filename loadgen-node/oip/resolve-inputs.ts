@@ -1,34 +1,6 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipTensor } from '../../shared/oip/tensors.ts';
-
-/** Lengths of the axes of one sample by name of the input, as `--input-shape` says them. */
-export type InputShapes = ReadonlyMap<string, readonly number[]>;
-
-/** Longest axis that anybody means. */
-const LENGTH_MAX: number = 2 ** 31 - 1;
-
-/**
- * Reads shapes such as `NAME:3x224x224`; `NAME:` is the shape of a single number. Names may have colons in them: the last
- * one counts.
- * @throws MlperfError `ERR_CONFIG_INVALID` naming the text that is none.
- */
-export function parseInputShapes(texts: readonly string[]): InputShapes {
-  const shapes = new Map<string, readonly number[]>();
-  for (const text of texts) {
-    const [, name, axes] = /^(.+):((?:\d+(?:x\d+)*)?)$/s.exec(text) ?? [];
-    if (name === undefined || axes === undefined) {
-      throw invalid(`--input-shape ${text}: must be NAME:LENGTHxLENGTH..., as in image:3x224x224`);
-    }
-    const shape = axes === '' ? [] : axes.split('x').map(Number);
-    const wrong = shape.find((length) => length < 1 || length > LENGTH_MAX);
-    if (wrong !== undefined) {
-      throw invalid(`--input-shape ${text}: an axis has a length from 1 to ${LENGTH_MAX}`);
-    }
-    if (shapes.has(name)) throw invalid(`--input-shape names ${name} twice`);
-    shapes.set(name, shape);
-  }
-  return shapes;
-}
+import type { InputShapes } from './parse-input-shapes.ts';
 
 /**
  * The inputs of one sample: without the batch axis, and of the shapes that were asked for. Axes that neither the model nor a

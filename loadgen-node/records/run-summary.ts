@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../analysis/latency-parts.ts';
 import { SERVER_PARTS, type ServerStatistics } from '../analysis/server-statistics.ts';
-import type { Verdict } from '../engine/test-outcome.ts';
+import type { Verdict, VerdictReason } from '../engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
 import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
 import { FIGURE_NAMES, type RunFigures } from './figure-names.ts';
@@ -15,6 +15,16 @@ export const SUMMARY_SCHEMA_VERSION = 1;
 export interface LoadTest {
   readonly arrivals: string;
   readonly steps: readonly StepFigures[] | null;
+}
+
+/** A verdict whose reasons come with what to do about them. */
+export interface AdvisedVerdict extends Verdict {
+  readonly reasons: readonly AdvisedReason[];
+}
+
+/** A reason of a verdict; `advice` is absent in summaries of versions that did not keep it, empty where no setting helps. */
+export interface AdvisedReason extends VerdictReason {
+  readonly advice?: string | undefined;
 }
 
 /** The result of a run, for programs; {@link RUN_SUMMARY} says what each field is. */
@@ -31,7 +41,7 @@ export interface RunSummary {
   readonly division: string;
   readonly sutName: string;
   readonly result: 'VALID' | 'INVALID' | 'INTERRUPTED';
-  readonly verdict: Verdict;
+  readonly verdict: AdvisedVerdict;
   readonly loadgenVerdict: Verdict;
   readonly figures: RunFigures;
   /** Null: LoadGen's arrivals. Absent in summaries of versions that knew no others. */
@@ -96,6 +106,14 @@ const reason = z.strictObject({
 });
 
 const verdict = z.strictObject({ isValid: z.boolean(), reasons: z.array(reason) });
+
+const advisedReason = reason.extend({
+  advice: z
+    .string()
+    .optional()
+    .describe('setting to change, and by how much; empty: no setting helps'),
+});
+const advisedVerdict = z.strictObject({ isValid: z.boolean(), reasons: z.array(advisedReason) });
 
 const setting = z.strictObject({
   key: z.string(),
@@ -219,7 +237,7 @@ export const RUN_SUMMARY: z.ZodType<RunSummary> = z.strictObject({
   division: z.string(),
   sutName: z.string(),
   result: z.enum(['VALID', 'INVALID', 'INTERRUPTED']),
-  verdict,
+  verdict: advisedVerdict,
   loadgenVerdict: verdict.describe("LoadGen's own, which ignores logged errors"),
   figures: z.partialRecord(z.enum(FIGURE_NAMES), z.number()),
   loadTest: loadTest

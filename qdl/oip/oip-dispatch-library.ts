@@ -17,7 +17,7 @@ import { OipChannel } from './channel/oip-channel.ts';
 import { OipConnections } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import { requireAgreement } from './node/model-facts.ts';
-import type { OipDispatch } from './oip-dispatch.ts';
+import { type OipDispatch, REQUEST_BYTES_MAX } from './oip-dispatch.ts';
 import { distinguishByAddress } from './oip-names.ts';
 import { OipNodeHandle } from './oip-node-handle.ts';
 import { requireUsable } from './require-usable.ts';
@@ -30,9 +30,6 @@ const CLOSE_TIMEOUT_MS = 2_000;
  * waits here waits as numbers.
  */
 const NODE_OUTSTANDING_MAX = 4_096;
-
-/** A protobuf message has less than 2 GiB; of them the head takes a little. */
-const SAMPLE_BYTES_MAX = 2 ** 31 - 2 ** 20;
 
 /** The QDL for nodes that speak the Open Inference Protocol. */
 export class OipDispatchLibrary extends BaseDispatchLibrary {
@@ -102,16 +99,18 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     }
     for (const { address, connection } of places) this.#connections.to(address, connection);
     await this.#connections.ready();
-    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
     await Promise.all(this.nodes.map((node) => node.beginStatistics()));
+    // Nothing is waited for from here until the dispatcher has the channels, which hear of every later loss.
+    this.#connections.requireOpen();
+    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
     const { policy, nodeOutstandingMax } = this.settings;
     return {
       channels: this.#channels,
       router: createRouter(policy, this.#channels),
       limits: {
-        bytesMax: SAMPLE_BYTES_MAX,
+        bytesMax: REQUEST_BYTES_MAX,
         samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
-        sampleBytesMax: SAMPLE_BYTES_MAX,
+        sampleBytesMax: REQUEST_BYTES_MAX,
       },
       decoders: [],
     };

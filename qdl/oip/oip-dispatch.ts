@@ -1,4 +1,8 @@
 import type { OipModelRef, OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { OipTensor } from '../../shared/oip/tensors.ts';
+
+/** Payload bytes of a request: a protobuf message has less than 2 GiB; of them the head takes a little. */
+export const REQUEST_BYTES_MAX: number = 2 ** 31 - 2 ** 20;
 
 /** Settings of the QDL for nodes that speak the Open Inference Protocol. */
 export interface OipDispatch {
@@ -9,6 +13,8 @@ export interface OipDispatch {
   readonly plan?: OipRequestPlan;
   /** Requests that each node got before the run, to try whether it takes what is planned; default: none. */
   readonly trialCount?: number;
+  /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
+  readonly answeredOutputs?: readonly OipTensor[];
   /** What came to light before the run, for people; told in the evidence. */
   readonly notes?: readonly string[];
 }

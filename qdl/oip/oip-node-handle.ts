@@ -79,7 +79,7 @@ export class OipNodeHandle implements QdlNode {
       platform,
       ...(sha256 !== undefined && { modelSha256: sha256 }),
       inputs,
-      outputs,
+      outputs: outputs.length > 0 ? outputs : (this.#oip.answeredOutputs ?? []),
       // A part is one request.
       requestCount: this.ledger.partCount,
       trialCount: this.#oip.trialCount ?? 0,

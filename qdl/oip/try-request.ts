@@ -4,12 +4,14 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
 import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { DescribedOutput } from '../../shared/oip/response-decoder.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import type { RequestEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';
+import { REQUEST_BYTES_MAX } from './oip-dispatch.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {
@@ -21,7 +23,9 @@ export interface OipTrial {
     /** The server's words, or what is wrong with its answer. */
     readonly details: string;
   } | null;
-  /** Payload of the response, as LoadGen would get it; 0 with a refusal. */
+  /** Outputs of the last response with tensors, as it describes them; empty with a refusal. */
+  readonly outputs: readonly DescribedOutput[];
+  /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
   /** Responses to the last request: above 1 of a decoupled model only. */
   readonly responseCount: number;
@@ -31,8 +35,9 @@ export interface OipTrial {
 
 /**
  * Sends each node a request as the run would, untimed; on a stream two, one after the other, as some servers end it after one.
- * @param settings With `oip` and its plan.
- * @param payload Of one sample, in the plan's form.
+ * Where requests may hold several samples it is as full as they get: what a server makes of one tells nothing of several.
+ * @param settings With `oip` and its plan, whose outputs may be none: then an answer has to have some.
+ * @param payload Of one sample, in the plan's form; a full request has it over and over.
  * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_TIMEOUT` where no answer comes within `readyTimeoutMs`: the first
  *   inference of a model may take long.
  */
@@ -71,11 +76,21 @@ async function tryNode(
       const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
       const gatherer = gathererOf(plan, facts, messageBytesMax);
-      const events = new TrialEvents(address, resolve, () => send(1));
+      const payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
+      const bytes = payload.length * payloads.length;
+      const events = new TrialEvents(address, resolve, () => send(payloads.length));
+      events.describeOutputs = () => gatherer.decoder.describeOutputs();
+      events.needsOutputs = plan.outputs.length === 0;
       const way = openWay(plan.method, { connection: connection.calls, service, gatherer, events });
       const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
       const send = (id: number): void =>
-        way.send(pendingRequest([id], payload.length), encoder.encode(id, [payload]));
+        way.send(
+          pendingRequest(
+            payloads.map((_, i) => id + i),
+            bytes,
+          ),
+          encoder.encode(id, payloads),
+        );
       // The answer to a decoupled model's request may be long, and none but a stream carries it.
       events.requestCount = plan.method === 'stream' && facts.isDecoupled !== true ? 2 : 1;
       send(0);
@@ -86,6 +101,16 @@ async function tryNode(
   }
 }
 
+/** Samples of this size in the fullest request of the run. */
+function fullCount(
+  { nodeOutstandingMax }: DispatchSettings,
+  { samplesPerRequest }: OipRequestPlan,
+  { length }: Uint8Array,
+): number {
+  const fitting = Math.floor(REQUEST_BYTES_MAX / Math.max(1, length));
+  return Math.max(1, Math.min(samplesPerRequest, nodeOutstandingMax, fitting));
+}
+
 /** What came of the requests. */
 class TrialEvents implements RequestEvents {
   readonly #address: string;
@@ -94,6 +119,11 @@ class TrialEvents implements RequestEvents {
   #answeredCount = 0;
   /** Requests to send. */
   requestCount = 1;
+  /** Of the response that was just gathered. */
+  describeOutputs: () => readonly DescribedOutput[] = () => [];
+  /** True: what is not told by the metadata has to stand in an answer. */
+  needsOutputs = false;
+  #outputs: readonly DescribedOutput[] = [];
 
   /**
    * @param resolve The first call counts.
@@ -106,9 +136,16 @@ class TrialEvents implements RequestEvents {
   }
 
   onGathered({ responseCount }: PendingRequest, gathered: Gathered): void {
-    if (gathered.kind === 'more') return;
     if (gathered.kind === 'failed') {
       this.#refuse(gathered.status, gathered.text);
+      return;
+    }
+    const outputs = this.describeOutputs();
+    // A mark of the end has none.
+    if (outputs.length > 0) this.#outputs = outputs;
+    if (gathered.kind === 'more') return;
+    if (this.needsOutputs && this.#outputs.length === 0) {
+      this.#refuse(status.OK, 'the response has no outputs, and ModelMetadata tells none');
       return;
     }
     this.#answeredCount += 1;
@@ -117,11 +154,11 @@ class TrialEvents implements RequestEvents {
       setImmediate(this.#sendNext);
       return;
     }
-    const responseBytes = gathered.payloads.reduce((sum, { length }) => sum + length, 0);
+    const responseBytes = gathered.payloads[0]?.length ?? 0;
     const { requestCount } = this;
     this.#resolve({
       ...{ address: this.#address, refusal: null },
-      ...{ responseBytes, responseCount, requestCount },
+      ...{ outputs: this.#outputs, responseBytes, responseCount, requestCount },
     });
   }
 
@@ -144,7 +181,7 @@ class TrialEvents implements RequestEvents {
     const address = this.#address;
     this.#resolve({
       ...{ address, refusal: { code, details } },
-      ...{ responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
+      ...{ outputs: [], responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
     });
   }
 }

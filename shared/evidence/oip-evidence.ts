@@ -31,6 +31,7 @@ export interface OipNodeEvidence {
   /** Digest of the model's file, where the server tells one. */
   readonly modelSha256?: string | undefined;
   readonly inputs: readonly OipTensor[];
+  /** Of the answer to a request before the run where the metadata have none. */
   readonly outputs: readonly OipTensor[];
   /** Requests that went out, warm-up left out: a request has one sample, or several of one query. */
   readonly requestCount: number;

@@ -31,6 +31,13 @@ const TOKEN_COUNT: Uint8Array = Buffer.from('token_count');
 /** The ids of this side are below 2^53. */
 const ID_DIGITS_MAX = 16;
 
+/** An output as a response describes it. */
+export interface DescribedOutput {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+}
+
 /**
  * Reads ModelInferResponses by hand, without copies. One reader serves a channel: what it read is valid until the next
  * message.
@@ -60,6 +67,14 @@ export class OipResponseDecoder {
   /** True for a response without tensors: a mark of the end, or nothing that was planned. */
   get isEmpty(): boolean {
     return this.#outputs.length === 0;
+  }
+
+  /** The outputs of the message as it describes them, datatypes as they were sent. Not for the hot path. */
+  describeOutputs(): readonly DescribedOutput[] {
+    return this.#outputs.map(({ name, datatype, shape }) => ({
+      ...{ name: textOf(name), datatype: textOf(datatype) },
+      shape: [...shape],
+    }));
   }
 
   /** Reads a ModelInferResponse. @throws MlperfError `ERR_WIRE_PROTOCOL` */

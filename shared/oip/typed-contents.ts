@@ -2,7 +2,14 @@ import { MlperfError } from '../errors/mlperf-error.ts';
 import { malformed, ProtoReader } from '../wire/proto-reader.ts';
 import { ProtoWriter, varintSize } from '../wire/proto-writer.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
-import { integerElements, readIntegers, writeIntegers, writtenSize } from './typed-integers.ts';
+import {
+  integerElements,
+  type Runs,
+  readIntegers,
+  varintCount,
+  writeIntegers,
+  writtenSize,
+} from './typed-integers.ts';
 
 /**
  * Typed contents (InferTensorContents, encoded) of a tensor and its raw contents, each made of the other, exactly: no
@@ -50,6 +57,9 @@ const NAME_OF_NUMBER: ReadonlyMap<number, string> = new Map(
 /** Bytes before each element of BYTES in raw contents. */
 const LENGTH_BYTES = 4;
 
+/** Fields of typed contents beside one for each element: empty lists, and what a newer peer may add. */
+const PIECES_SPARE = 256;
+
 const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
@@ -86,26 +96,55 @@ export function decodeTypedContents(
   elementCount: number,
 ): Uint8Array {
   const field = fieldOf(datatype);
-  const runs = runsOf(datatype, field, contents);
-  if (datatype === 'BYTES') return decodeBytes(runs, elementCount);
-  const raw = (count: number): Uint8Array => {
-    checkCount(datatype, count, elementCount);
-    return new Uint8Array(count * OIP_ELEMENT_BYTES[datatype]);
-  };
-  if (datatype !== 'FP32' && datatype !== 'FP64') return readIntegers(datatype, runs, raw);
-  const bytes = OIP_ELEMENT_BYTES[datatype];
-  let total = 0;
-  for (const run of runs) {
-    if (run.length % bytes !== 0) throw malformed(`an element of ${field.name} is cut off`);
-    total += run.length;
+  const runs: Runs = (take) =>
+    walkRuns(datatype, field, contents, elementCount + PIECES_SPARE, take);
+  const countIn = elementCounter(datatype, field, contents);
+  let count = 0;
+  let bytes = 0;
+  runs((begin, end) => {
+    count += countIn(begin, end);
+    bytes += end - begin;
+    if (count > elementCount) throw wrongCount(datatype, `${count} elements or more`, elementCount);
+  });
+  if (count !== elementCount) throw wrongCount(datatype, `${count} elements`, elementCount);
+  if (datatype === 'BYTES') {
+    const raw = Buffer.allocUnsafe(bytes + LENGTH_BYTES * count);
+    let position = 0;
+    runs((begin, end) => {
+      position = raw.writeUInt32LE(end - begin, position);
+      raw.set(contents.subarray(begin, end), position);
+      position += end - begin;
+    });
+    return raw;
   }
-  const target = raw(total / bytes);
+  const raw = new Uint8Array(count * OIP_ELEMENT_BYTES[datatype]);
+  if (datatype !== 'FP32' && datatype !== 'FP64') {
+    readIntegers(datatype, contents, runs, raw);
+    return raw;
+  }
   let position = 0;
-  for (const run of runs) {
-    target.set(run, position);
-    position += run.length;
+  runs((begin, end) => {
+    raw.set(contents.subarray(begin, end), position);
+    position += end - begin;
+  });
+  return raw;
+}
+
+/** Tells how many elements a run has. Throws for one that is cut off. */
+function elementCounter(
+  datatype: OipDataType,
+  { name }: ContentsField,
+  contents: Uint8Array,
+): (begin: number, end: number) => number {
+  if (datatype === 'BYTES') return () => 1;
+  if (datatype !== 'FP32' && datatype !== 'FP64') {
+    return (begin, end) => varintCount(contents, begin, end);
   }
-  return target;
+  const bytes = OIP_ELEMENT_BYTES[datatype];
+  return (begin, end) => {
+    if ((end - begin) % bytes !== 0) throw malformed(`an element of ${name} is cut off`);
+    return (end - begin) / bytes;
+  };
 }
 
 /** @throws MlperfError `ERR_WIRE_PROTOCOL` */
@@ -117,28 +156,54 @@ function fieldOf(datatype: OipDataType): ContentsField {
   );
 }
 
-/** Values of the datatype's list, in order: bytes of packed lists, of single values, or of elements of BYTES. */
-function runsOf(datatype: OipDataType, field: ContentsField, contents: Uint8Array): Uint8Array[] {
-  const runs: Uint8Array[] = [];
-  const single = datatype === 'FP32' ? FIXED32 : datatype === 'FP64' ? FIXED64 : VARINT;
+/**
+ * Calls `take` with the place of each packed list, each single value, or each element of BYTES, in order. Nothing is
+ * kept of them: a message of 60 MB may have 30 million.
+ * @param piecesMax Fields of any kind that there may be.
+ */
+function walkRuns(
+  datatype: OipDataType,
+  field: ContentsField,
+  contents: Uint8Array,
+  piecesMax: number,
+  take: (begin: number, end: number) => void,
+): void {
+  const single = wireTypeOfOne(datatype);
+  const other = { datatype, field };
   const reader = new ProtoReader(contents);
-  while (reader.position < reader.end) {
+  for (let pieces = 0; reader.position < reader.end; pieces += 1) {
+    if (pieces === piecesMax) throw refusal(`typed contents have more than ${piecesMax} fields`);
     const tag = reader.varint();
     const wireType = tag % 8;
     const number = (tag - wireType) / 8;
     if (number !== field.number) {
-      skipOther(reader, number, wireType, { datatype, field });
+      skipOther(reader, number, wireType, other);
     } else if (wireType === LENGTH_DELIMITED) {
-      runs.push(reader.bytes());
-    } else if (wireType === single && datatype !== 'BYTES') {
+      take(passBytes(reader), reader.position);
+    } else if (wireType === single) {
       const begin = reader.position;
       reader.skip(wireType);
-      runs.push(contents.subarray(begin, reader.position));
+      take(begin, reader.position);
     } else {
       throw malformed(`${field.name} has the wire type ${wireType}`);
     }
   }
-  return runs;
+}
+
+/** Wire type of an element that is not in a packed list; undefined where there is no such thing. */
+function wireTypeOfOne(datatype: OipDataType): number | undefined {
+  if (datatype === 'BYTES') return undefined;
+  if (datatype === 'FP32') return FIXED32;
+  return datatype === 'FP64' ? FIXED64 : VARINT;
+}
+
+/** Moves behind a length and its bytes. @returns Where these begin. */
+function passBytes(reader: ProtoReader): number {
+  const length = reader.varint();
+  const begin = reader.position;
+  if (begin + length > reader.end) throw malformed('a field is cut off');
+  reader.position = begin + length;
+  return begin;
 }
 
 /** @throws MlperfError `ERR_WIRE_PROTOCOL` where it is another list, and not empty. */
@@ -170,20 +235,6 @@ function encodeBytes(number: number, raw: Uint8Array): Uint8Array {
     writer.position += element.length;
   });
   return writer.buffer;
-}
-
-function decodeBytes(elements: readonly Uint8Array[], elementCount: number): Uint8Array {
-  checkCount('BYTES', elements.length, elementCount);
-  let size = 0;
-  for (const { length } of elements) size += LENGTH_BYTES + length;
-  const raw = Buffer.allocUnsafe(size);
-  let position = 0;
-  for (const element of elements) {
-    position = raw.writeUInt32LE(element.length, position);
-    raw.set(element, position);
-    position += element.length;
-  }
-  return raw;
 }
 
 /**
@@ -220,11 +271,8 @@ function checkWhole(datatype: OipDataType, { length }: Uint8Array): void {
   throw refusal(`${length} bytes are no whole elements of ${datatype}, which have ${bytes} each`);
 }
 
-function checkCount(datatype: OipDataType, count: number, expected: number): void {
-  if (count === expected) return;
-  throw refusal(
-    `typed contents of ${datatype} have ${count} elements; the shape asks for ${expected}`,
-  );
+function wrongCount(datatype: OipDataType, found: string, expected: number): MlperfError {
+  return refusal(`typed contents of ${datatype} have ${found}; the shape asks for ${expected}`);
 }
 
 function refusal(text: string): MlperfError {

@@ -106,42 +106,40 @@ export function writeIntegers(elements: IntegerElements, into: Uint8Array, begin
   }
 }
 
+/** Calls `take` with the place of each run of values in a message, in order; may be called again. */
+export type Runs = (take: (begin: number, end: number) => void) => void;
+
+/** Varints in a run: each ends with a byte below 128. @throws MlperfError `ERR_WIRE_PROTOCOL` */
+export function varintCount(bytes: Uint8Array, begin: number, end: number): number {
+  if (end > begin && (bytes[end - 1] as number) >= 0x80) throw malformed('a number is cut off');
+  let count = 0;
+  for (let i = begin; i < end; i += 1) count += (bytes[i] as number) < 0x80 ? 1 : 0;
+  return count;
+}
+
 /**
  * Reads varints as raw elements.
- * @param runs Bytes of whole varints, one run behind the other.
- * @param raw Takes memory for so many elements, or refuses their number.
+ * @param runs Of whole varints, as {@link varintCount} found them in `bytes`.
+ * @param target Raw elements, as many as there are varints.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` for malformed varints and values that the datatype cannot hold.
  */
 export function readIntegers(
   datatype: OipDataType,
-  runs: readonly Uint8Array[],
-  raw: (count: number) => Uint8Array,
-): Uint8Array {
-  let count = 0;
-  for (const run of runs) count += varintCount(run);
-  const target = raw(count);
+  bytes: Uint8Array,
+  runs: Runs,
+  target: Uint8Array,
+): void {
   const write = elementWriter(datatype, target);
   const halves = { low: 0, high: 0 };
   let index = 0;
-  for (const run of runs) {
-    let position = 0;
-    while (position < run.length) {
-      position = readVarint(run, position, halves);
+  runs((begin, end) => {
+    let position = begin;
+    while (position < end) {
+      position = readVarint(bytes, position, halves);
       write(index, halves);
       index += 1;
     }
-  }
-  return target;
-}
-
-/** Varints in a run: each ends with a byte below 128. @throws MlperfError `ERR_WIRE_PROTOCOL` */
-function varintCount(run: Uint8Array): number {
-  if (run.length > 0 && (run[run.length - 1] as number) >= 0x80) {
-    throw malformed('a number is cut off');
-  }
-  let count = 0;
-  for (const byte of run) count += byte < 0x80 ? 1 : 0;
-  return count;
+  });
 }
 
 /** @returns The position behind the varint, which is known to end in `run`. @throws MlperfError `ERR_WIRE_PROTOCOL` */

@@ -6,7 +6,9 @@ export interface WorkEvents {
   firstToken(payload: Uint8Array): void;
   /** Every sample has its answer, in their order. */
   done(answers: readonly SampleAnswer[]): void;
-  /** No sample of it is in the node any more, answered or not; behind `done`. */
+  /** Nobody wants its answer any more; instead of `done`. */
+  cancelled(): void;
+  /** No sample of it is in the node any more, answered or not; behind `done` and `cancelled`. */
   left(): void;
 }
 
@@ -32,6 +34,7 @@ export class InferWork implements SampleOwner {
   cancel(): void {
     if (this.#isCancelled || this.#pendingCount === 0) return;
     this.#isCancelled = true;
+    this.#events.cancelled();
     this.#leave(this.#removeWaiting(this));
   }
 

@@ -25,14 +25,14 @@ export class ModelStatistics {
   #sampleCount = 0;
   #batchCount = 0;
   #lastAtMs = 0;
-  /** Of the batch that was counted last: all samples of one batch have one object. */
-  #lastBatch: BatchTimes | undefined;
+  /** Batches that were counted: all samples of one have one object, and requests of several samples mix them. */
+  readonly #batches = new WeakSet<BatchTimes>();
 
-  /** A sample was answered by the model; called for all samples of a batch behind one another. */
+  /** A sample was answered by the model. */
   addSample(times: BatchTimes): void {
     this.#sampleCount += 1;
-    if (times === this.#lastBatch) return;
-    this.#lastBatch = times;
+    if (this.#batches.has(times)) return;
+    this.#batches.add(times);
     this.#batchCount += 1;
   }
 
@@ -47,7 +47,7 @@ export class ModelStatistics {
     add(this.#output, times.postprocessNs);
   }
 
-  /** A request for the model was refused, or failed. */
+  /** A request for the model was refused, failed, or was given up by its peer. */
   addFailure(ns: number): void {
     add(this.#fail, ns);
   }

@@ -145,6 +145,7 @@ export class OipInference {
           events.first(this.#response(request, [payload], { isFinal: false }));
         },
         done: (answers) => this.#finish(request, answers, events, sentBytes),
+        cancelled: () => this.countCancelled(arrivedAtNs),
         left: () => {
           this.room.finish(samples.length, bytes);
           this.#forget(work);
@@ -182,6 +183,11 @@ export class OipInference {
     );
     this.#countRefusal(refusal, arrivedAtNs);
     return refusal;
+  }
+
+  /** Counts a request that its peer has given up: it is gone, or the deadline has passed. */
+  countCancelled(arrivedAtNs: number): void {
+    this.#countFailure(status.CANCELLED, arrivedAtNs);
   }
 
   /** Resolves once no request is in work. */
@@ -281,7 +287,13 @@ export class OipInference {
   }
 
   #countRefusal({ end }: StreamRefusal, arrivedAtNs: number): void {
-    this.totals.addRequest(end.code);
+    this.#countFailure(end.code, arrivedAtNs);
+  }
+
+  #countFailure(code: status, arrivedAtNs: number): void {
+    this.totals.addRequest(code);
+    // It was for another model: no failure of this one.
+    if (code === status.NOT_FOUND) return;
     this.statistics.addFailure(this.#parts.clock.nowNs() - arrivedAtNs);
   }
 }

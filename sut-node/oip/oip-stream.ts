@@ -193,6 +193,8 @@ export class OipStream {
   #end(end: StreamEnd | undefined): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    const given = this.#held === undefined ? this.#unread : [this.#held, ...this.#unread];
+    for (const { arrivedAtNs } of given) this.#inference.countCancelled(arrivedAtNs);
     this.#held = undefined;
     this.#unread = [];
     this.#unsent = [];

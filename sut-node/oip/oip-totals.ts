@@ -13,7 +13,7 @@ export class OipTotals {
   /** Samples of requests that were answered, or will be: those that were cancelled are missing here. */
   #answeredCount = 0;
 
-  /** Requests by the name of the gRPC status that they were answered with, in lower case. */
+  /** Requests by the name of the gRPC status that they ended with, in lower case; `cancelled` by their peers. */
   get requests(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#requests].map(([code, count]) => [

@@ -35,7 +35,7 @@ export interface InferRequest {
   readonly rawContents: readonly Uint8Array[];
 }
 
-/** Inputs, outputs and raw contents of a request: more than a model has that one file describes. */
+/** Inputs, outputs and raw contents of a request, and pieces of contents: more than a model has that one file describes. */
 const TENSORS_MAX = 256;
 
 /** Axes of a tensor. */
@@ -118,7 +118,7 @@ function decodeInput(bytes: Uint8Array): RequestInput {
   const reader = new ProtoReader(bytes);
   let name = '';
   let datatype = '';
-  let contents = NOTHING;
+  const contents: Uint8Array[] = [];
   const shape: number[] = [];
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -140,15 +140,21 @@ function decodeInput(bytes: Uint8Array): RequestInput {
         break;
       case INPUT.contents: {
         const piece = reader.bytes();
-        // Two of them are one, as protobuf has it.
-        contents = contents.length === 0 ? piece : Buffer.concat([contents, piece]);
+        if (piece.length === 0) break;
+        checkCount('pieces of contents of one input', contents);
+        contents.push(piece);
         break;
       }
       default:
         reader.skipField(tag);
     }
   }
-  return { name, datatype, shape, contents };
+  return { name, datatype, shape, contents: joined(contents) };
+}
+
+/** Several messages of one field are one, as protobuf has it. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? NOTHING);
 }
 
 /** Appends numbers of 64 bits with a sign; those beyond 2^53 become the nearest that there is. */

@@ -59,7 +59,7 @@ export function requestSamples(
   const most = Math.min(samplesMax, model.requestSamplesMax ?? samplesMax);
   if (count > most) {
     throw invalidArgument(
-      `input "${first.input.name}" has ${count} samples; a request may have ${most} here`,
+      `input "${first.input.name}" has ${axesInWords([count])} samples; a request may have ${most} here`,
     );
   }
   const sampleBytes = matched.reduce((sum, { kind, elements }) => sum + bytesOf(kind, elements), 0);
@@ -153,14 +153,14 @@ function matchShape(
   if (!isLike || count === 0) {
     const why = count === 0 && isLike ? ', and no samples' : '';
     throw invalidArgument(
-      `input "${name}" has the shape [${shape.join(', ')}]${why}; it may be ${kindsInWords(model, input)}`,
+      `input "${name}" has the shape [${axesInWords(shape)}]${why}; it may be ${kindsInWords(model, input)}`,
     );
   }
   const own = model.hasBatchAxis ? shape.slice(1) : shape;
   const elements = own.reduce((product, length) => product * length, 1);
   if (!(count * elements <= ELEMENTS_MAX)) {
     throw invalidArgument(
-      `input "${name}" has the shape [${shape.join(', ')}], which is more elements than any message holds`,
+      `input "${name}" has the shape [${axesInWords(shape)}], which is more elements than any message holds`,
     );
   }
   return { input, kind, sent, place, count, elements };
@@ -172,7 +172,8 @@ function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void 
   const other = matched.find(({ count }) => count !== first?.count);
   if (first !== undefined && other !== undefined) {
     throw invalidArgument(
-      `input "${other.input.name}" has ${other.count} samples, "${first.input.name}" has ${first.count}: ` +
+      `input "${other.input.name}" has ${axesInWords([other.count])} samples, ` +
+        `"${first.input.name}" has ${axesInWords([first.count])}: ` +
         'the first axes must be equally long',
     );
   }
@@ -184,7 +185,7 @@ function checkTogether(model: OipModel, matched: readonly MatchedInput[]): void 
       if (planned !== -1) continue;
       if (length !== undefined && found !== length) {
         throw invalidArgument(
-          `input "${input.name}" has the shape [${sent.shape.join(', ')}]: all free axes of the model's inputs must ` +
+          `input "${input.name}" has the shape [${axesInWords(sent.shape)}]: all free axes of the model's inputs must ` +
             `be equally long, and another one has the length ${length}`,
         );
       }
@@ -202,7 +203,7 @@ function rowsOf(matched: MatchedInput, rawContents: readonly Uint8Array[]): Uint
     const bytes = bytesOf(kind, elements);
     if (raw.length !== count * bytes) {
       throw invalidArgument(
-        `input "${input.name}" of ${kind.datatype} [${matched.sent.shape.join(', ')}] has ${count * bytes} bytes; ` +
+        `input "${input.name}" of ${kind.datatype} [${axesInWords(matched.sent.shape)}] has ${count * bytes} bytes; ` +
           `its raw contents have ${raw.length}`,
       );
     }
@@ -248,6 +249,15 @@ function kindsInWords({ hasBatchAxis }: OipModel, { name, kinds }: OipInput): st
     return `${datatype} [${axes.join(', ')}]`;
   });
   return `"${name}" as ${words.join(' or ')}`;
+}
+
+/** A request's axes, as they were sent. Beyond 2^53 the number is not known. */
+function axesInWords(shape: readonly number[]): string {
+  const words = shape.map((length) => {
+    if (Number.isSafeInteger(length)) return `${length}`;
+    return length < 0 ? 'below -2^53' : 'above 2^53';
+  });
+  return words.join(', ');
 }
 
 function shapeInWords({ name }: OipTensor): string {

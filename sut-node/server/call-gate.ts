@@ -180,14 +180,13 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     const hadHead = seenBytes >= HEAD_BYTES;
     messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
     seenBytes += bytes.length;
-    const isTooLarge =
-      messageBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
-      seenBytes > (rule.bytesMax ?? seenBytes);
     const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
-    const isRefused = isTooLarge || !takesRequest(hadHead);
+    const refusal = isTooLarge() ? 'reset' : takeRoom(hadHead);
+    const isRefused = refusal !== undefined;
     if (isRefused) {
       onRefused('too-large');
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      if (refusal === 'reset') stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      else refuse(stream, refusal);
     } else if (isWhole && !isFirstWhole) {
       isFirstWhole = true;
       onFirstWhole();
@@ -195,18 +194,25 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     const isSeen = isWhole && rule.bytesMax === undefined && rule.carries !== 'request';
     if (isRefused || isSeen) stream.off('data', onData);
   };
-  /** A request must find room once its head is there; and what comes behind it is none. */
-  const takesRequest = (hadHead: boolean): boolean => {
-    if (rule.carries !== 'request' || rules.requests === undefined) return true;
-    if (seenBytes > HEAD_BYTES + messageBytes) return false;
-    if (hadHead || seenBytes < HEAD_BYTES) return true;
-    const { requests } = rules;
-    const bytes = messageBytes;
-    if (!requests.take(bytes)) return false;
-    stream.once('close', () => requests.giveBack(bytes));
-    return true;
+  /** What comes behind a request is none. */
+  const isTooLarge = (): boolean =>
+    messageBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
+    seenBytes > (rule.bytesMax ?? seenBytes) ||
+    (rule.carries === 'request' && seenBytes > HEAD_BYTES + messageBytes);
+  /** A request must find room once its head is there. @returns Why it has none. */
+  const takeRoom = (hadHead: boolean): StreamEnd | undefined => {
+    if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
+    if (rules.requests?.take(stream, messageBytes) !== false) return undefined;
+    return noRoomFor(messageBytes, rules.requests);
   };
   stream.on('data', onData);
+}
+
+function noRoomFor(bytes: number, requests: RequestBytes): StreamEnd {
+  const details =
+    `the node has no room for a request of ${bytes} bytes: those that are not answered yet ` +
+    `hold ${requests.bytes} bytes; try again later`;
+  return { code: status.RESOURCE_EXHAUSTED, details };
 }
 
 /** Ends a call that takes too long. @returns To be called when its first message is whole. */

@@ -62,6 +62,12 @@ describe('longhaul run --arrivals', () => {
     expect(logs.summary).toContain('1 ERROR encountered');
   });
 
+  it('counts a burst once in its rate', async () => {
+    const flags = ['--division', 'open', '--arrivals', 'burst:5@100ms', '--min-duration', '200ms'];
+    const { stdout } = await run(suiteFolder(), ...flags, '--min-query-count', '1');
+    expect(stdout).toContain('50 queries/s on average asked for: 50.00 samples/s scheduled');
+  });
+
   it('plays a trace', async () => {
     const output = suiteFolder();
     const trace = join(suiteFolder(), 'trace.csv');

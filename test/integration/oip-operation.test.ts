@@ -147,17 +147,50 @@ describe('the Open Inference Protocol of a SUT node', () => {
       hostile.call(session, path, frame(Buffer.alloc(8), bytes)).outcome;
     const held = [1, 2, 3, 4].map(() => begun(2 ** 20));
     // One behind the other on one connection, so that the order is known.
-    const refused = [begun(2 ** 20), begun(2 ** 20 + 1)];
+    const full = begun(2 ** 20);
+    const tooLarge = begun(2 ** 20 + 1);
     const whole = frame(encodeTestRequest(echo(Buffer.from('a'))));
-    const twice = hostile.call(session, path, Buffer.concat([whole, whole])).outcome;
-    await expect
-      .poll(() => [...refused, twice].map((outcome) => outcome().resetCode))
-      .toEqual([11, 11, 11]);
+    await expect.poll(() => [full().grpcStatus, full().resetCode]).toEqual([8, 0]);
+    const words = await new OipTestClient(node.address).refusal(echo(Buffer.alloc(1_000)));
+    expect(words).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
+    expect(words.details).toMatch(/no room for a request of 10\d\d bytes.*hold 4194304 bytes/);
+    expect(tooLarge().resetCode).toBe(11);
     expect(held.map((outcome) => outcome().resetCode)).toEqual(held.map(() => undefined));
     session.destroy();
+    const twice = hostile.call(hostile.session(), path, Buffer.concat([whole, whole])).outcome;
+    await expect.poll(() => twice().resetCode).toBe(11);
     const client = new OipTestClient(node.address);
     const answer = await client.infer(echo(Buffer.alloc(2 ** 19, 1)));
     expect(answer.outputs[0]?.shape).toEqual([1, 2 ** 19]);
+  });
+
+  it('has room beside a peer that takes none of its answers, and keeps few of those', async () => {
+    const bytes = 2 ** 20;
+    const node = await echoNode({
+      messageBytesMax: 2 * bytes,
+      sampleBytesMax: bytes,
+      queueBytesMax: 4 * bytes,
+    });
+    const hostile = new HostileClient(node.address);
+    onTestFinished(() => hostile.stop());
+    const session = hostile.session({ settings: { initialWindowSize: 0 } });
+    const client = new OipTestClient(node.address);
+    const message = frame(encodeTestRequest(echo(Buffer.alloc(bytes))));
+    const calls: ReturnType<HostileClient['call']>[] = [];
+    const openCount = (): number =>
+      calls.filter(({ outcome }) => outcome().resetCode === undefined).length;
+    for (let i = 0; i < 12; i += 1) {
+      const call = hostile.call(session, '/inference.GRPCInferenceService/ModelInfer', message);
+      call.stream.end();
+      calls.push(call);
+      const isAnswered = new Promise((resolve) => call.stream.once('response', resolve));
+      await isAnswered;
+      const other = await client.infer(echo(Buffer.alloc(bytes, 1)));
+      expect(other.outputs[0]?.shape).toEqual([1, bytes]);
+    }
+    // The answers of those that waited longest were dropped for the others.
+    await expect.poll(openCount).toBeLessThanOrEqual(4);
+    expect(openCount()).toBeGreaterThan(0);
   });
 
   it('lives through whatever bytes are sent to it, and answers what is right', async () => {

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lostNodeNotes } from '../../loadgen-node/commands/lost-node-notes.ts';
+import { createQueryDispatchLibrary } from '../../qdl/index.ts';
 import { queryOf } from '../support/fake-nodes.ts';
 import {
   echoOf,
@@ -8,7 +9,13 @@ import {
   FakeOipServers,
   type OipBehaviour,
 } from '../support/oip/fake-oip-server.ts';
-import { oipPlan, openOipQdl } from '../support/oip/oip-qdl.ts';
+import {
+  OIP_PAYLOADS,
+  oipPlan,
+  oipSettings,
+  openOipQdl,
+  TokenSink,
+} from '../support/oip/oip-qdl.ts';
 import { TcpShim } from '../support/tcp-shim.ts';
 
 // Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and what it did is told.
@@ -69,6 +76,26 @@ describe.each(['unary', 'stream'] as const)('queries by %s', (method) => {
     ]);
     shim.stop();
   });
+});
+
+it('refuses to begin without a server that was lost while another one was still being reached', async () => {
+  const [first, second] = (await servers.start({}, {})) as [FakeOipServer, FakeOipServer];
+  const near = await TcpShim.start(first.address);
+  const far = await TcpShim.start(second.address, { oneWayMs: 100 });
+  const sink = new TokenSink();
+  const settings = oipSettings([near, far], oipPlan('unary'));
+  const qdl = createQueryDispatchLibrary(settings, OIP_PAYLOADS);
+  await qdl.connect();
+  await qdl.name();
+  const started = qdl.start(sink);
+  setTimeout(() => near.reset(), 50);
+  await expect(started).rejects.toMatchObject({
+    code: 'ERR_SUT_LOST',
+    message: expect.stringMatching(`${near.address} was lost before the run began: `),
+  });
+  await qdl.stop();
+  near.stop();
+  far.stop();
 });
 
 describe('unary answers', () => {

@@ -87,6 +87,40 @@ describe('describing models', () => {
     });
   });
 
+  it('waits for a model that the server does not know at first', async () => {
+    const modelReadyRefusal = {
+      count: 2,
+      code: status.NOT_FOUND,
+      details: 'no model\nof this name',
+    };
+    const list = await servers.start({ modelReadyRefusal });
+    const waits: string[] = [];
+    const [facts] = await describeOipModels(oipSettings(list), (_, what) => waits.push(what));
+    expect(facts?.name).toBe('echo');
+    const waited = 'model "echo" is not ready yet (NOT_FOUND: no model)';
+    expect(waits).toEqual([waited, waited]);
+  });
+
+  it.each([
+    ['NOT_FOUND', 'ERR_SUT_REFUSED', /does not know model "echo"; it does not tell which it has$/],
+    [
+      'UNAVAILABLE',
+      'ERR_SUT_NOT_READY',
+      /"echo" is not ready yet \(UNAVAILABLE: loading 3 of 9\)$/,
+    ],
+  ] as const)(
+    'ends the wait for a model of which the server says %s',
+    async (name, code, message) => {
+      const modelReadyRefusal = { count: 99, code: status[name], details: 'loading 3 of 9' };
+      const list = await servers.start({ modelReadyRefusal });
+      const settings = oipSettings(list, undefined, { readyTimeoutMs: 300 });
+      await expect(describeOipModels(settings)).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+      });
+    },
+  );
+
   it.each<[string, OipBehaviour[], { name: string; version: string }, RegExp]>([
     [
       'an unknown model, and lists those that there are',
@@ -269,6 +303,7 @@ describe('a request before the run', () => {
     expect(trials[0]).toEqual({
       address: list[0]?.address,
       refusal: null,
+      outputs: [{ name: 'out', datatype: 'FP32', shape: [1, 2] }],
       responseBytes: 8,
       responseCount: 1,
       // Some servers end a stream with its first answer.
@@ -277,5 +312,20 @@ describe('a request before the run', () => {
     const code = method === 'unary' ? status.INVALID_ARGUMENT : status.UNKNOWN;
     expect(trials[1]?.refusal).toMatchObject({ code, details: expect.stringMatching(/no raw/) });
     expect(trials[2]?.refusal?.code).toBe(status.OK);
+  });
+
+  it.each(METHODS)('is by %s as full as those of the run', async (method) => {
+    const one: OipBehaviour['onInfer'] = (request, answer) => {
+      const [first] = request.rawInputContents;
+      const outputs = [{ name: 'out', datatype: 'FP32', shape: [1, 2] }];
+      const rawOutputContents = [(first as Buffer).subarray(0, 8)];
+      answer.respond({ ...echoOf(request), outputs, rawOutputContents });
+    };
+    const list = await servers.start({}, { onInfer: one });
+    const settings = oipSettings(list, oipPlan(method, { samplesPerRequest: 3 }));
+    const [right, wrong] = await tryOipRequest(settings, OIP_PAYLOADS.payloadOf(5));
+    expect(right).toMatchObject({ refusal: null, responseBytes: 8 });
+    expect(list[0]?.requests[0]?.inputs[0]?.shape).toEqual([3, 2]);
+    expect(wrong?.refusal?.details).toMatch(/shape \[1, 2\] for 3 samples/);
   });
 });

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { longhaul } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -143,16 +145,66 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
     });
   });
 
+  describe('of a decoupled model', () => {
+    const TOKENS = [3, 7, 1, 5];
+
+    it.each([
+      ['an empty response after the last token', { finalOnLast: false }],
+      ['the last token itself', { finalOnLast: true }],
+    ])('measures tokens whose end is marked by %s', async (_how, options) => {
+      const folder = suiteFolder();
+      const data = join(folder, 'counts.jsonl');
+      writeFileSync(data, TOKENS.map((count) => `{"count":[${count}]}\n`).join(''));
+      const conf = join(folder, 'user.conf');
+      const settings = ['use_token_latencies = 1', 'ttft_latency = 5000', 'tpot_latency = 5000'];
+      writeFileSync(conf, settings.map((line) => `*.Server.${line}\n`).join(''));
+      const queries = 60;
+      const run = await runAgainst([await start({ ...options, tokenMs: 20 })], 'tokens', [
+        ...['--data', `jsonl:${data}`, '--user-conf', conf, '--scenario', 'Server'],
+        ...['--target-qps', '10', '--min-query-count', `${queries}`],
+      ]);
+      // LoadGen's verdict needs more queries than tokens leave time for.
+      expectAnswered(run, queries);
+      expect(run.seen[0]).toMatchObject({ unary: 0, emptyIds: 0, typed: 0 });
+      expect(run.seen[0]?.messages).toBeGreaterThan(queries);
+      const first = Number(run.log.get('result_first_token_mean_latency_ns'));
+      const perToken = Number(run.log.get('result_time_per_output_token_50.00_percentile_ns'));
+      const whole = Number(run.log.get('result_mean_latency_ns'));
+      expect(first).toBeGreaterThan(20e6);
+      // 4 tokens on average: the first token does not wait for the others.
+      expect(whole - first).toBeGreaterThan(40e6);
+      expect(perToken).toBeGreaterThan(15e6);
+      expect(perToken).toBeLessThan(whole);
+    });
+  });
+
+  it('sends its token with every call', async () => {
+    const token = 'a-token-of-a-test-that-is-long-enough';
+    const file = join(suiteFolder(), 'token');
+    writeFileSync(file, `${token}\n`);
+    for (const method of ['unary', 'stream']) {
+      const run = await runAgainst([await start()], 'double', [
+        ...['--token-file', file, '--oip-method', method],
+      ]);
+      expect(run.code, run.stderr).toBe(0);
+      expect(run.seen[0]?.authorization).toEqual([`Bearer ${token}`]);
+      expect(run.seen[0]?.withoutAuthorization).toBe(0);
+      expect(run.stdout + run.stderr).not.toContain(token);
+    }
+  });
+
   it('goes by the service name of TorchServe, without names, tensors and raw contents', async () => {
     const service = 'org.pytorch.serve.grpc.openinference.GRPCInferenceService';
     const options = {
-      ...{ service, raw: 'ignore' },
+      ...{ service, raw: 'ignore', emptyMetadata: true },
       missing: [
         ...['ServerMetadata', 'ModelConfig', 'ModelStatistics', 'RepositoryIndex'],
         'ModelStreamInfer',
       ],
     };
-    const run = await runAgainst([await start(options)], 'double', ['--oip-service', service]);
+    const run = await runAgainst([await start(options)], 'double', [
+      ...['--oip-service', service, '--input-shape', 'x:FP32:-1x4'],
+    ]);
     expect(run.code, run.stderr).toBe(0);
     expect(run.seen[0]?.typed).toBeGreaterThan(QUERIES);
     const wrong = await runAgainst([await start(options)], 'double');

@@ -27,8 +27,9 @@ export async function startServicer(
 export const QUERIES = 100;
 
 /** What a run asks for where its test says nothing: one query after the other, of made-up samples. */
+const MADE_UP = ['--data', 'random', '--data-count', '32'];
 const SHORT = [
-  ...['--data', 'random', '--data-count', '32', '--scenario', 'SingleStream'],
+  ...['--scenario', 'SingleStream'],
   ...['--min-duration', '0s', '--min-query-count', `${QUERIES}`],
 ];
 
@@ -47,7 +48,8 @@ export async function runAgainst(
 ): Promise<OipRun> {
   const output = join(tempFolder(), 'run');
   const sut = ['--sut', servers.map(({ address }) => `oip://${address}`).join(',')];
-  const what = ['--model', model, ...SHORT, ...args, '--output', output];
+  const data = args.includes('--data') ? [] : MADE_UP;
+  const what = ['--model', model, ...data, ...SHORT, ...args, '--output', output];
   const ended = await longhaul(['run', ...sut, ...what]);
   const seen = await Promise.all(servers.map((server) => server.stop()));
   return { ...ended, seen, log: detailLog(output) };

@@ -25,6 +25,8 @@ export interface ServicerFacts {
   /** Calls by method. */
   readonly methods: Readonly<Record<string, number>>;
   readonly authorization: readonly string[];
+  /** Calls without it. */
+  readonly withoutAuthorization: number;
 }
 
 /** Options of servicer.py that differ from its defaults. */

@@ -143,15 +143,16 @@ class Seen:
         self.peers = set()
         self.methods = {}
         self.authorization = set()
+        self.without_authorization = 0
 
     def begin(self, context):
         with self.lock:
             self.concurrent += 1
             self.concurrent_max = max(self.concurrent_max, self.concurrent)
             self.peers.add(context.peer())
-            for key, value in context.invocation_metadata():
-                if key == "authorization":
-                    self.authorization.add(value)
+            values = [value for key, value in context.invocation_metadata() if key == "authorization"]
+            self.authorization.update(values)
+            self.without_authorization += int(not values)
 
     def end(self):
         with self.lock:
@@ -172,6 +173,7 @@ class Seen:
             "peers": len(self.peers),
             "methods": self.methods,
             "authorization": sorted(self.authorization),
+            "withoutAuthorization": self.without_authorization,
         }
 
 

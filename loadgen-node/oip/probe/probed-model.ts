@@ -14,7 +14,7 @@ export interface ProbedModel {
   /** Of one sample; axes that the model leaves free are -1. */
   readonly inputs: readonly ProbedTensor[];
   readonly outputs: readonly ProbedTensor[];
-  /** Raw contents of all inputs of one sample; null where an axis is free. Texts are those of random data. */
+  /** Raw contents of all inputs of one sample; null where an axis is free, or no input is told. Texts are those of random data. */
   readonly inputBytes: number | null;
   /** Likewise of all outputs; null also where one is of texts. */
   readonly outputBytes: number | null;
@@ -44,9 +44,9 @@ export function probedModel(facts: OipModelFacts, version: string): ProbedModel 
   };
 }
 
-/** True where a run with random data can be said: there are inputs, and settings can hold all names. */
+/** True where a run with random data can be said: settings can hold all names. */
 export function takesMadeUpData({ model, inputs }: Pick<ProbedModel, 'model' | 'inputs'>): boolean {
-  return inputs.length > 0 && [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
+  return [model, ...inputs].every(({ name }) => /^\P{Cc}+$/u.test(name));
 }
 
 /** Inputs with an axis that the user has to say. */
@@ -63,6 +63,7 @@ function madeUpInput({ datatype, shape }: OipTensor): number | null {
 }
 
 function sumOf(bytes: readonly (number | null)[]): number | null {
+  if (bytes.length === 0) return null;
   return bytes.reduce<number | null>(
     (sum, one) => (sum === null || one === null ? null : sum + one),
     0,

@@ -7,6 +7,9 @@ import { freeInputs, type ProbedModel } from './probed-model.ts';
 /** Stands for each length that the user has to say. */
 const PLACEHOLDER = 'N';
 
+/** Stands for each input of a model whose server tells none. */
+const DECLARATION = 'NAME:DATATYPE:LENGTHS';
+
 /** What a run needs beside the model. Values as in a configuration file; undefined ones are left out. */
 export interface RunTarget {
   /** With its `oip://`. */
@@ -34,7 +37,10 @@ export function readyMadeRun(
   { address, connection }: RunTarget,
   probed: ProbedModel,
 ): ReadyMadeRun {
-  const shapes = freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
+  const isUntold = probed.inputs.length === 0;
+  const shapes = isUntold
+    ? [DECLARATION]
+    : freeInputs(probed).map((input) => inputShapeText(input, PLACEHOLDER));
   const settings: Record<string, unknown> = {
     sut: [address],
     ...said(connection),
@@ -49,10 +55,14 @@ export function readyMadeRun(
   }).map(([key, value]) => flagWith(key, value));
   return {
     command: [`${program} run`, ...flags].join(' '),
-    config: configText(settings, shapes),
+    config: configText(settings, shapes, isUntold ? UNTOLD_COMMENT : FREE_COMMENT),
     hasPlaceholders: shapes.length > 0,
   };
 }
+
+const FREE_COMMENT = `The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}`;
+const UNTOLD_COMMENT =
+  'The server tells no inputs: say each as the model takes it, as in image:FP32:-1x3x224x224 (-1 first: counts samples)';
 
 /** As `--model` takes it: the last colon is before the version. */
 function modelText({ name, version }: OipModelRef): string {
@@ -62,16 +72,14 @@ function modelText({ name, version }: OipModelRef): string {
 function configText(
   settings: Readonly<Record<string, unknown>>,
   shapes: readonly string[],
+  comment: string,
 ): string {
   const lines = Object.entries(settings).map(([key, value]) => `  ${key}: ${scalar(value)}`);
   const at = lines.findIndex((line) => line.startsWith('  data:'));
   const placeholders =
     shapes.length === 0
       ? []
-      : [
-          `  # The model leaves axes free: put the length of one sample in place of each ${PLACEHOLDER}, and take the # away.`,
-          `  # inputShape: ${scalar(shapes)}`,
-        ];
+      : [`  # ${comment}, and take the # away.`, `  # inputShape: ${scalar(shapes)}`];
   return [
     'run:',
     ...lines.slice(0, at),

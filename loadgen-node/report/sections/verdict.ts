@@ -79,11 +79,21 @@ function loadgenText({ isValid, reasons }: Verdict): string {
   return `LoadGen's own verdict, as in its logs: INVALID${rules === '' ? '' : ` (${rules})`}.`;
 }
 
-function reasonList({ reasons }: Verdict): Html {
+function reasonList({ reasons }: RunSummary['verdict']): Html {
   if (reasons.length === 0) return html``;
-  const items = reasons.map(
-    ({ rule, text, needed, seen, key }) =>
-      html`<li><strong>${rule}</strong> ${text}<dl><div><dt>Needed</dt><dd>${needed}</dd></div><div><dt>Seen</dt><dd>${seen}</dd></div>${key === null ? null : html`<div><dt>What changes it</dt><dd><code>${key}</code></dd></div>`}</dl></li>\n`,
-  );
+  const given = new Set<string>();
+  const items = reasons.map((reason) => {
+    const { rule, text, needed, seen } = reason;
+    const remedy = remedyOf(reason);
+    // Two reasons may have one remedy.
+    const isSaid = remedy === '' || given.has(remedy);
+    given.add(remedy);
+    return html`<li><strong>${rule}</strong> ${text}<dl><div><dt>Needed</dt><dd>${needed}</dd></div><div><dt>Seen</dt><dd>${seen}</dd></div>${isSaid ? null : html`<div><dt>What changes it</dt><dd>${remedy}</dd></div>`}</dl></li>\n`;
+  });
   return html`<ul class="reasons">${items}</ul>`;
+}
+
+/** Older summaries know only LoadGen's name of the setting. */
+function remedyOf({ advice, key }: RunSummary['verdict']['reasons'][number]): string {
+  return advice ?? (key === null ? '' : `LoadGen's setting ${key}`);
 }

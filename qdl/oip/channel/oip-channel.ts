@@ -54,7 +54,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
   /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */
-  #doubtful: { readonly request: PendingRequest; readonly details: string }[] = [];
+  #doubtful: { readonly request: PendingRequest | undefined; readonly details: string }[] = [];
 
   constructor(place: ChannelPlace, parts: OipChannelParts, events: ChannelEvents) {
     this.place = place;
@@ -122,11 +122,13 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.#way.send(pendingRequest(ids, bytes), message);
   }
 
-  /**
-   * Nothing: a request is the connection's as soon as it is sent. It holds views of payloads, which stay readable, and
-   * asks the sample library for none.
-   */
-  dropUnsent(): void {}
+  dropUnsent(): void {
+    // Their payloads are about to be unloaded: another sample's bytes would go out in their place.
+    for (const { ids, bytes } of this.#way.dropUnsent()) {
+      this.#outstandingBytes = Math.max(0, this.#outstandingBytes - bytes);
+      for (const id of ids) this.releaseId(id);
+    }
+  }
 
   retire(): void {
     if (this.#state === 'open') this.#state = 'retired';
@@ -178,7 +180,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
   }
 
-  onUnavailable(request: PendingRequest, details: string): void {
+  onUnavailable(request: PendingRequest | undefined, details: string): void {
     this.#doubtful.push({ request, details });
     if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
   }
@@ -212,9 +214,14 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
     if (this.#state === 'closed' || this.#state === 'closing') return;
-    const ofDraining = this.#state === 'draining' ? { code: 'lost' } : {};
+    const isDraining = this.#state === 'draining';
+    const ofDraining = isDraining ? { code: 'lost' } : {};
     for (const { request, details } of doubtful) {
-      this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+      if (request !== undefined) {
+        this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+      } else if (!isDraining) {
+        this.onUnasked();
+      }
     }
   }
 

@@ -1,3 +1,5 @@
+import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { lossReason } from '../../../shared/wire/connection-errors.ts';
 import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
@@ -5,9 +7,13 @@ import type { OipChannel } from './oip-channel.ts';
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
+  readonly #address: string;
   readonly #channels: OipChannel[] = [];
+  /** Why it takes no new calls; undefined while it does. */
+  #closedReason: string | undefined;
 
   constructor(address: string, settings: ConnectionSettings) {
+    this.#address = address;
     this.calls = connectGrpc(address, settings, this);
   }
 
@@ -22,7 +28,15 @@ export class OipConnection implements ConnectionEvents {
   /** What this end knows of calls is asked by Name, on the connection for control calls. */
   onAccepted(): void {}
 
+  /** @throws MlperfError `ERR_SUT_LOST` when it was there and takes no new calls any more. */
+  requireOpen(): void {
+    if (this.#closedReason === undefined) return;
+    const what = `SUT node ${this.#address} was lost before the run began`;
+    throw new MlperfError('ERR_SUT_LOST', `${what}: ${lossReason(this.#closedReason)}`);
+  }
+
   onClosed(reason: string): void {
+    this.#closedReason = reason;
     const isGone = this.calls.callCount === 0;
     for (const channel of this.#channels) channel.onConnectionClosed(reason, isGone);
   }
@@ -51,6 +65,11 @@ export class OipConnections {
   /** Resolves when all are there. @throws MlperfError `ERR_SUT_UNREACHABLE` */
   async ready(): Promise<void> {
     await Promise.all([...this.#connections.values()].map(({ calls }) => calls.ready));
+  }
+
+  /** All still take calls: nobody hears of a loss before there are channels. @throws MlperfError `ERR_SUT_LOST` */
+  requireOpen(): void {
+    for (const connection of this.#connections.values()) connection.requireOpen();
   }
 
   async close(): Promise<void> {

@@ -5,8 +5,11 @@ import type { Gathered, PendingRequest } from './response-gatherer.ts';
 export interface RequestEvents {
   /** What came of a request; after `complete` and `failed` nothing more comes of it. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
-  /** A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment. */
-  onUnavailable(request: PendingRequest, details: string): void;
+  /**
+   * A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment.
+   * @param request Undefined where it was answered before.
+   */
+  onUnavailable(request: PendingRequest | undefined, details: string): void;
   /** The way has room again, perhaps. */
   onRoom(): void;
   /** A response that nobody waits for: of an unknown request, or a second one. */
@@ -23,6 +26,11 @@ export interface RequestWay {
   readonly takesRequest: boolean;
   /** After these two only. */
   send(request: PendingRequest, message: EncodedRequest): void;
+  /**
+   * Takes back the requests of which nothing went out yet. @returns Those of them that are outstanding here; nothing more
+   * is reported of them.
+   */
+  dropUnsent(): readonly PendingRequest[];
   /** Forgets what is outstanding. */
   releaseAll(): void;
   /** No more requests will come. Resolves when the server has ended its side, at most after `timeoutMs`. */

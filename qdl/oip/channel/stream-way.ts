@@ -45,6 +45,14 @@ export class StreamWay implements RequestWay, CallEvents {
     this.#call.write(pieces, bytes);
   }
 
+  dropUnsent(): readonly PendingRequest[] {
+    const count = this.#call.takeBackUnsent();
+    // The last ones, in the order in which they were sent.
+    const dropped = count === 0 ? [] : [...this.#requests.values()].slice(-count);
+    for (const { ids } of dropped) this.#requests.delete(ids[0] as number);
+    return dropped;
+  }
+
   releaseAll(): void {
     this.#requests.clear();
   }

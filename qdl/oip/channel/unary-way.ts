@@ -17,6 +17,8 @@ export class UnaryWay implements RequestWay {
   readonly #path: string;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestEvents;
+  /** Calls that are not over. */
+  readonly #open = new Set<UnaryRequest>();
 
   constructor(
     connection: GrpcCallConnection,
@@ -39,13 +41,15 @@ export class UnaryWay implements RequestWay {
   }
 
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
-    const events = new UnaryRequest(request, this.#gatherer, this.#events);
-    const call = this.#connection.call(this.#path, events);
-    call.write(pieces, bytes);
-    call.end();
+    const open = new UnaryRequest(request, this.#gatherer, this.#events, this.#open);
+    open.begin(this.#connection.call(this.#path, open), pieces, bytes);
   }
 
-  /** The calls know their requests; nothing is kept here. */
+  dropUnsent(): readonly PendingRequest[] {
+    return [...this.#open].filter((open) => open.dropUnsent()).map(({ request }) => request);
+  }
+
+  /** The calls know their requests. */
   releaseAll(): void {}
 
   close(): Promise<void> {
@@ -55,15 +59,39 @@ export class UnaryWay implements RequestWay {
 
 /** One call on its way. */
 class UnaryRequest implements CallEvents {
-  readonly #request: PendingRequest;
+  readonly request: PendingRequest;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestEvents;
+  readonly #open: Set<UnaryRequest>;
+  #call: GrpcCall | undefined;
   #isAnswered = false;
+  #isDropped = false;
 
-  constructor(request: PendingRequest, gatherer: ResponseGatherer, events: RequestEvents) {
-    this.#request = request;
+  constructor(
+    request: PendingRequest,
+    gatherer: ResponseGatherer,
+    events: RequestEvents,
+    open: Set<UnaryRequest>,
+  ) {
+    this.request = request;
     this.#gatherer = gatherer;
     this.#events = events;
+    this.#open = open;
+    open.add(this);
+  }
+
+  begin(call: GrpcCall, pieces: readonly Uint8Array[], bytes: number): void {
+    this.#call = call;
+    call.write(pieces, bytes);
+    call.end();
+  }
+
+  /** @returns False where the request, or the beginning of it, went out. */
+  dropUnsent(): boolean {
+    if (this.#call === undefined || this.#call.takeBackUnsent() === 0) return false;
+    this.#isDropped = true;
+    this.#call.cancel();
+    return true;
   }
 
   onMessage(_call: GrpcCall, message: Buffer): void {
@@ -80,28 +108,31 @@ class UnaryRequest implements CallEvents {
       return;
     }
     // A server need not repeat the id: the call says what the answer is to.
-    if (decoder.hasId && decoder.id !== this.#request.ids[0]) {
+    if (decoder.hasId && decoder.id !== this.request.ids[0]) {
       this.#report(badResponse('the response has the id of another request'));
       return;
     }
-    this.#report(this.#gatherer.take(this.#request));
+    this.#report(this.#gatherer.take(this.request));
   }
 
   onEnd(_call: GrpcCall, code: number, details: string): void {
+    this.#open.delete(this);
+    if (this.#isDropped) return;
     if (this.#isAnswered) {
-      // An answer and an error: the one is taken, and the other breaks the contract.
-      if (code !== status.OK) this.#events.onUnasked();
       // The server may take another call now in its place.
-      else this.#events.onRoom();
+      if (code === status.OK) this.#events.onRoom();
+      else if (code === status.UNAVAILABLE) this.#events.onUnavailable(undefined, details);
+      // An answer and an error: the one is taken, and the other breaks the contract.
+      else this.#events.onUnasked();
       return;
     }
     this.#isAnswered = true;
-    if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.#request, details);
+    if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
     else if (code === status.OK) this.#report(badResponse('the call ended without a response'));
     else this.#report(refused(code, details));
   }
 
   #report(gathered: Gathered): void {
-    this.#events.onGathered(this.#request, gathered);
+    this.#events.onGathered(this.request, gathered);
   }
 }

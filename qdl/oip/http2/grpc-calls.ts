@@ -15,11 +15,17 @@ export interface CallEvents {
 /** One gRPC call: unary, or a stream that stays open. */
 export interface GrpcCall {
   /**
-   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until the call
-   * is over, or {@link ConnectionEvents.onWritten} has counted them. Does nothing after {@link end} and on a call that
+   * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
+   * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
+   * socket still reads them: two writes at most, about 512 KiB each. Does nothing after {@link end} and on a call that
    * is over.
    */
   write(pieces: readonly Uint8Array[], bytes: number): void;
+  /**
+   * Takes back the messages of which no byte is in a frame yet: they are never sent. Of one that has begun the rest goes
+   * out, from a copy. @returns How many were taken back: those that were written last.
+   */
+  takeBackUnsent(): number;
   /** No more messages will come; what was written goes out first. */
   end(): void;
   /** Ends the call now: onEnd follows with CANCELLED (1). What is in no frame yet is dropped and never sent. */

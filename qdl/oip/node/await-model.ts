@@ -1,18 +1,27 @@
 import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
+import { asOneLine } from '../../../shared/process/one-line.ts';
 import { grpcStatusOf } from '../../node/unary-calls.ts';
 import type { WaitProgress } from '../../query-dispatch-library.ts';
+import { statusText } from '../channel/failure-words.ts';
 import type { OipControlClient } from './oip-control-client.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 200;
 
+/**
+ * How long a server without an index may say NOT_FOUND: some say so of a model while they load it, and others of one that
+ * they never will have.
+ */
+const UNKNOWN_GRACE_MS = 10_000;
+
 /** Models and versions that a message lists. */
 const LISTED_MAX = 20;
 
 /**
- * Waits until the server and the model are ready. A model or version that the server does not have is not waited for.
+ * Waits until the server and the model are ready. A model or version that the server does not have is not waited for; where
+ * nothing but NOT_FOUND tells so, for 10 s.
  * @param timeoutMs Longest wait.
  * @throws MlperfError `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED` for an unknown model or version, `ERR_SUT_UNREACHABLE`
  */
@@ -22,9 +31,11 @@ export async function awaitModel(
   timeoutMs: number,
   onWait: WaitProgress,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const begin = performance.now();
+  const deadline = begin + timeoutMs;
+  const graceEnd = begin + Math.min(timeoutMs, UNKNOWN_GRACE_MS);
   for (;;) {
-    const obstacle = await obstacleOf(client, model);
+    const obstacle = await obstacleOf(client, model, graceEnd);
     if (obstacle === undefined) return;
     if (performance.now() > deadline) {
       throw new MlperfError(
@@ -37,23 +48,29 @@ export async function awaitModel(
   }
 }
 
+/** A status in place of an answer. */
+interface Refusal {
+  /** gRPC's. */
+  readonly code: number;
+  /** The server's, on one line. */
+  readonly words: string;
+}
+
 /** What is waited for, in words; undefined when all is ready. */
 async function obstacleOf(
   client: OipControlClient,
   model: OipModelRef,
+  graceEnd: number,
 ): Promise<string | undefined> {
   if ((await client.serverReady()) === false) return 'the server says that it is not ready yet';
-  let isReady: boolean | undefined;
-  let isUnknown = false;
   try {
-    isReady = await client.modelReady(model);
+    if ((await client.modelReady(model)) !== false) return undefined;
   } catch (error) {
-    if (!isRefusal(error)) throw error;
-    isReady = false;
-    isUnknown = grpcStatusOf(error) === status.NOT_FOUND;
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return whyNotReady(client, model, { refusal, graceEnd });
   }
-  if (isReady !== false) return undefined;
-  return whyNotReady(client, model, isUnknown);
+  return whyNotReady(client, model, { refusal: undefined, graceEnd });
 }
 
 /**
@@ -63,7 +80,7 @@ async function obstacleOf(
 async function whyNotReady(
   client: OipControlClient,
   model: OipModelRef,
-  isUnknown: boolean,
+  { refusal, graceEnd }: { readonly refusal: Refusal | undefined; readonly graceEnd: number },
 ): Promise<string> {
   // Asked first: an index lists no other names by which a server knows a model too.
   const versions = await versionsBeside(client, model);
@@ -73,11 +90,15 @@ async function whyNotReady(
   if (index !== undefined && entries?.length === 0) {
     throw unknownModel(client.address, model, distinct(index.map(({ name }) => name)));
   }
-  if (entries === undefined && isUnknown) throw unknownModel(client.address, model, undefined);
+  const isOver = performance.now() > graceEnd;
+  if (entries === undefined && refusal?.code === status.NOT_FOUND && isOver) {
+    throw unknownModel(client.address, model, undefined);
+  }
   const entry = entries?.find(({ version }) => model.version === '' || version === model.version);
   const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
+  const told = [state.join(': '), refusal?.words ?? ''].filter((text) => text !== '');
   const what = `model ${nameOf(model)} is not ready yet`;
-  return state.length === 0 ? what : `${what} (${state.join(': ')})`;
+  return told.length === 0 ? what : `${what} (${told.join('; ')})`;
 }
 
 /** Versions that the server has of a model, where it does not have the one that is asked for. */
@@ -91,7 +112,7 @@ async function versionsBeside(
     return versions.length === 0 || versions.includes(model.version) ? undefined : versions;
   } catch (error) {
     // It is loading, or there is none.
-    if (isRefusal(error)) return undefined;
+    if (refusalOf(error) !== undefined) return undefined;
     throw error;
   }
 }
@@ -100,8 +121,13 @@ async function versionsBeside(
  * A status in place of an answer about the model. UNAVAILABLE is one too: a server may say so of a model that it has not
  * loaded, and one that is gone does not answer the next ServerReady.
  */
-function isRefusal(error: unknown): boolean {
-  return grpcStatusOf(error) !== undefined;
+function refusalOf(error: unknown): Refusal | undefined {
+  const code = grpcStatusOf(error);
+  if (code === undefined) return undefined;
+  const cause = error instanceof MlperfError ? error.cause : undefined;
+  const details =
+    typeof cause === 'object' && cause !== null && 'details' in cause ? String(cause.details) : '';
+  return { code, words: asOneLine(statusText(code, details)) };
 }
 
 function unknownModel(

@@ -25,6 +25,15 @@ export class CallDouble implements GrpcCall {
     this.isEnded = true;
   }
 
+  /** Messages that are in no frame. */
+  unsentCount = 0;
+
+  takeBackUnsent(): number {
+    const count = this.unsentCount;
+    this.unsentCount = 0;
+    return count;
+  }
+
   cancel(): void {
     this.isCancelled = true;
   }

@@ -27,6 +27,12 @@ export interface OipBehaviour {
   readonly config?: ModelConfig;
   /** Not ready for so many questions. */
   readonly notReadyCount?: number;
+  /** A status in place of so many answers to ModelReady. */
+  readonly modelReadyRefusal?: {
+    readonly count: number;
+    readonly code: number;
+    readonly details: string;
+  };
   /** Undefined: the server has no RepositoryIndex. */
   readonly repository?: readonly { readonly name: string; readonly version: string }[];
   /** Undefined: the server has no ModelStatistics. */
@@ -77,6 +83,7 @@ export class FakeOipServer {
   readonly #server = new Server({ 'grpc.max_receive_message_length': -1 });
   readonly #behaviour: OipBehaviour;
   #notReadyLeft: number;
+  #modelReadyCount = 0;
 
   private constructor(behaviour: OipBehaviour) {
     this.#behaviour = behaviour;
@@ -122,7 +129,12 @@ export class FakeOipServer {
         const { name = 'server' } = this.#behaviour;
         callback(null, { name, version: '9', extensions: ['x'] });
       },
-      ModelReady: ({ request }, callback) => callback(null, { ready: isKnown(request) }),
+      ModelReady: ({ request }, callback) => {
+        this.#modelReadyCount += 1;
+        const { modelReadyRefusal: refusal } = this.#behaviour;
+        if (this.#modelReadyCount <= (refusal?.count ?? 0)) callback(refusal);
+        else callback(null, { ready: isKnown(request) });
+      },
       ModelMetadata: ({ request }, callback) =>
         isKnown(request) ? callback(null, model) : callback(unknown),
       ModelConfig: config && ((_, callback) => callback(null, { config })),

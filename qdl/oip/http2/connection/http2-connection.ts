@@ -157,6 +157,10 @@ export class Http2Connection
     }
   }
 
+  onTakenBack(bytes: number): void {
+    this.#outgoing.waitingBytes -= bytes;
+  }
+
   onCancel(call: Http2Call): void {
     this.#reset(call, 'CANCEL');
     this.#endSoon(call, GRPC_STATUS.CANCELLED, 'cancelled by the LoadGen node');

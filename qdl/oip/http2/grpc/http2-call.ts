@@ -10,6 +10,8 @@ import { UnsentMessages } from './unsent-messages.ts';
 export interface CallOwner {
   /** The call has something to send. @param bytes That are new. */
   onSend(call: Http2Call, bytes: number): void;
+  /** So many bytes that waited were taken back. */
+  onTakenBack(bytes: number): void;
   /** The application gives the call up. */
   onCancel(call: Http2Call): void;
 }
@@ -64,6 +66,14 @@ export class Http2Call implements GrpcCall, MessageReceiver {
     if (this.isOver || this.isEnding) return;
     this.isEnding = true;
     this.#owner.onSend(this, 0);
+  }
+
+  takeBackUnsent(): number {
+    if (this.isOver) return 0;
+    const before = this.unsent.bytes;
+    const count = this.unsent.takeBack();
+    this.#owner.onTakenBack(before - this.unsent.bytes);
+    return count;
   }
 
   cancel(): void {

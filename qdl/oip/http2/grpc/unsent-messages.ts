@@ -1,13 +1,20 @@
 import type { FrameBatch } from '../frames/frame-batch.ts';
 import { MESSAGE_HEAD_BYTES } from './message-reader.ts';
 
-/** Heads and pieces of the messages of one call that are in no frame yet. */
+/** Messages that went out, and are still in the list, at most. */
+const GONE_MAX = 64;
+
+const NOTHING: Uint8Array = new Uint8Array(0);
+
+/** Messages of one call that are in no frame yet, each with its head. */
 export class UnsentMessages {
   /** Bytes that wait here, heads included. */
   bytes = 0;
-  #pieces: Uint8Array[] = [];
+  /** By message: its head and its pieces. */
+  #messages: (readonly Uint8Array[])[] = [];
+  /** The first message that is not gone; of it, the first piece, and its first byte. */
   #first = 0;
-  /** Bytes of the first piece that are gone. */
+  #piece = 0;
   #offset = 0;
 
   /** Adds a message of that length. */
@@ -15,7 +22,7 @@ export class UnsentMessages {
     const head = Buffer.allocUnsafe(MESSAGE_HEAD_BYTES);
     head[0] = 0;
     head.writeUInt32BE(bytes, 1);
-    this.#pieces.push(head, ...pieces);
+    this.#messages.push([head, ...pieces]);
     this.bytes += MESSAGE_HEAD_BYTES + bytes;
   }
 
@@ -23,31 +30,64 @@ export class UnsentMessages {
   moveTo(batch: FrameBatch, bytes: number): void {
     this.bytes -= bytes;
     for (let left = bytes; left > 0; ) {
-      const piece = this.#pieces[this.#first] as Uint8Array;
+      const message = this.#messages[this.#first] as readonly Uint8Array[];
+      const piece = message[this.#piece] as Uint8Array;
       const end = Math.min(piece.length, this.#offset + left);
       batch.append(piece, this.#offset, end);
       left -= end - this.#offset;
       this.#offset = end;
-      if (end === piece.length) this.#next();
+      if (end === piece.length) this.#nextPiece(message.length);
     }
+  }
+
+  /**
+   * Takes back the messages of which nothing is in a frame. One that has begun must go on: what is left of it is copied,
+   * so that its pieces are free.
+   * @returns How many were taken back: those that were added last.
+   */
+  takeBack(): number {
+    const [begun, count] = this.#takeBegun();
+    this.drop();
+    if (begun === undefined) return count;
+    // Its head, or a part of it, is gone: so it stays one that has begun.
+    this.#messages = [[NOTHING, begun]];
+    this.#piece = 1;
+    this.bytes = begun.length;
+    return count;
   }
 
   /** Forgets all. @returns Their bytes. */
   drop(): number {
     const { bytes } = this;
     this.bytes = 0;
-    this.#pieces = [];
+    this.#messages = [];
     this.#first = 0;
+    this.#piece = 0;
     this.#offset = 0;
     return bytes;
   }
 
-  #next(): void {
+  /** A copy of what is left of the message that has begun, and how many messages have not. */
+  #takeBegun(): [begun: Buffer | undefined, count: number] {
+    const count = this.#messages.length - this.#first;
+    const message = this.#messages[this.#first];
+    if (message === undefined || (this.#piece === 0 && this.#offset === 0)) {
+      return [undefined, count];
+    }
+    const [piece, ...rest] = message.slice(this.#piece) as [Uint8Array, ...Uint8Array[]];
+    const begun = Buffer.concat([piece.subarray(this.#offset), ...rest]);
+    return [begun.length === 0 ? undefined : begun, count - 1];
+  }
+
+  #nextPiece(pieceCount: number): void {
     this.#offset = 0;
+    this.#piece += 1;
+    if (this.#piece < pieceCount) return;
+    this.#piece = 0;
     this.#first += 1;
-    // Pieces that went out are not held on to.
-    if (this.#first === this.#pieces.length || this.#first >= 64) {
-      this.#pieces.splice(0, this.#first);
+    // Messages that went out are not held on to.
+    if (this.#first === this.#messages.length || this.#first >= GONE_MAX) {
+      this.#messages.splice(0, this.#first);
       this.#first = 0;
     }
   }

@@ -34,6 +34,11 @@ describe('readTrace', () => {
       [0, 20_040_000],
     ],
     [
+      'the end of a day',
+      '2024-02-29T23:59:59\n2024-02-29T24:00:00\n2024-03-01T00:00:01Z\n',
+      [0, 1e9, 2e9],
+    ],
+    [
       'dates with a zone',
       '2024-02-29T23:30:00+01:00\n2024-02-29T22:30:01Z\n2024-02-29 20:30:02-0200\n',
       [0, 1e9, 2e9],
@@ -77,7 +82,12 @@ describe('readTrace', () => {
     ['an object that is cut', '{"timestamp": 1}\n{"timest', ':2: "{\\"timest" is no JSON object'],
     ['a list among objects', '{"timestamp": 1}\n[2]\n', ':2: the object has none of the keys'],
     ['null among objects', '{"timestamp": 1}\nnull\n', ':2: "null" is no JSON object'],
-    ['a date that there is not', '2024-02-31T25:00:00\n', ':1: '],
+    ['an hour that there is not', '2024-02-28T25:00:00\n', ':1: '],
+    [
+      'a day that there is not',
+      '2024-02-29T00:00:00\n2024-02-31T00:00:00\n',
+      ':2: "2024-02-31T00:00:00" is no date that there is',
+    ],
     ['no lines', '', ' has no arrival: a trace has a line for each query'],
     ['comments alone', '# nothing\n', ' has no arrival'],
     ['a header alone', 'timestamp\n', ' has no arrival'],

@@ -218,7 +218,7 @@ describe('what is not provable says why', () => {
       /nothing of the machine.*\n.*10\.0\.1\.1 is no address/s,
     ],
     ['no settings', good, 'settings-named', /the submission must name them/],
-    ["the server's end of a connection", good, 'nothing-between', /only this end is known/],
+    ['what stands before a server', good, 'nothing-between', /does not tell whether a proxy/],
     [
       'headers of a mesh',
       answeredWith('server', 'istio-envoy'),

@@ -136,4 +136,17 @@ describe('advice', () => {
       /^Even the fastest query took 1 ms, above the bound of 500 µs: no --target-qps helps/,
     );
   });
+
+  it.each([
+    { scenario: 'Offline', offlineExpectedQps: 10 },
+    { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 1e7 },
+    { scenario: 'Server', serverTargetQps: 100, serverTargetLatencyNs: 1e6 },
+  ] as const)('changes no setting where nothing was answered: $scenario', async (settings) => {
+    const answer: Answer = (sink, id) => sink.fail(id, { code: 'inference', text: 'no' });
+    const advice = Object.values(
+      await adviceOf({ ...settings, minDurationMs: 1000 }, undefined, answer),
+    );
+    expect(advice.join(' ')).toMatch(/No sample was answered well.*look at why they failed/);
+    expect(advice.join(' ')).not.toContain('--');
+  });
 });

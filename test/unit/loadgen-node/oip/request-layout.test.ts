@@ -68,6 +68,14 @@ describe('requestLayout of a benchmark', () => {
     expect(layout.responseClass).toBeUndefined();
   });
 
+  it('refuses --oip-batch where the only free axis is the sample’s own', () => {
+    const facts = model(['UINT8 [-1]'], ['UINT8 [-1]']);
+    const batch = { ...asked, samplesPerRequest: 2 };
+    expect(() => requestLayout(benchmarkRules('echo'), facts, batch, undefined, 16)).toThrow(
+      '--oip-batch 2: a request to model net has one sample, as no axis of its inputs (in0 UINT8 [-1]) is left to count samples',
+    );
+  });
+
   it.each([
     ['the benchmark’s own response', resnet50, ['FP32 [-1, 1]'], { form: 'same', classOffset: 0 }],
     [

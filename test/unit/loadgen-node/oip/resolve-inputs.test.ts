@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  parseInputShapes,
-  requireKnownShapes,
-  resolveInputs,
-} from '../../../../loadgen-node/oip/resolve-inputs.ts';
+import { parseInputShapes } from '../../../../loadgen-node/oip/parse-input-shapes.ts';
+import { requireKnownShapes, resolveInputs } from '../../../../loadgen-node/oip/resolve-inputs.ts';
 import type { OipTensor } from '../../../../shared/oip/tensors.ts';
 
 // Goal: shapes of one sample come from the model and --input-shape, and nothing is guessed.
@@ -16,7 +13,7 @@ const INPUTS: readonly OipTensor[] = [
 
 describe('resolveInputs', () => {
   it('takes the batch axis away and fills what is asked for', () => {
-    const shapes = parseInputShapes(['image:3x224x320', 'input:0:4']);
+    const { inputShapes: shapes } = parseInputShapes(['image:3x224x320', 'input:0:4']);
     expect(resolveInputs(INPUTS, shapes, true).map(({ shape }) => shape)).toEqual([
       [3, 224, 320],
       [4],
@@ -42,13 +39,14 @@ describe('resolveInputs', () => {
     ],
     ['the batch axis', 'image:1x3x8x8', 'the axis that counts samples is left out'],
   ])('refuses %s', (_case, text, message) => {
-    expect(() => resolveInputs(INPUTS, parseInputShapes([text]), true)).toThrow(message);
+    const { inputShapes } = parseInputShapes([text]);
+    expect(() => resolveInputs(INPUTS, inputShapes, true)).toThrow(message);
   });
 });
 
 describe('parseInputShapes', () => {
   it('reads the shape of a single number', () => {
-    expect([...parseInputShapes(['x:'])]).toEqual([['x', []]]);
+    expect([...parseInputShapes(['x:']).inputShapes]).toEqual([['x', []]]);
   });
 
   it.each(['image', 'image:3,4', 'image:3x', ':3', 'image:-1x3', 'image:0x3', 'image:9999999999'])(
@@ -58,7 +56,23 @@ describe('parseInputShapes', () => {
     },
   );
 
-  it('refuses a name that is said twice', () => {
-    expect(() => parseInputShapes(['x:1', 'x:2'])).toThrow('names x twice');
+  it('reads declarations beside shapes, also of names with colons', () => {
+    expect(parseInputShapes(['x:FP32:-1x3', 'input:0:INT64:', 'x:FP33:4', 'x:7'])).toEqual({
+      inputShapes: new Map([
+        ['x:FP33', [4]],
+        ['x', [7]],
+      ]),
+      declaredInputs: [
+        { name: 'x', datatype: 'FP32', shape: [-1, 3] },
+        { name: 'input:0', datatype: 'INT64', shape: [] },
+      ],
+    });
+  });
+
+  it.each([
+    ['x:1', 'x:2'],
+    ['x:FP32:1', 'x:INT8:1'],
+  ])('refuses a name that is said twice (%s, %s)', (first, second) => {
+    expect(() => parseInputShapes([first, second])).toThrow('names x twice');
   });
 });

@@ -107,6 +107,22 @@ describe('renderReport', () => {
     for (const text of [...shown, ...others]) expect(page).toContain(text);
   });
 
+  it('gives the advice of the run in place of names of settings, each once', () => {
+    const reason = { text: '', needed: '', seen: '', key: 'server_target_qps' };
+    const reasons = [
+      { ...reason, rule: 'latency-bound', advice: 'The table of steps tells where.' },
+      { ...reason, rule: 'early-stopping', advice: 'The table of steps tells where.' },
+      { ...reason, rule: 'min-queries', advice: '' },
+    ];
+    const summary = reportSummary(null, 'Server', { verdict: { isValid: false, reasons } });
+    const page = renderReport({ summary, records: null });
+    expect(page.match(/What changes it<\/dt><dd>The table of steps tells where\./g)).toHaveLength(
+      1,
+    );
+    expect(page.match(/What changes it/g)).toHaveLength(1);
+    expect(page).not.toContain('server_target_qps');
+  });
+
   it('takes no markup from any text of a summary', () => {
     const records = queueRecords({ ...queue, rowCount: 200 });
     const summary = reportSummary(records);

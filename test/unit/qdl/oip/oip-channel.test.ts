@@ -128,6 +128,24 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -', 'complete -1 0 -']);
   });
 
+  it('takes UNAVAILABLE behind an answer as a breach, but not the end of the connection', async () => {
+    const own = scene('unary');
+    const call = own.send(7);
+    call.answer(encodeResponse(answerTo(call)));
+    call.finish(status.UNAVAILABLE, 'queue is full');
+    await turn();
+    expect(own.reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -']);
+    for (const isGone of [true, false]) {
+      const { channel, reports, send } = scene('unary');
+      const answered = send(7);
+      answered.answer(encodeResponse(answerTo(answered)));
+      answered.finish(status.UNAVAILABLE, 'Connection dropped');
+      channel.onConnectionClosed('Connection dropped', isGone);
+      await turn();
+      expect(reports.lines).toEqual(['complete 7 8 -', isGone ? 'lost ' : 'draining']);
+    }
+  });
+
   it("fails a sample for the server's own UNAVAILABLE, and a call without an answer", async () => {
     const { reports, send } = scene('unary');
     send(1).finish(status.UNAVAILABLE, 'queue is full');
@@ -143,6 +161,35 @@ describe('OipChannel', () => {
     channel.onConnectionClosed('Connection dropped', true);
     await turn();
     expect(reports.lines).toEqual(['lost 1,2']);
+  });
+
+  it('takes back the calls of which nothing went out, and hears no more of them', () => {
+    const { channel, reports, send } = scene('unary');
+    const sent = send(1);
+    const unsent = send(2);
+    unsent.unsentCount = 1;
+    channel.dropUnsent();
+    expect([sent.isCancelled, unsent.isCancelled]).toEqual([false, true]);
+    expect(channel.outstandingCount).toBe(1);
+    unsent.finish(status.CANCELLED, 'cancelled by the LoadGen node');
+    sent.answer(encodeResponse(answerTo(sent)));
+    expect(reports.lines).toEqual(['complete 1 8 -']);
+    // Neither holds bytes any more.
+    expect(channel.canTake(1, OUTSTANDING_BYTES_MAX + 1)).toBe(true);
+  });
+
+  it('takes back the messages of a stream of which nothing went out', () => {
+    const { channel, reports, send } = scene('stream');
+    const stream = send(1);
+    const answer = encodeStreamResponse({ inferResponse: answerTo(stream) });
+    send(2);
+    send(3);
+    stream.unsentCount = 2;
+    channel.dropUnsent();
+    expect(channel.outstandingCount).toBe(1);
+    stream.answer(answer);
+    expect(reports.lines).toEqual(['complete 1 8 -']);
+    expect(channel.canTake(1, OUTSTANDING_BYTES_MAX + 1)).toBe(true);
   });
 
   it('drains when the server takes no new calls, and counts what it never took', async () => {

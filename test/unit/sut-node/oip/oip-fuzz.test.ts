@@ -111,4 +111,57 @@ describe('requests of the Open Inference Protocol, whatever they are', () => {
       { seed: SEED, numRuns: 200 },
     );
   });
+
+  it.each([
+    ['contents in pieces', repeated(field(5, [0x20])), 1, /more than 256 pieces of contents/],
+    ['contents in empty pieces', repeated([0x2a, 0]), 1, /have 0 elements/],
+    ['elements one by one', field(5, repeated([0x20, 1])), 1, /2 elements or more; .* for 1$/],
+    ['empty lists', field(5, repeated([0x22, 0])), 1, /more than 257 fields/],
+    ['empty lists of another type', field(5, repeated([0x12, 0])), 1, /more than 257 fields/],
+    ['fields that nobody knows', field(5, repeated([0x78, 0])), 1, /more than 257 fields/],
+    [
+      'as many elements as there may be',
+      field(5, repeated([0x20, 1], 2 ** 20)),
+      2 ** 20,
+      undefined,
+    ],
+  ])('cost no more than their bytes: %s', async (_case, contents, elements, refusal) => {
+    const scene = new OipScene({ workers: createEchoModel(timerClock) });
+    const outcomes: Outcome[] = [];
+    const before = process.memoryUsage().rss;
+    const beganAt = performance.now();
+    infer(scene, requestWith(contents, elements), outcomes);
+    expect(performance.now() - beganAt).toBeLessThan(2_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20);
+    while (scene.inference.count > 0) await setImmediate();
+    const [outcome] = outcomes;
+    if (refusal === undefined) expect(outcome).not.toBeInstanceOf(StreamRefusal);
+    else expect((outcome as StreamRefusal).end.details).toMatch(refusal);
+  });
 });
+
+/** Bytes over and over: 8 MB of them, unless it is said how often. */
+function repeated(bytes: Uint8Array | readonly number[], times = 2 ** 23 / bytes.length): Buffer {
+  return Buffer.alloc(Math.floor(times) * bytes.length, Uint8Array.from(bytes));
+}
+
+/** A field of protobuf that has a length. */
+function field(number: number, bytes: Uint8Array | readonly number[]): Buffer {
+  const head = [number * 8 + 2];
+  let rest = bytes.length;
+  for (; rest >= 0x80; rest >>>= 7) head.push((rest & 0x7f) | 0x80);
+  return Buffer.concat([Uint8Array.from([...head, rest]), Uint8Array.from(bytes)]);
+}
+
+/** A request for one row of so many elements. */
+function requestWith(contents: Buffer, elements: number): Buffer {
+  // A varint that is longer than it need be is one, too.
+  const axis = [(elements & 0x7f) | 0x80, ((elements >>> 7) & 0x7f) | 0x80, elements >>> 14];
+  const input = [
+    field(1, Buffer.from('input')),
+    field(2, Buffer.from('UINT8')),
+    field(3, [1, ...axis]),
+    contents,
+  ];
+  return Buffer.concat([field(1, Buffer.from('net')), field(5, Buffer.concat(input))]);
+}

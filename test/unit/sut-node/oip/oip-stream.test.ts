@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OipScene } from '../../../support/oip-scene.ts';
+import { encodeTestRequest, OipScene } from '../../../support/oip-scene.ts';
 
 // Goal: a stream never holds more than it was admitted, loses nothing, and ends behind its last answer. Method: a stream on a
 // real batcher whose model answers when the test says so.
@@ -67,8 +67,25 @@ describe('a ModelStreamInfer stream', () => {
     scene.answer();
     expect(scene.written).toEqual([]);
     expect([scene.inference.count, scene.credits.heldBytes]).toEqual([0, 0]);
+    expect([...scene.inference.totals.requests]).toEqual([['cancelled', 2]]);
+    const { inferenceStats } = scene.inference.statistics.toWire('net');
+    expect(inferenceStats).toMatchObject({ fail: { count: 2 }, success: { count: 0 } });
     expect(scene.endReasons).toEqual(['the peer is gone']);
     expect(scene.ends).toEqual([]);
+  });
+
+  it('counts requests that it never took as cancelled, and those for another model as no failure', () => {
+    const scene = new OipScene({ samplesMax: 64 });
+    const stream = scene.stream();
+    stream.message(encodeTestRequest({ modelName: 'nobody' }));
+    for (const id of ['a', 'b', 'c']) stream.message(scene.request({ id, rows: 60 }));
+    stream.cancelled();
+    expect([...scene.inference.totals.requests]).toEqual([
+      ['not_found', 1],
+      ['cancelled', 3],
+    ]);
+    const { inferenceStats } = scene.inference.statistics.toWire('net');
+    expect(inferenceStats?.fail?.count).toBe(3);
   });
 
   it('answers what it has while it drains, refuses the rest, and ends', () => {

@@ -150,6 +150,16 @@ describe('the samples of a request', () => {
       { inputs: [input({ shape: [2 ** 52, 2 ** 52] })] },
       /more elements than any message holds/,
     ],
+    [
+      'axes that no number of JavaScript holds',
+      { inputs: [input({ shape: [2 ** 63, -(2 ** 62)] })] },
+      /shape \[above 2\^53, below -2\^53\]/,
+    ],
+    [
+      'more samples than that',
+      { inputs: [input({ shape: [2 ** 63, 0] })] },
+      /has above 2\^53 samples/,
+    ],
     ['too few bytes', { rawContents: [Uint8Array.of(1)] }, /has 2 bytes; its raw contents have 1/],
     ['too many bytes', { rawContents: [new Uint8Array(3)] }, /has 2 bytes; its raw .* have 3/],
     [

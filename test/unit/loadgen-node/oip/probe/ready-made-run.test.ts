@@ -102,8 +102,17 @@ describe('probedModel', () => {
     expect(whole).toMatchObject({ hasBatchAxis: false, inputBytes: null });
   });
 
-  it('proposes nothing for a model without inputs, or with names that no setting can hold', () => {
-    expect(takesMadeUpData(probedModel(facts({ inputs: [] }), ''))).toBe(false);
+  it('leaves the inputs to the user where the server tells none', () => {
+    const { command, config, values, hasPlaceholders } = runOf({ inputs: [], outputs: [] });
+    expect(hasPlaceholders).toBe(true);
+    expect(command).toContain('--input-shape NAME:DATATYPE:LENGTHS');
+    expect(config).toContain('# inputShape: [NAME:DATATYPE:LENGTHS]');
+    expect(values['inputShape']).toBeUndefined();
+    const untold = probedModel(facts({ inputs: [], outputs: [] }), '');
+    expect(untold).toMatchObject({ hasBatchAxis: false, inputBytes: null, outputBytes: null });
+  });
+
+  it('proposes nothing for a model with names that no setting can hold', () => {
     expect(takesMadeUpData(probedModel(facts({ name: 'm\n  output: /etc' }), ''))).toBe(false);
     expect(takesMadeUpData(probedModel(facts({}), ''))).toBe(true);
   });

@@ -170,6 +170,27 @@ describe('requests', () => {
     expect([peer.dataBytes.get(1), cancelled.messages.length]).toEqual([100, 0]);
   });
 
+  it('go out without the messages that were taken back, and finish the one that has begun', async () => {
+    await connect({ [INITIAL_WINDOW_SIZE]: 20_000 });
+    const call = connection.call('/test.Echo/Stream', new RecordedCall());
+    const [begun, unsent] = [Buffer.alloc(30_000, 'a'), Buffer.alloc(30_000, 'b')];
+    for (const message of [begun, unsent]) call.write([message], message.length);
+    await peer.until(() => peer.dataBytes.get(1) === 20_000, 'the first window');
+    expect([call.takeBackUnsent(), call.takeBackUnsent()]).toEqual([1, 0]);
+    begun.fill('!');
+    unsent.fill('!');
+    call.write([Buffer.from('c')], 1);
+    peer.send(windowUpdate, 0, 1, word(100_000));
+    await peer.until(() => peer.dataBytes.get(1) === 30_011, 'all that is left');
+    const sent = Buffer.concat(peer.frames.flatMap((f) => (f.type === data ? [f.payload] : [])));
+    const whole = Buffer.alloc(30_000, 'a');
+    expect(sent.equals(Buffer.concat([grpcMessage(whole), grpcMessage(Buffer.from('c'))]))).toBe(
+      true,
+    );
+    expect(events.writtenBytes).toBe(30_011);
+    expect(call.takeBackUnsent()).toBe(0);
+  });
+
   it('never send a call that is cancelled in the same tick', async () => {
     await connect();
     const cancelled = new RecordedCall();
