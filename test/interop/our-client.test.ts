@@ -102,7 +102,9 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
       const single = ['--scenario', 'SingleStream', '--oip-batch', '4', '--oip-method', 'unary'];
       const one = await runAgainst([await start()], 'double', single);
       expect(one.code, one.stderr).toBe(0);
-      expect(Object.keys(one.seen[0]?.batches ?? {})).toEqual(['1']);
+      // The trial before the run is a full request; the run's queries have one sample each.
+      expect(Object.keys(one.seen[0]?.batches ?? {})).toEqual(['1', '4']);
+      expect(one.seen[0]?.batches['4']).toBe(1);
     });
 
     it('explains why the pictures of a benchmark are none that the model takes', async () => {
