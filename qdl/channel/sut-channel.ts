@@ -14,14 +14,11 @@ import {
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
 import type { ChannelEvents, ChannelPlace, DispatchChannel } from './dispatch-channel.ts';
-import { NOT_OUTSTANDING, OutstandingTable } from './outstanding-table.ts';
+import { OutstandingSamples } from './outstanding-samples.ts';
 import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
-
-/** Most samples outstanding on one stream, whatever credit a node grants. */
-const OUTSTANDING_MAX = 65_536;
 
 /**
  * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
@@ -37,7 +34,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingTable;
+  readonly #outstanding: OutstandingSamples;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
@@ -58,18 +55,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.place = place;
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
-    this.#outstanding = new OutstandingTable({
-      slotCount: OUTSTANDING_MAX,
-      streamIndex: place.streamIndex,
-      streamCount: place.streamCount,
-    });
+    this.#outstanding = new OutstandingSamples(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
   /** Samples that are on the wire. */
   get outstandingCount(): number {
-    return this.#outstanding.outstandingCount;
+    return this.#outstanding.count;
   }
 
   /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -103,25 +96,21 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   hasCreditFor(sampleCount: number, bytes: number): boolean {
     return (
       this.#state === 'open' &&
-      this.place.load.canTake(sampleCount) &&
+      this.#outstanding.canTake(sampleCount) &&
       this.#sentSamples + sampleCount <= this.#creditSamples &&
-      this.#sentBytes + bytes <= this.#creditBytes &&
-      this.#outstanding.freeCount >= sampleCount
+      this.#sentBytes + bytes <= this.#creditBytes
     );
   }
 
   /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
   acquireId(responseId: number): number {
     this.#sentSamples += 1;
-    this.place.load.outstanding += 1;
     return this.#outstanding.acquire(responseId);
   }
 
   /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
   releaseId(wireId: number): number {
-    const responseId = this.#outstanding.release(wireId);
-    if (responseId !== NOT_OUTSTANDING) this.place.load.outstanding -= 1;
-    return responseId;
+    return this.#outstanding.release(wireId);
   }
 
   /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
@@ -131,7 +120,6 @@ export class SutChannel implements DispatchChannel, TransportEvents {
 
   /** Gives up everything that is on the wire; returns the response ids. */
   releaseAll(): Float64Array {
-    this.place.load.outstanding -= this.#outstanding.outstandingCount;
     return this.#outstanding.releaseAll();
   }
 

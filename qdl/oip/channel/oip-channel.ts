@@ -10,7 +10,7 @@ import type {
   ChannelPlace,
   DispatchChannel,
 } from '../../channel/dispatch-channel.ts';
-import { NOT_OUTSTANDING, OutstandingTable } from '../../channel/outstanding-table.ts';
+import { OutstandingSamples } from '../../channel/outstanding-samples.ts';
 import type { OutgoingPart } from '../../channel/part-transport.ts';
 import { statusText } from './failure-words.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
@@ -20,9 +20,6 @@ import {
   pendingRequest,
   refused,
 } from './response-gatherer.ts';
-
-/** Most samples outstanding on one channel. */
-const OUTSTANDING_MAX = 65_536;
 
 /** Payload bytes outstanding on one channel: a server grants no credit, and would hold whatever comes. */
 export const OUTSTANDING_BYTES_MAX: number = 256 * 1024 * 1024;
@@ -49,7 +46,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   readonly place: ChannelPlace;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingTable;
+  readonly #outstanding: OutstandingSamples;
   readonly #way: RequestWay;
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
@@ -60,16 +57,12 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.place = place;
     this.#parts = parts;
     this.#events = events;
-    this.#outstanding = new OutstandingTable({
-      slotCount: OUTSTANDING_MAX,
-      streamIndex: place.streamIndex,
-      streamCount: place.streamCount,
-    });
+    this.#outstanding = new OutstandingSamples(place);
     this.#way = parts.openWay(this);
   }
 
   get outstandingCount(): number {
-    return this.#outstanding.outstandingCount;
+    return this.#outstanding.count;
   }
 
   canTake(sampleCount: number, bytes: number): boolean {
@@ -80,22 +73,18 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     return (
       this.#state === 'open' &&
       this.#way.takesRequest &&
-      this.place.load.canTake(sampleCount) &&
-      this.#outstanding.freeCount >= sampleCount &&
+      this.#outstanding.canTake(sampleCount) &&
       // A request that is larger goes alone.
       (this.#outstandingBytes === 0 || this.#outstandingBytes + bytes <= OUTSTANDING_BYTES_MAX)
     );
   }
 
   acquireId(responseId: number): number {
-    this.place.load.outstanding += 1;
     return this.#outstanding.acquire(responseId);
   }
 
   releaseId(wireId: number): number {
-    const responseId = this.#outstanding.release(wireId);
-    if (responseId !== NOT_OUTSTANDING) this.place.load.outstanding -= 1;
-    return responseId;
+    return this.#outstanding.release(wireId);
   }
 
   findId(wireId: number): number {
@@ -103,7 +92,6 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   }
 
   releaseAll(): Float64Array {
-    this.place.load.outstanding -= this.#outstanding.outstandingCount;
     this.#outstandingBytes = 0;
     this.#way.releaseAll();
     return this.#outstanding.releaseAll();
