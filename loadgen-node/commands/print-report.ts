@@ -201,6 +201,9 @@ function tokenLines(
     row('Tokens', total),
     row('First token', `${percentiles(firstToken)}${boundText(serverTtftLatencyNs)}`),
     row('Per token', `${percentiles(perOutputToken)}${boundText(serverTpotLatencyNs)}`),
+    ...(perOutputToken.meanNs < 0
+      ? [row('', "The sum of these times is negative: LoadGen's mean in its logs means nothing")]
+      : []),
   ];
 }
 

@@ -6,6 +6,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../conformance/read-json-file.ts';
 import { buildTrace } from '../conformance/trace.ts';
+import { exactJson } from '../results/number-format.ts';
 import { readConfFiles } from '../settings/read-conf-files.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
@@ -63,7 +64,7 @@ export function traceCommand(): Command {
       const loadgen = loadgenOfOptions(options);
       const trace = buildTrace({ settings, library, loadgen, isFull: options.full === true });
       warnOfUnknown(unknownNames);
-      process.stdout.write(`${JSON.stringify(trace)}\n`);
+      process.stdout.write(`${exactJson(trace)}\n`);
     });
 }
 

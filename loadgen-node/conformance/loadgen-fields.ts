@@ -1,5 +1,6 @@
 import { SCENARIOS } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { numberOfUint64 } from '../settings/c-numbers.ts';
 import { type FieldType, SETTINGS_FIELDS } from '../settings/settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 
@@ -73,8 +74,8 @@ const FORMS: Readonly<Record<FieldType | 'scenario', Form>> = {
   },
   mode: { expected: `one of: ${MODES.join(', ')}`, parse: (text) => MODES.find((m) => m === text) },
   u64: {
-    expected: 'a whole number of 0 or more, below 2^53',
-    parse: (text) => (/^\d+$/.test(text) && Number.isSafeInteger(+text) ? +text : undefined),
+    expected: 'a whole number from 0 to 2^53, a larger one that a double holds, or 2^64 - 1',
+    parse: (text) => (/^\d+$/.test(text) ? numberOfUint64(BigInt(text)) : undefined),
   },
   int: {
     expected: 'a whole number',

@@ -99,7 +99,7 @@ function tracedSettings(effective: EffectiveSettings): Trace['effective'] {
     target_qps: tracedDouble(effective.targetQps),
     target_duration_ms: effective.targetDurationMs,
     min_duration_ms: effective.minDurationMs,
-    max_duration_ms: effective.maxDurationMs,
+    max_duration_ms: signedOf(effective.maxDurationMs),
     min_query_count: effective.minQueryCount,
     max_query_count: effective.maxQueryCount,
     min_sample_count: effective.minSampleCount,
@@ -112,6 +112,12 @@ function tracedSettings(effective: EffectiveSettings): Trace['effective'] {
     schedule_rng_seed: String(effective.scheduleRngSeed),
     accuracy_log_rng_seed: String(effective.accuracyLogRngSeed),
   };
+}
+
+/** LoadGen keeps a length of time with a sign: 2^64 - 1 ms (held as 2^64) is -1. */
+function signedOf(valueMs: number): number {
+  if (valueMs < 2 ** 63) return valueMs;
+  return valueMs === 2 ** 64 ? -1 : valueMs - 2 ** 64;
 }
 
 function tracedDouble(value: number): TracedDouble {

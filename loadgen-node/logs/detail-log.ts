@@ -1,4 +1,4 @@
-import { formatGeneral } from '../results/number-format.ts';
+import { formatGeneral, formatUint64 } from '../results/number-format.ts';
 import type { LogFile } from './log-file.ts';
 
 /** Values of a line: whole numbers, 64-bit ones as bigint, so that no digit is lost. */
@@ -49,7 +49,7 @@ export class DetailLog {
   }
 
   integer(key: string, value: Integer): void {
-    this.#line(key, String(value));
+    this.#line(key, formatUint64(value));
   }
 
   /** Six significant digits, as LoadGen. What JSON cannot say (infinite, not a number) is null. */

@@ -58,7 +58,7 @@ function writeTokens(log: DetailLog, tokens: TokenSummary): void {
   }
   log.integer('result_first_token_min_latency_ns', firstToken.minNs);
   log.integer('result_first_token_max_latency_ns', firstToken.maxNs);
-  log.integer('result_first_token_mean_latency_ns', firstToken.meanNs);
+  log.integer('result_first_token_mean_latency_ns', firstToken.loadgenMeanNs);
   for (const { percentile, valueNs } of firstToken.percentiles) {
     const label = percentileLabel(percentile, 2);
     log.integer(`result_first_token_${label}_percentile_latency_ns`, valueNs);
@@ -71,7 +71,7 @@ function writeTokens(log: DetailLog, tokens: TokenSummary): void {
   }
   log.integer('result_time_to_output_token_min', perOutputToken.minNs);
   log.integer('result_time_to_output_token_max', perOutputToken.maxNs);
-  log.integer('result_time_to_output_token_mean', perOutputToken.meanNs);
+  log.integer('result_time_to_output_token_mean', perOutputToken.loadgenMeanNs);
   log.double('result_completed_tokens_per_second', tokens.completed);
 }
 

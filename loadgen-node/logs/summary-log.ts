@@ -1,4 +1,4 @@
-import { formatFixed, formatGeneral } from '../results/number-format.ts';
+import { formatFixed, formatGeneral, formatUint64 } from '../results/number-format.ts';
 import { percentileLabel } from '../results/percentile-label.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
@@ -186,14 +186,14 @@ function tokenLines({ summary: { tokens, scenario }, loadgen }: SummaryLogInput)
 }
 
 function tokenStatisticsLines(
-  { minNs, maxNs, meanNs, percentiles }: LatencyStatistics,
+  { minNs, maxNs, loadgenMeanNs, percentiles }: LatencyStatistics,
   what: string,
   percentileOf: string,
 ): string[] {
   return [
     `Min ${what} (ns)                : ${minNs}`,
     `Max ${what} (ns)                : ${maxNs}`,
-    `Mean ${what} (ns)               : ${meanNs}`,
+    `Mean ${what} (ns)               : ${loadgenMeanNs}`,
     ...percentiles.map(
       ({ percentile, valueNs }) =>
         `${percentileLabel(percentile, 2)} percentile ${percentileOf} (ns)   : ${valueNs}`,
@@ -223,22 +223,22 @@ function parameterLines({ settings, loadgen }: SummaryLogInput): string[] {
           `tpot_latency (ns): ${settings.serverTpotLatencyNs}`,
         ]
       : [`target_latency (ns): ${settings.targetLatencyNs}`]),
-    `max_async_queries : ${settings.maxAsyncQueries}`,
+    `max_async_queries : ${formatUint64(settings.maxAsyncQueries)}`,
     `min_duration (ms): ${settings.minDurationMs}`,
     `max_duration (ms): ${settings.maxDurationMs}`,
-    `min_query_count : ${settings.minQueryCount}`,
-    `max_query_count : ${settings.maxQueryCount}`,
+    `min_query_count : ${formatUint64(settings.minQueryCount)}`,
+    `max_query_count : ${formatUint64(settings.maxQueryCount)}`,
     `qsl_rng_seed : ${settings.qslRngSeed}`,
     `sample_index_rng_seed : ${settings.sampleIndexRngSeed}`,
     `schedule_rng_seed : ${settings.scheduleRngSeed}`,
     `accuracy_log_rng_seed : ${settings.accuracyLogRngSeed}`,
     `accuracy_log_probability : ${formatGeneral(settings.accuracyLogProbability)}`,
-    `accuracy_log_sampling_target : ${settings.accuracyLogSamplingTarget}`,
+    `accuracy_log_sampling_target : ${formatUint64(settings.accuracyLogSamplingTarget)}`,
     `print_timestamps : ${Number(settings.printTimestamps)}`,
     `performance_issue_unique : ${Number(settings.performanceIssueUnique)}`,
     `performance_issue_same : ${Number(settings.performanceIssueSame)}`,
-    `performance_issue_same_index : ${settings.performanceIssueSameIndex}`,
-    `performance_sample_count : ${settings.performanceSampleCount}`,
+    `performance_issue_same_index : ${formatUint64(settings.performanceIssueSameIndex)}`,
+    `performance_sample_count : ${formatUint64(settings.performanceSampleCount)}`,
   ];
   if (loadgen.knowsAccuracySampleCount) {
     lines.push(`accuracy_sample_count : ${settings.accuracySampleCount}`);

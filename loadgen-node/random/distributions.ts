@@ -109,14 +109,19 @@ export function exponential(generator: Mt19937, rate: number): number {
   return -Math.log(1 - uniformReal(generator)) / rate;
 }
 
-/** Distance to a whole ns below which the last bit of the logarithm may decide. */
-const NEAR_WHOLE_NS = 1e-6;
+/**
+ * Distance to a whole ns below which the last bit of the logarithm may decide: some steps of the
+ * double that holds the gap, 1e-6 ns at least (the step of gaps of 2 s).
+ */
+function nearWholeNs(gapNs: number): number {
+  return Math.max(1e-6, gapNs * 2 ** -49);
+}
 
 /** As {@link exponential}, in whole ns, truncated as LoadGen does: the same ns as the C library's. */
 export function exponentialNs(generator: Mt19937, rate: number): number {
   const rest = 1 - uniformReal(generator);
   const gapNs = (-Math.log(rest) / rate) * 1e9;
-  if (Math.abs(gapNs - Math.round(gapNs)) > NEAR_WHOLE_NS) return Math.trunc(gapNs);
+  if (Math.abs(gapNs - Math.round(gapNs)) > nearWholeNs(gapNs)) return Math.trunc(gapNs);
   return Math.trunc((-exactLog(rest) / rate) * 1e9);
 }
 

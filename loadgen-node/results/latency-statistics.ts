@@ -7,10 +7,13 @@ export function percentileOf(sortedNs: Float64Array, percentile: number): number
 
 /** Smallest, largest, mean and the logged percentiles of sorted values. */
 export function latencyStatistics(sortedNs: Float64Array): LatencyStatistics {
+  const sum = exactSum(sortedNs);
+  const count = BigInt(Math.max(1, sortedNs.length));
   return {
     minNs: sortedNs[0] ?? 0,
     maxNs: sortedNs.at(-1) ?? 0,
-    meanNs: truncatedMean(sortedNs),
+    meanNs: Number(sum / count),
+    loadgenMeanNs: BigInt.asIntN(64, BigInt.asUintN(64, sum) / count),
     percentiles: LOGGED_PERCENTILES.map((percentile) => ({
       percentile,
       valueNs: percentileOf(sortedNs, percentile),
@@ -21,9 +24,8 @@ export function latencyStatistics(sortedNs: Float64Array): LatencyStatistics {
 /** Largest partial sum that stays exact: one more value below 2^52 cannot pass 2^53. */
 const EXACT_SUM_MAX = 2 ** 52;
 
-/** Mean truncated towards zero, of an exact sum: days of latencies pass 2^53 ns. */
-function truncatedMean(valuesNs: Float64Array): number {
-  if (valuesNs.length === 0) return 0;
+/** Days of latencies pass 2^53 ns. */
+function exactSum(valuesNs: Float64Array): bigint {
   let total = 0n;
   let part = 0;
   for (const value of valuesNs) {
@@ -33,7 +35,7 @@ function truncatedMean(valuesNs: Float64Array): number {
       part = 0;
     }
   }
-  return Number((total + BigInt(part)) / BigInt(valuesNs.length));
+  return total + BigInt(part);
 }
 
 /** Number of sorted values above `limitNs`. */

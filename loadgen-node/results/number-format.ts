@@ -32,6 +32,22 @@ export function formatGeneral(value: number): string {
   return sign + withoutTrailingZeros(`${whole}.${digits.slice(exponent + 1)}`);
 }
 
+/** A whole number with all its digits; 2^64 is how a double holds the largest of 64 bits. */
+export function formatUint64(value: number | bigint): string {
+  if (typeof value === 'bigint' || !(value > Number.MAX_SAFE_INTEGER)) return String(value);
+  return String(value >= 2 ** 64 ? 2n ** 64n - 1n : BigInt(value));
+}
+
+/** As JSON.stringify, with all digits of whole numbers from 2^53 on: {@link formatUint64}. */
+export function exactJson(value: unknown): string {
+  const marked = JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'number' && Number.isInteger(member) && member > Number.MAX_SAFE_INTEGER
+      ? `\0${formatUint64(member)}`
+      : member,
+  );
+  return marked.replaceAll(/"\\u0000(\d+)"/g, '$1');
+}
+
 /** As the C library of x86-64 Linux prints them; its 0/0 is a negative NaN. */
 function formatNonFinite(value: number): string {
   if (Number.isNaN(value)) return '-nan';

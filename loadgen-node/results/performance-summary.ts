@@ -8,6 +8,11 @@ export interface LatencyStatistics {
   readonly maxNs: number;
   /** Truncated to whole ns, as LoadGen does. */
   readonly meanNs: number;
+  /**
+   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
+   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
+   */
+  readonly loadgenMeanNs: bigint;
   /** In the order of {@link LOGGED_PERCENTILES}. */
   readonly percentiles: readonly PercentileValue[];
 }

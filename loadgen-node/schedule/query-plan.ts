@@ -96,7 +96,15 @@ function padForConcatenation(
   if (phase === 'accuracy' || !settings.sampleConcatenatePermutation) return;
   const setLength = set.sampleIndices.length;
   if (settings.scenario !== 'Offline') {
-    target.leastQueries = roundUp(target.leastQueries, setLength);
+    const padded = roundUp(target.leastQueries, setLength);
+    if (settings.performanceIssueUnique && padded > target.leastQueries) {
+      throw configInvalid(
+        `performance_issue_unique has samples for ${target.leastQueries} queries, but ` +
+          `sample_concatenate_permutation asks for ${padded} (LoadGen breaks off with out_of_range): ` +
+          'set one of the two to 0',
+      );
+    }
+    target.leastQueries = padded;
   } else if (target.samplesPerQuery % setLength !== 0) {
     target.samplesPerQuery = roundUp(target.samplesPerQuery, setLength);
   } else if (loadgen.repeatsWholeOfflineQuery) {
@@ -183,7 +191,7 @@ class PlanBuilder {
       settings.sampleConcatenatePermutation &&
       this.#ownEndNs === undefined;
     const periodNs = isServer ? 0 : fixedPeriodNs(settings.targetQps);
-    checkPeriod(settings, periodNs);
+    checkPeriod(settings, periodNs, target.durationNs);
     let queryCount = 0;
     let lastNs = 0;
     let dueNs = 0;
@@ -193,9 +201,16 @@ class PlanBuilder {
       queryCount += 1;
       lastNs = dueNs;
       dueNs = isServer ? this.#nextDueNs(dueNs) : dueNs + periodNs;
+      if (isServer) checkScheduleEnd(lastNs);
       if (completesRounds && queryCount >= target.leastQueries && lastNs < target.durationNs) {
         target.leastQueries += set.sampleIndices.length;
       }
+    }
+    if (queryCount === 0) {
+      throw configInvalid(
+        'the settings give no query (LoadGen crashes on them): ' +
+          'min_query_count or min_duration must be above 0',
+      );
     }
     return {
       queryCount,
@@ -242,13 +257,27 @@ function fixedPeriodNs(targetQps: number): number {
   return targetQps > 0 ? Math.trunc((1 / targetQps) * 1e9) : 0;
 }
 
-function checkPeriod({ scenario, targetQps }: EffectiveSettings, periodNs: number): void {
-  if (scenario === 'Server' ? targetQps > 0 : periodNs >= 1) return;
+/** @param durationNs 0 where the query count alone ends the plan. */
+function checkPeriod(
+  { scenario, targetQps }: EffectiveSettings,
+  periodNs: number,
+  durationNs: number,
+): void {
+  if (scenario === 'Server' ? targetQps > 0 : periodNs >= 1 || durationNs === 0) return;
   const key =
     scenario === 'Server'
       ? 'server_target_qps'
       : `${scenario === 'SingleStream' ? 'single' : 'multi'}_stream_expected_latency_ns`;
   throw configInvalid(`${key} must be above 0 and finite: it decides how many queries there are`);
+}
+
+/** Times are kept as doubles, which have every whole ns up to 2^53: 104 days. */
+function checkScheduleEnd(lastNs: number): void {
+  if (lastNs <= Number.MAX_SAFE_INTEGER || lastNs === Number.POSITIVE_INFINITY) return;
+  throw configInvalid(
+    'the schedule lasts longer than 104 days: ' +
+      'raise server_target_qps, or lower min_duration or min_query_count',
+  );
 }
 
 function checkSampleCount(sampleCount: number): void {

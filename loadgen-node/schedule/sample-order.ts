@@ -93,9 +93,16 @@ function drawRounds(
 }
 
 function cycle(order: Uint32Array): () => number {
+  if (order.length === 0) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      'min_query_count is 0: with sample_concatenate_permutation LoadGen then draws no order of the ' +
+        'samples, and crashes; set 1 or more',
+    );
+  }
   let next = 0;
   return () => {
-    const position = order[next] as number; // In range: wraps below; an order is never empty here.
+    const position = order[next] as number; // In range: wraps below.
     next = next + 1 === order.length ? 0 : next + 1;
     return position;
   };

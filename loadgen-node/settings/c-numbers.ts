@@ -6,6 +6,16 @@ interface Parsed<T> {
 
 const U64_MAX = 2n ** 64n - 1n;
 
+/**
+ * A 64-bit number as the double that stands for it in settings: every one below 2^53, above it those
+ * that a double holds, and the largest (or -1: "no limit") as 2^64. Undefined for any other.
+ */
+export function numberOfUint64(value: bigint): number | undefined {
+  const number = Number(value);
+  if (value < 0n || value > U64_MAX) return undefined;
+  return BigInt(number) === value || value === U64_MAX ? number : undefined;
+}
+
 const INTEGER = /^([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)/;
 
 /**

@@ -1,4 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { formatUint64 } from '../results/number-format.ts';
 import type { LibraryCounts } from './effective-settings.ts';
 import type { TestSettings } from './test-settings.ts';
 
@@ -17,19 +18,11 @@ export function checkSettingValues(settings: TestSettings, library: LibraryCount
 }
 
 function valueProblems(settings: TestSettings, library: LibraryCounts): string[] {
-  const problems = [
+  return [
     ...wholeNumberProblems(settings),
-    ...percentileProblems(settings),
+    ...scenarioProblems(settings),
     ...libraryProblems(library),
   ];
-  if (!Number.isFinite(settings.serverTargetQps)) problems.push('serverTargetQps must be a number');
-  if (!Number.isFinite(settings.offlineExpectedQps)) {
-    problems.push('offlineExpectedQps must be a number');
-  }
-  if (settings.multiStreamSamplesPerQuery < 1) {
-    problems.push('multiStreamSamplesPerQuery must be 1 or more');
-  }
-  return problems;
 }
 
 function refuse(problems: readonly string[]): void {
@@ -56,22 +49,46 @@ const WHOLE_NUMBERS = [
   'tokenLatencyScalingFactor',
 ] as const satisfies readonly (keyof TestSettings)[];
 
+/** Up to 2^64 - 1, which a double holds as 2^64: users write it (or -1) for "no limit". */
 function wholeNumberProblems(settings: TestSettings): string[] {
   return WHOLE_NUMBERS.filter(
-    (key) => !Number.isSafeInteger(settings[key]) || settings[key] < 0,
-  ).map((key) => `${key} must be a whole number of 0 or more, not ${settings[key]}`);
+    (key) => !Number.isInteger(settings[key]) || settings[key] < 0 || settings[key] > 2 ** 64,
+  ).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
 }
 
-const PERCENTILES = [
-  'singleStreamTargetLatencyPercentile',
-  'multiStreamTargetLatencyPercentile',
-  'serverTargetLatencyPercentile',
-] as const satisfies readonly (keyof TestSettings)[];
+/** What the scenario that is run reads; LoadGen looks at no other scenario's settings. */
+function scenarioProblems(settings: TestSettings): string[] {
+  switch (settings.scenario) {
+    case 'SingleStream':
+      return percentileProblems(settings, 'singleStreamTargetLatencyPercentile');
+    case 'MultiStream':
+      return [
+        ...percentileProblems(settings, 'multiStreamTargetLatencyPercentile'),
+        ...(settings.multiStreamSamplesPerQuery < 1
+          ? ['multiStreamSamplesPerQuery must be 1 or more']
+          : []),
+      ];
+    case 'Server':
+      return [
+        ...percentileProblems(settings, 'serverTargetLatencyPercentile'),
+        ...(Number.isFinite(settings.serverTargetQps) ? [] : ['serverTargetQps must be a number']),
+      ];
+    case 'Offline':
+      return Number.isFinite(settings.offlineExpectedQps)
+        ? []
+        : ['offlineExpectedQps must be a number'];
+  }
+}
 
-function percentileProblems(settings: TestSettings): string[] {
-  return PERCENTILES.filter((key) => !(settings[key] > 0 && settings[key] < 1)).map(
-    (key) => `${key} must be above 0 and below 1, not ${settings[key]}`,
-  );
+function percentileProblems(
+  settings: TestSettings,
+  key:
+    | 'singleStreamTargetLatencyPercentile'
+    | 'multiStreamTargetLatencyPercentile'
+    | 'serverTargetLatencyPercentile',
+): string[] {
+  if (settings[key] > 0 && settings[key] < 1) return [];
+  return [`${key} must be above 0 and below 1, not ${settings[key]}`];
 }
 
 function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCounts): string[] {
@@ -89,9 +106,24 @@ function unsupportedProblems(settings: TestSettings): string[] {
   if (settings.serverNumIssueQueryThreads > ISSUE_THREADS_MAX) {
     problems.push(`serverNumIssueQueryThreads must be ${ISSUE_THREADS_MAX} or less`);
   }
+  for (const key of TIMES) {
+    if (Number.isSafeInteger(settings[key])) continue;
+    problems.push(
+      `${key} is ${formatUint64(settings[key])}: LoadGen keeps times as signed 64-bit ns, where this is a ` +
+        `negative one; ${key === 'maxDurationMs' ? '0 is no limit' : 'set a shorter time'}`,
+    );
+  }
   if (settings.mode === 'FindPeakPerformance') problems.push(...searchProblems(settings));
   return problems;
 }
+
+const TIMES = [
+  'minDurationMs',
+  'maxDurationMs',
+  'serverTargetLatencyNs',
+  'serverTtftLatencyNs',
+  'serverTpotLatencyNs',
+] as const satisfies readonly (keyof TestSettings)[];
 
 /** LoadGen's search never ends with these. */
 function searchProblems(settings: TestSettings): string[] {

@@ -1,5 +1,6 @@
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { numberOfUint64 } from './c-numbers.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from './test-settings.ts';
 
@@ -47,18 +48,21 @@ export class ExactSettings {
 
   /**
    * The settings for a run.
-   * @throws MlperfError `ERR_CONFIG_INVALID` naming each count above 2^53 - 1: no run gets there.
+   * @throws MlperfError `ERR_CONFIG_INVALID` naming each count that a double cannot hold.
    */
   toTestSettings(): TestSettings {
     const problems: string[] = [];
     const entries = SETTINGS_FIELDS.map(({ field, name, type }) => {
       const { value, source } = this.get(field);
       if (type === 'seed' || typeof value !== 'bigint') return [field, value];
-      if (value > Number.MAX_SAFE_INTEGER) {
-        const limit = Number.MAX_SAFE_INTEGER;
-        problems.push(`${source}: ${name} is ${value}; a run can have at most ${limit}`);
+      const number = numberOfUint64(value);
+      if (number === undefined) {
+        problems.push(
+          `${source}: ${name} is ${value}; from 2^53 on only numbers that a double holds can be set, ` +
+            'and 18446744073709551615 (-1) for no limit',
+        );
       }
-      return [field, Number(value)];
+      return [field, number];
     });
     if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
     return { scenario: this.scenario, ...Object.fromEntries(entries) } as TestSettings;

@@ -165,7 +165,8 @@ function readValue(key: ConfKey, text: string): ExactValue | undefined {
     case 'u64':
       return value;
     case 'int32':
-      return BigInt.asIntN(32, value);
+      // Through an int into a field without sign: -1 and 2^31 become more than any count.
+      return BigInt.asUintN(64, BigInt.asIntN(32, value));
     case 'is-one':
       return value === 1n;
     case 'is-not-zero':

@@ -46,6 +46,11 @@ const CASES: fc.Arbitrary<Case> = fc
   // LoadGen itself has no query then, and crashes; both are refused here with a text.
   .filter((made) => !made.performanceIssueUnique || made.total >= made.performance)
   .filter(
+    (made) =>
+      made.scenario !== 'MultiStream' ||
+      !(made.performanceIssueUnique && made.sampleConcatenatePermutation),
+  )
+  .filter(
     (made) => made.scenario !== 'MultiStream' || made.total >= made.multiStreamSamplesPerQuery,
   )
   .map(({ total, performance, loadgen, rngLibrary, ...fields }) => {

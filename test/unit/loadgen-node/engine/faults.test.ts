@@ -369,7 +369,11 @@ describe('the environment', () => {
       { minQueryCount: -1, minDurationMs: 0.5 },
       /minDurationMs.*minQueryCount/,
     ],
-    ['a percentile of 1', { serverTargetLatencyPercentile: 1 }, /above 0 and below 1/],
+    [
+      'a percentile of 1',
+      { scenario: 'Server', serverTargetLatencyPercentile: 1 },
+      /above 0 and below 1/,
+    ],
     ['too many issue threads', { serverNumIssueQueryThreads: 5000 }, /must be 1024 or less/],
     ['a Server rate of 0', { ...SERVER, serverTargetQps: 0 }, /server_target_qps must be above 0/],
     [

@@ -56,6 +56,14 @@ it('keeps the mean exact beyond 2^53', () => {
   expect(latencyStatistics(values).meanNs).toBe(2 ** 52 + 1);
 });
 
+it('logs the mean of a negative sum as LoadGen does, beside the true one', () => {
+  // LoadGen: a signed sum of -2 ns over 2 samples without sign.
+  const { meanNs, loadgenMeanNs } = latencyStatistics(Float64Array.of(-1, -1));
+  expect({ meanNs, loadgenMeanNs }).toEqual({ meanNs: -1, loadgenMeanNs: 9223372036854775807n });
+  expect(latencyStatistics(Float64Array.of(-1)).loadgenMeanNs).toBe(-1n);
+  expect(latencyStatistics(Float64Array.of(3, 4)).loadgenMeanNs).toBe(3n);
+});
+
 it('has 0 everywhere without a value', () => {
   expect(latencyStatistics(new Float64Array(0))).toMatchObject({ minNs: 0, maxNs: 0, meanNs: 0 });
 });

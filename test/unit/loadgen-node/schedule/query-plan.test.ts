@@ -83,6 +83,59 @@ describe('query plan', () => {
     expect(() => plansOf(settings, library, 'performance')).toThrow(/needs 20 samples .* has 10/);
   });
 
+  it("has LoadGen's times to the ns where two arrivals are minutes apart", () => {
+    const library = { totalSampleCount: 1, performanceSampleCount: 1 };
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 0.01,
+      scheduleRngSeed: 12360n,
+      minDurationMs: 0,
+      minQueryCount: 5,
+    } as const;
+    const [plan] = plansOf(settings, library, 'performance');
+    // Sums of the draws of std::exponential_distribution.
+    expect([...(plan?.scheduledDeltaNs ?? [])]).toEqual([
+      0, 104650752340, 159102264842, 259856638141, 642959557102,
+    ]);
+  });
+
+  it.each<[string, RegExp, Partial<TestSettings>]>([
+    [
+      'an order of no sample',
+      /min_query_count is 0/,
+      { scenario: 'Server', sampleConcatenatePermutation: true, minQueryCount: 0 },
+    ],
+    [
+      'more queries than unique samples',
+      /performance_issue_unique has samples for 5 queries, but .* asks for 10/,
+      {
+        scenario: 'MultiStream',
+        multiStreamSamplesPerQuery: 2,
+        sampleConcatenatePermutation: true,
+        performanceIssueUnique: true,
+      },
+    ],
+    ['no query', /give no query/, { scenario: 'SingleStream', minQueryCount: 0, minDurationMs: 0 }],
+    [
+      'a schedule beyond 2^53 ns',
+      /longer than 104 days/,
+      { scenario: 'Server', serverTargetQps: 1e-5, minDurationMs: 1e10 },
+    ],
+  ])('refuses %s, where LoadGen crashes or a double loses bits', (_case, message, settings) => {
+    const library = { totalSampleCount: 9, performanceSampleCount: 9 };
+    expect(() => plansOf(settings, library, 'performance')).toThrow(message);
+  });
+
+  it('needs no expected latency where counts alone decide', () => {
+    const library = { totalSampleCount: 10, performanceSampleCount: 10 };
+    for (const settings of [
+      { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 0 },
+      { scenario: 'MultiStream', multiStreamExpectedLatencyNs: 0 },
+    ] as const) {
+      expect(plansOf(settings, library, 'accuracy')).toHaveLength(1);
+    }
+  });
+
   it.each([
     ['SingleStream', { singleStreamExpectedLatencyNs: 0 }, /single_stream_expected_latency_ns/],
     ['MultiStream', { multiStreamExpectedLatencyNs: 0 }, /multi_stream_expected_latency_ns/],

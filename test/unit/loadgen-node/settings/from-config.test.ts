@@ -7,6 +7,7 @@ import {
   withRequestedTest05Seeds,
 } from '../../../../loadgen-node/settings/read-conf-files.ts';
 import type { SettingsField } from '../../../../loadgen-node/settings/settings-fields.ts';
+import type { TestSettings } from '../../../../loadgen-node/settings/test-settings.ts';
 import type { Round } from '../../../../shared/benchmarks/rounds.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 
@@ -72,7 +73,12 @@ describe('a user file', () => {
       'serverTargetLatencyPercentile',
       99.9 * 0.01,
     ],
-    ['32 bits of a count', 'max_async_queries = 4294967295', 'serverMaxAsyncQueries', -1n],
+    [
+      '32 bits of a count',
+      'max_async_queries = 4294967295',
+      'serverMaxAsyncQueries',
+      2n ** 64n - 1n,
+    ],
     ['a flag that is not zero', 'coalesce_queries = 2', 'serverCoalesceQueries', true],
     [
       'a flag that is not one',
@@ -197,11 +203,17 @@ describe('readConfFiles', () => {
     ]);
   });
 
-  it('refuses counts for a run that no double holds, by name and place', () => {
-    const file = { name: 'user.conf', text: '*.*.max_query_count = -1' };
-    const { settings } = readConfFiles({ ...selection, round: 'v4.1', userConf: file });
-    expect(() => settings.toTestSettings()).toThrow(
-      /^user\.conf:1: max_query_count is 18446744073709551615; a run can have at most 9007199254740991$/,
+  it('takes -1 for no limit, and refuses counts that no double holds, by name and place', () => {
+    const read = (text: string): TestSettings =>
+      readConfFiles({
+        ...selection,
+        round: 'v4.1',
+        userConf: { name: 'user.conf', text },
+      }).settings.toTestSettings();
+    expect(read('*.*.max_query_count = -1').maxQueryCount).toBe(2 ** 64);
+    expect(read('*.*.max_query_count = 9007199254740994').maxQueryCount).toBe(2 ** 53 + 2);
+    expect(() => read('*.*.max_query_count = 9007199254740993')).toThrow(
+      /^user\.conf:1: max_query_count is 9007199254740993; from 2\^53 on only/,
     );
   });
 
