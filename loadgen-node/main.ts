@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --min-semi-space-size=16
 import { runCommandLine } from './commands/command-line.ts';
 
 // Who reads our output may go away (| head): the run goes on and its logs are written all the same.

@@ -3,8 +3,10 @@ import { addSettings, createCommand, settingsOf } from '../shared/config/command
 import { addJson, wantsJson } from '../shared/config/json-output.ts';
 import type { SettingValues } from '../shared/config/setting.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { ownRuntimeFlags } from '../shared/host/tuning-facts.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
+import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/process/node-flags.ts';
 import { errorDocument, reportError } from '../shared/process/report-error.ts';
 import { NOWHERE, percentOf, Terminal } from '../shared/process/terminal.ts';
 import { createModel } from './model/create-model.ts';
@@ -91,6 +93,12 @@ interface Outputs {
 async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
   const { logger, terminal, warn, announce, tell } = outputs;
   for (const warning of exposureWarnings(settings)) warn(warning);
+  if (!hasYoungGenerationFlag(ownRuntimeFlags())) {
+    warn(
+      `Node.js was started without ${NODE_FLAGS.join(' ')}: samples of 100 kB and more may meet long pauses; ` +
+        'the program longhaul has the flag, deploy/tuning.md says why',
+    );
+  }
   const signals = new StopSignals();
   const giveUp = new AbortController();
   const starting = startSutNode(settings, {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 
 /** Longest wait for the node to listen; it does so before it prepares its model. */
@@ -32,7 +33,7 @@ export class SutProcess {
    */
   static start(args: readonly string[]): Promise<SutProcess> {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
-    const child = spawn(process.execPath, [main, 'sut', ...args], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, main, 'sut', ...args], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A terminal's Ctrl-C goes to the whole group; the node is told by us, after the run has ended.
       detached: true,

@@ -1,5 +1,6 @@
 import type { SystemFacts } from '../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../shared/host/tuning-facts.ts';
+import { hasYoungGenerationFlag, NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
 import { pagingFindings } from './paging-findings.ts';
 import { placementFindings } from './placement-findings.ts';
@@ -33,7 +34,7 @@ export function machineFindings({ facts, tuning, isLoadgen }: Machine): DoctorFi
     memory(facts, tuning),
     ...pagingFindings(facts, tuning),
     openFiles(tuning),
-    ...(isLoadgen ? [collectorFlag(tuning)] : []),
+    nodeFlags(tuning, isLoadgen),
   ];
 }
 
@@ -69,13 +70,17 @@ function openFiles({ openFilesMax }: TuningFacts): DoctorFinding {
 }
 
 /** Measured on 2 cores (docs/benchmarks.md): p99 of the dispatch lag falls to a half or a third up to 5,000 queries/s. */
-function collectorFlag({ runtimeFlags }: TuningFacts): DoctorFinding {
+function nodeFlags({ runtimeFlags }: TuningFacts, isLoadgen: boolean): DoctorFinding {
   const about = subject('node-flags', 'Flags of Node.js');
   const seen = runtimeFlags.length === 0 ? 'none' : runtimeFlags.join(' ');
-  return runtimeFlags.some((flag) => /^--single[-_]threaded[-_]gc$/.test(flag))
+  if (!hasYoungGenerationFlag(runtimeFlags)) {
+    const advice = `start it by the program longhaul itself, or by: node ${NODE_FLAGS.join(' ')} ...`;
+    return about.warning(seen, `large samples may meet long pauses; ${advice}`);
+  }
+  return !isLoadgen || runtimeFlags.some((flag) => /^--single[-_]threaded[-_]gc$/.test(flag))
     ? about.ok(seen)
     : about.ok(
         seen,
-        'with few cores, p99 of the dispatch lag is lower by: node --single-threaded-gc dist/loadgen-node/main.js run ...',
+        `with few cores, p99 of the dispatch lag is lower by: node ${NODE_FLAGS.join(' ')} --single-threaded-gc dist/loadgen-node/main.js run ...`,
       );
 }

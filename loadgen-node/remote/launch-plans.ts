@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import type { HostFacts, NodeStart } from './agent/agent-words.ts';
 import type { Certificates, TlsFiles } from './certificates.ts';
 import type { HostSpec, Inventory, NodeSpec } from './inventory/inventory.ts';
@@ -15,7 +16,7 @@ export interface Installed {
 function commandOf({ pin, nodeFlags, source }: HostSpec, { facts, main }: Installed): string[] {
   const pinned = pin === undefined ? [] : ['taskset', '-c', pin];
   if (source.kind === 'command') return [...pinned, source.command];
-  return [...pinned, facts.nodePath, ...nodeFlags, main ?? ''];
+  return [...pinned, facts.nodePath, ...NODE_FLAGS, ...nodeFlags, main ?? ''];
 }
 
 /** What a host is asked to start for a SUT node. Values stand in a file: no shell and no process list sees them. */

@@ -4,6 +4,7 @@ import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { Deferred } from '../../shared/process/deferred.ts';
+import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
 import { encodeFrame, FrameReader } from './worker-frames.ts';
@@ -33,7 +34,7 @@ class WorkerProcess implements WorkerThread {
   constructor(name: string, start: WorkerStart, events: WorkerThreadEvents) {
     this.#events = events;
     const entry = fileURLToPath(compiledModule('sut-node/workers/ort-process.js'));
-    this.#child = spawn(process.execPath, [entry], {
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, entry], {
       stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
       windowsHide: true,
     });

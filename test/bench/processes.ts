@@ -1,6 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 
 /** A server that listens, and its process. */
@@ -60,8 +63,9 @@ export async function startNodeServer(
 ): Promise<BenchServer> {
   const [path, ...args] = commandOf(options, program);
   const child = spawn(path as string, args, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  createInterface({ input: child.stdout as Readable }).on('line', countMarkCompact);
   const address = await says(child, (resolve) => {
     child.on('message', (message: { address: string }) => resolve(message.address));
   });
@@ -87,14 +91,28 @@ export function runNode<T>(
   return runProgram<T>(path as string, args, seconds);
 }
 
-/** The same for any program. @param seconds How long it is to take; much longer and it is ended. */
+/** The same for any program, whose last line counts. @param seconds How long it is to take; much longer and it is ended. */
 export async function runProgram<T>(
   path: string,
   args: readonly string[],
   seconds: number,
 ): Promise<T> {
   const { stdout } = await execute(path, args, { timeout: seconds * 1e3 + GRACE_MS });
-  return JSON.parse(stdout) as T;
+  const lines = stdout.trimEnd().split('\n');
+  for (const line of lines) countMarkCompact(line);
+  return JSON.parse(lines.at(-1) as string) as T;
+}
+
+let markCompacts = 0;
+
+/** Collections of a whole heap (V8: Mark-Compact) that all processes of Node.js have told so far. */
+export function markCompactCount(): number {
+  return markCompacts;
+}
+
+/** A line of --trace-gc, or any other. */
+function countMarkCompact(line: string): void {
+  if (line.includes('Mark-Compact')) markCompacts += 1;
 }
 
 function commandOf(options: NodeOptions, { name, module, args }: NodeProgram): string[] {
@@ -103,9 +121,10 @@ function commandOf(options: NodeOptions, { name, module, args }: NodeProgram): s
 }
 
 function flagsOf({ profileFolder, nodeFlags }: NodeOptions, name: string): string[] {
-  if (profileFolder === undefined) return [...nodeFlags];
+  const flags = [...NODE_FLAGS, '--trace-gc', ...nodeFlags];
+  if (profileFolder === undefined) return flags;
   return [
-    ...nodeFlags,
+    ...flags,
     ...['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
     `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
   ];

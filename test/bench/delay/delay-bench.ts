@@ -1,5 +1,11 @@
 import { type BuiltProgram, buildSleepLoop } from '../cpp-programs.ts';
-import { type NodeOptions, runNode, runProgram, startNullNode } from '../processes.ts';
+import {
+  markCompactCount,
+  type NodeOptions,
+  runNode,
+  runProgram,
+  startNullNode,
+} from '../processes.ts';
 import { head, median, row } from '../report.ts';
 
 /*
@@ -39,21 +45,27 @@ export async function benchDelay(options: DelayBenchOptions): Promise<void> {
   const loop = buildSleepLoop();
   if (typeof loop === 'string') process.stdout.write(`no C++ loop to compare with: ${loop}\n\n`);
   head(1, 'loop', 'QPS', 'p50 µs', 'p99 µs', 'p99.9 µs', 'max µs', 'cores', 'CPU µs/query');
+  const collections: number[] = [];
   for (const qps of options.qps) {
     const longhaul: DelayMeasured[] = [];
     const cpp: DelayMeasured[] = [];
-    const node = await startNullNode(options);
-    try {
-      for (let round = 0; round < options.rounds; round += 1) {
+    const before = markCompactCount();
+    for (let round = 0; round < options.rounds; round += 1) {
+      const node = await startNullNode(options);
+      try {
         longhaul.push(await runLonghaul(options, node.address, qps));
-        if (typeof loop !== 'string') cpp.push(await runLoop(loop, options, qps, round));
+      } finally {
+        await node.stop();
       }
-    } finally {
-      await node.stop();
+      if (typeof loop !== 'string') cpp.push(await runLoop(loop, options, qps, round));
     }
+    collections.push(markCompactCount() - before);
     printRounds('longhaul with traffic', qps, longhaul);
     if (cpp.length > 0) printRounds('C++ sleep_until, no traffic', qps, cpp);
   }
+  process.stdout.write(
+    `\nMark-Compacts in all rounds of longhaul, per rate: ${collections.join(', ')}\n`,
+  );
 }
 
 function runLonghaul(

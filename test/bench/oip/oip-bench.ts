@@ -1,12 +1,6 @@
 import { RAW_IMAGE_BYTES } from '../../../shared/digits/digit-sets.ts';
 import { buildPeer } from '../cpp-programs.ts';
-import {
-  type BenchServer,
-  type NodeOptions,
-  runNode,
-  startBenchNode,
-  startServer,
-} from '../processes.ts';
+import { type NodeOptions, runNode, startBenchNode, startServer } from '../processes.ts';
 import { type Contestant, cppContestant } from '../wire/contestants.ts';
 import type { ClientJob, Measured } from '../wire/measured.ts';
 import { benchContestants, type TableOptions } from '../wire/wire-bench.ts';
@@ -53,10 +47,9 @@ export async function benchOip(options: OipBenchOptions): Promise<void> {
 }
 
 async function benchPaths(benchmark: PathBenchmark, options: OipBenchOptions): Promise<void> {
-  const server = new SharedServer(() => startBenchNode(options, ['--benchmark', benchmark]));
   const contestants = Object.entries(PATHS).map(([protocol, name]) => ({
     name,
-    startServer: () => server.use(),
+    startServer: () => startBenchNode(options, ['--benchmark', benchmark]),
     runClient: (job: ClientJob) => {
       const program = {
         name: `${benchmark}-${protocol}-path-client-${job.sizeBytes}`,
@@ -75,15 +68,14 @@ async function benchCalls(options: OipBenchOptions): Promise<void> {
     process.stdout.write(`no C++ peer, so no server to call: ${peer}\n`);
     return;
   }
-  const server = new SharedServer(() => startServer(peer.path, ['server', '4']));
   const all: Contestant[] = [
     cppContestant(peer, 'unary'),
     ...WAYS.map(([name, kind, connections, threads]) => ({
       name,
-      startServer: () => server.use(),
+      startServer: () => startServer(peer.path, ['server', '4']),
       runClient: (job: ClientJob) => callFromNode(options, kind, [connections, threads], job),
     })),
-  ].map((contestant) => ({ ...contestant, startServer: () => server.use() }));
+  ];
   const isWanted = ({ name }: Contestant): boolean =>
     options.only.length === 0 || options.only.some((word) => name.toLowerCase().startsWith(word));
   await benchContestants(all.filter(isWanted), options);
@@ -101,30 +93,4 @@ function callFromNode(
     args: [kind, ...counts.map(String), JSON.stringify(job)],
   };
   return runNode<Measured>(options, program, job.warmUpS + job.seconds);
-}
-
-/** One server for all contestants of a case: it stops with the last of them. */
-class SharedServer {
-  readonly #start: () => Promise<BenchServer>;
-  #server: BenchServer | undefined;
-  #users = 0;
-
-  constructor(start: () => Promise<BenchServer>) {
-    this.#start = start;
-  }
-
-  async use(): Promise<BenchServer> {
-    this.#server ??= await this.#start();
-    this.#users += 1;
-    const { address, pid } = this.#server;
-    return { address, pid, stop: () => this.#leave() };
-  }
-
-  async #leave(): Promise<void> {
-    this.#users -= 1;
-    if (this.#users > 0) return;
-    const server = this.#server;
-    this.#server = undefined;
-    await server?.stop();
-  }
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { buildPeer } from '../cpp-programs.ts';
-import type { BenchServer, NodeOptions } from '../processes.ts';
+import { markCompactCount, type NodeOptions } from '../processes.ts';
 import { head, median, row } from '../report.ts';
 import {
   bareContestant,
@@ -13,8 +13,8 @@ import { type ChannelSettings, type ClientJob, type Measured, samplesOf } from '
 /*
  * Goal: the whole path of a query (issueQuery, QDL, wire, SUT node without a model, recorder) against
  * gRPC in C++ on the same machine in the same minute.
- * Method: client and server are two processes on loopback. The contestants take turns, short rounds, every other
- * round in reverse; ratios are made within a round, and medians of the rounds are shown. It reports
+ * Method: client and server are two processes on loopback. The contestants take turns, short rounds with new
+ * processes, every other round in reverse; ratios are made within a round, and medians of the rounds are shown. It reports
  * and does not judge.
  */
 
@@ -39,12 +39,18 @@ export interface WireBenchOptions extends TableOptions, NodeOptions {
 /** The contestant that the others are compared with. */
 const BASE = 'C++ unary';
 
+/** One round of one contestant. */
+interface Turn extends Measured {
+  /** Collections of the whole heap in its processes of Node.js, start and end included. */
+  readonly markCompacts: number;
+}
+
 /** All rounds of one contestant in one case. */
 interface CaseResult {
   readonly sizeBytes: number;
   readonly outstanding: number;
   readonly contestant: string;
-  readonly rounds: readonly Measured[];
+  readonly rounds: readonly Turn[];
 }
 
 /** Prints one table, as Markdown. */
@@ -63,13 +69,13 @@ export async function benchContestants(
 ): Promise<void> {
   const results: CaseResult[] = [];
   const columns = ['queries/s', `of ${baseName}`, 'same by CPU', 'client µs', 'server µs'];
-  head(1, 'path', 'bytes', 'outstanding', ...columns, 'p50 µs', 'p99 µs');
+  head(1, 'path', 'bytes', 'outstanding', ...columns, 'p50 µs', 'p99 µs', 'Mark-Compacts');
   for (const sizeBytes of options.sizes) {
     for (const outstanding of options.outstanding) {
       const runs = await runCase(contestants, options, { sizeBytes, outstanding });
       const base = contestants.findIndex(({ name }) => name === baseName);
       contestants.forEach(({ name }, i) => {
-        const rounds = runs[i] as Measured[];
+        const rounds = runs[i] as Turn[];
         results.push({ sizeBytes, outstanding, contestant: name, rounds });
         printCase(results.at(-1) as CaseResult, runs[base]);
       });
@@ -102,23 +108,26 @@ async function runCase(
   contestants: readonly Contestant[],
   { rounds, warmUpS, seconds, channels }: TableOptions,
   { sizeBytes, outstanding }: Pick<ClientJob, 'sizeBytes' | 'outstanding'>,
-): Promise<Measured[][]> {
-  const results: Measured[][] = contestants.map(() => []);
-  const servers: BenchServer[] = [];
-  try {
-    for (const contestant of contestants) servers.push(await contestant.startServer());
-    for (let round = 0; round < rounds; round += 1) {
-      const order = [...contestants.keys()];
-      if (round % 2 === 1) order.reverse();
-      for (const i of order) {
-        const { address, pid: serverPid } = servers[i] as BenchServer;
-        const where = { address, serverPid, sizeBytes, sampleCount: samplesOf(sizeBytes) };
-        const job = { ...where, outstanding, warmUpS, seconds, channels };
-        results[i]?.push(await (contestants[i] as Contestant).runClient(job));
+): Promise<Turn[][]> {
+  const results: Turn[][] = contestants.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    const order = [...contestants.keys()];
+    if (round % 2 === 1) order.reverse();
+    for (const i of order) {
+      const contestant = contestants[i] as Contestant;
+      const before = markCompactCount();
+      // Both processes are new in each round: what V8 does to one by chance it does for all of its life.
+      const server = await contestant.startServer();
+      try {
+        const where = { address: server.address, serverPid: server.pid };
+        const what = { sizeBytes, sampleCount: samplesOf(sizeBytes), outstanding };
+        const run = await contestant.runClient({ ...where, ...what, warmUpS, seconds, channels });
+        await server.stop();
+        results[i]?.push({ ...run, markCompacts: markCompactCount() - before });
+      } finally {
+        await server.stop();
       }
     }
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
   }
   return results;
 }
@@ -127,7 +136,7 @@ function printCase(
   { sizeBytes, outstanding, contestant, rounds }: CaseResult,
   base?: Measured[],
 ): void {
-  const of = (value: (run: Measured) => number): number => median(rounds.map(value));
+  const of = (value: (run: Turn) => number): number => median(rounds.map(value));
   const ratios = (value: (run: Measured) => number): number[] =>
     base?.map((run, i) => value(rounds[i] as Measured) / value(run)) ?? [];
   row(
@@ -141,6 +150,7 @@ function printCase(
     of((run) => run.serverCpuUs / run.queries).toFixed(1),
     of((run) => run.p50Us).toFixed(0),
     of((run) => run.p99Us).toFixed(0),
+    rounds.map((run) => run.markCompacts).join(' '),
   );
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
+import { NODE_FLAGS } from '../../../shared/process/node-flags.ts';
 import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
 import {
   commandOf,
@@ -113,9 +114,10 @@ describe('the units', () => {
       const line = unitValues(text, 'ExecStart').find((one) => one !== '') ?? '';
       const folder = '/run/credentials/x';
       const all = { ...unitEnvironment(unit, systemdFile(file)), CREDENTIALS_DIRECTORY: folder };
-      const [node, program, verb, ...flags] = commandOf(line, 'sut-a', all);
-      expect([node, program]).toEqual([
+      const [node, nodeFlag, program, verb, ...flags] = commandOf(line, 'sut-a', all);
+      expect([node, nodeFlag, program]).toEqual([
         '/opt/longhaul/lib/longhaul/node',
+        ...NODE_FLAGS,
         '/opt/longhaul/bin/longhaul',
       ]);
       const values = verb === 'sut' ? sutValues(flags) : runValues(flags);

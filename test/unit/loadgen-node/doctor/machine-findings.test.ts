@@ -38,7 +38,7 @@ const GOOD: TuningFacts = {
   availableBytes: 8 * 1024 ** 3,
   tcpReceiveBytesMax: 6e6,
   tcpSendBytesMax: 4e6,
-  runtimeFlags: ['--single-threaded-gc'],
+  runtimeFlags: ['--min-semi-space-size', '--single-threaded-gc'],
 };
 
 const RDMA_CARD: NicFacts = {
@@ -154,8 +154,15 @@ describe('a machine', () => {
       'collects garbage on several threads',
       'node-flags',
       'ok',
-      { runtimeFlags: [] },
+      { runtimeFlags: ['--min-semi-space-size'] },
       /--single-threaded-gc/,
+    ],
+    [
+      'starts with a small young generation',
+      'node-flags',
+      'warning',
+      { runtimeFlags: ['--single-threaded-gc'] },
+      /start it by the program longhaul/,
     ],
   ])('that %s is told so', (_case, id, state, change, advice) => {
     const finding = findingsOf(change).find((one) => one.id === id);
@@ -195,13 +202,14 @@ describe('a machine', () => {
     const source = plantMachine({ files: {} });
     const findings = machineFindings({
       facts: await gatherSystemFacts(source, []),
-      tuning: await readTuningFacts(source, []),
+      tuning: await readTuningFacts(source, ['--min-semi-space-size']),
       isLoadgen: false,
     });
     const states = findings.map(({ id, state }) => [id, state]);
     expect(states.filter(([, state]) => state === 'ok').map(([id]) => id)).toEqual([
       'machine',
       'cpu-quota',
+      'node-flags',
     ]);
     expect(states.filter(([, state]) => state === 'warning' || state === 'error')).toEqual([]);
   });
