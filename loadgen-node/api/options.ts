@@ -20,7 +20,7 @@ export function checkOptions(
   const table: SettingTable = Object.fromEntries(
     keys.map((key) => [key, { ...RUN_SETTINGS[key], isRequired: false }]),
   );
-  resolveSettings(table, { section: 'options', file: placed(options, where), flags: {} });
+  resolveSettings(table, { section: undefined, file: placed(options, where), flags: {} });
   const said = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said);
 }

@@ -55,10 +55,13 @@ function piecesOf(snapshot: LiveSnapshot): Piece[] {
   return pieces;
 }
 
-function rateText({ completedPerS, targetPerS, rateUnit }: LiveSnapshot): string {
+/** Where no sample completed in the last second: the rate since the start, which is not 0. */
+function rateText(snapshot: LiveSnapshot): string {
+  const { completedPerS, targetPerS, rateUnit, completedSamplesOfSet, elapsedS } = snapshot;
   const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
   const target = targetPerS === null ? '' : `/${rate(targetPerS)}`;
-  return `${rate(completedPerS)}${target} ${unit}`;
+  const sinceStart = rateUnit === 'samples' && elapsedS > 0 ? completedSamplesOfSet / elapsedS : 0;
+  return `${rate(completedPerS > 0 ? completedPerS : sinceStart)}${target} ${unit}`;
 }
 
 /** Four figures at most. */

@@ -136,5 +136,6 @@ function unknownKey(
   const near = nearest(key, Object.keys(table));
   const hint =
     near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;
-  return `${place}: unknown key "${key}" in section "${section}"; ${hint}`;
+  const within = section === undefined ? '' : ` in section "${section}"`;
+  return `${place}: unknown key "${key}"${within}; ${hint}`;
 }

@@ -149,7 +149,7 @@ describe('startTest', () => {
 
   it.each<[object, RegExp]>([
     [{ scenario: 'Servr' }, /^settings: scenario: "Servr" must be one of: SingleStream/],
-    [{ targetQPS: 5 }, /^settings: unknown key "targetQPS" .*did you mean "targetQps"\?$/],
+    [{ targetQPS: 5 }, /^settings: unknown key "targetQPS"; did you mean "targetQps"\?$/],
     [{ scenario: 'Server' }, /^targetQps <n> is needed: Server takes the rate/],
     [{ ...SERVER, minDuration: 10 }, /^settings: minDuration: 10 must be a duration such as 10s/],
     [{ ...SERVER, thresholds: ['p9 < 1s'] }, /^settings: thresholds: "p9 < 1s" names "p9"/],
@@ -182,7 +182,7 @@ describe('createQdl', () => {
   it.each<[object, RegExp]>([
     [{ nodes: [] }, /^createQdl: nodes: sut: \[\] must name at least one host:port$/],
     [{ nodes: ['nowhere'] }, /"nowhere" must be host:port/],
-    [{ nodes: ['a:1'], stream: 2 }, /^createQdl: unknown key "stream" .*did you mean "streams"\?$/],
+    [{ nodes: ['a:1'], stream: 2 }, /^createQdl: unknown key "stream"; did you mean "streams"\?$/],
     [{ nodes: ['a:1'], benchmark: 'digits' }, /"digits" is not that of the samples/],
     [{ nodes: ['a:1'], digest: 101 }, /^createQdl: digest: 101 must be a percentage/],
   ])('refuses %o', (options, message) => {

@@ -30,6 +30,12 @@ describe('statusLine', () => {
     expect(statusLine(lost, 20)).toBe('1:15  12 LOST');
   });
 
+  it('has the rate since the start where no sample completed in the last second', () => {
+    const offline = { ...second, targetPerS: null, rateUnit: 'samples', elapsedS: 20 } as const;
+    const slow = { ...offline, completedPerS: 0, completedSamplesOfSet: 80 };
+    expect(statusLine(slow, 24)).toBe('20 s  4 samples/s');
+  });
+
   it('leaves out what is not known', () => {
     const bare = { ...second, share: null, remainingS: null, latency: null, lag: null };
     const offline = { ...bare, targetPerS: null, rateUnit: 'samples' } as const;
