@@ -1,3 +1,5 @@
+import { overwriteInTests } from './overwritten-buffers.ts';
+
 /** Buffers are a whole multiple of this, so that uses of similar size share them. */
 const GRAIN_BYTES = 64 * 1024;
 
@@ -26,6 +28,7 @@ export class ReusedBuffers {
 
   /** Takes a buffer back, once nobody reads it any more. */
   giveBack(buffer: ArrayBuffer): void {
+    overwriteInTests(buffer);
     if (buffer.byteLength > 0 && this.#free.length < this.#keptMax) this.#free.push(buffer);
   }
 }

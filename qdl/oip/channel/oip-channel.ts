@@ -3,6 +3,7 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/errors/to-mlperf-error.ts';
 import type { OipRequestEncoder } from '../../../shared/oip/request-encoder.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
@@ -163,7 +164,9 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     }
     const { payloads, tokenCount, firstPayload } = gathered;
     const told = this.#parts.tokenLatencies ? tokenCount : undefined;
-    const completed = request.ids.map((id, i) => completedOf(id, payloads[i] as Uint8Array, told));
+    const completed = request.ids.map((id, i) =>
+      completedOf(id, payloads[i] as BorrowedBytes, told),
+    );
     const firstTokens = this.#firstTokens(request, firstPayload);
     this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
   }
@@ -192,7 +195,10 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     }
   }
 
-  #firstTokens(request: PendingRequest, payload: Uint8Array | undefined): WireFirstToken[] {
+  #firstTokens(
+    request: PendingRequest,
+    payload: BorrowedBytes | undefined,
+  ): WireFirstToken<BorrowedBytes>[] {
     if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
     return [{ id: request.ids[0] as number, payload }];
   }
@@ -236,8 +242,8 @@ const NONE: never[] = [];
 
 function completedOf(
   id: number,
-  payload: Uint8Array,
+  payload: BorrowedBytes,
   tokenCount: number | undefined,
-): WireCompleted {
+): WireCompleted<BorrowedBytes> {
   return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
 }

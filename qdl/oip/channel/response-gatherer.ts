@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/oip/response-decoder.ts';
+import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
 import { statusText, statusWord } from './failure-words.ts';
 
 /** A request that is on the wire, and what came of its responses. */
@@ -25,14 +26,14 @@ export function pendingRequest(ids: readonly number[], bytes: number): PendingRe
 /** What a response is for its request. */
 export type Gathered =
   /** More responses follow. @param firstPayload Set with the first one. */
-  | { readonly kind: 'more'; readonly firstPayload: Uint8Array | undefined }
+  | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
   /** The last response. Payloads by sample; `tokenCount` counts responses where the server tells none. */
   | {
       readonly kind: 'complete';
-      readonly payloads: readonly Uint8Array[];
+      readonly payloads: readonly BorrowedBytes[];
       readonly tokenCount: number;
       /** Of a request whose first response is its last. */
-      readonly firstPayload: Uint8Array | undefined;
+      readonly firstPayload: BorrowedBytes | undefined;
     }
   | GatheredFailure;
 
@@ -82,8 +83,7 @@ export class ResponseGatherer {
   }
 
   /**
-   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views into the message,
-   * or the receiver's.
+   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views of the message.
    */
   take(request: PendingRequest): Gathered {
     const { decoder } = this;
@@ -96,8 +96,8 @@ export class ResponseGatherer {
     // Of a model that answers once, an empty answer is none.
     const mayBeMark = ends === 'marked' || request.responseCount > 0;
     const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
-    let payloads: readonly Uint8Array[] = NOTHING;
-    let firstPayload: Uint8Array | undefined;
+    let payloads: readonly BorrowedBytes[] = NOTHING;
+    let firstPayload: BorrowedBytes | undefined;
     if (!isMark) {
       try {
         payloads = decoder.payloads(request.ids.length);
@@ -108,13 +108,13 @@ export class ResponseGatherer {
       request.responseCount += 1;
     }
     if (isLast) return this.#complete(request, payloads, firstPayload);
-    return this.#keep(request, payloads[0] as Uint8Array, firstPayload);
+    return this.#keep(request, payloads[0] as BorrowedBytes, firstPayload);
   }
 
   #complete(
     request: PendingRequest,
-    payloads: readonly Uint8Array[],
-    firstPayload: Uint8Array | undefined,
+    payloads: readonly BorrowedBytes[],
+    firstPayload: BorrowedBytes | undefined,
   ): Gathered {
     const tokenCount = this.decoder.tokenCount ?? request.responseCount;
     if (request.earlier.length === 0) {
@@ -122,15 +122,14 @@ export class ResponseGatherer {
       return { kind: 'complete', payloads: all, tokenCount, firstPayload };
     }
     if (payloads.length > 1) return severalSamples();
-    const whole = [Buffer.concat([...request.earlier, ...payloads])];
+    const whole = [Buffer.concat([...request.earlier, ...payloads.map(readInPlace)])];
     return { kind: 'complete', payloads: whole, tokenCount, firstPayload };
   }
 
-  /** Keeps a payload, since the message is not this end's to keep. */
   #keep(
     request: PendingRequest,
-    payload: Uint8Array,
-    firstPayload: Uint8Array | undefined,
+    payload: BorrowedBytes,
+    firstPayload: BorrowedBytes | undefined,
   ): Gathered {
     if (request.ids.length > 1) return severalSamples();
     request.earlierBytes += payload.length;
@@ -139,7 +138,7 @@ export class ResponseGatherer {
         `the responses to one request have more than ${this.#options.bytesMax} bytes`,
       );
     }
-    request.earlier.push(Uint8Array.from(payload));
+    request.earlier.push(copyOf(payload));
     return { kind: 'more', firstPayload };
   }
 }

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
 import { Deferred } from '../../../shared/process/deferred.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
@@ -78,7 +79,7 @@ export class StreamWay implements RequestWay, CallEvents {
     clearTimeout(timer);
   }
 
-  onMessage(_call: GrpcCall, message: Buffer): void {
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
     const { decoder } = this.#gatherer;
     try {
       decoder.readOfStream(message);

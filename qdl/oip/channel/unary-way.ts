@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {
@@ -94,7 +95,7 @@ class UnaryRequest implements CallEvents {
     return true;
   }
 
-  onMessage(_call: GrpcCall, message: Buffer): void {
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
     if (this.#isAnswered) {
       this.#events.onUnasked();
       return;

@@ -1,9 +1,10 @@
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 
 /** What a call reports. No call comes from inside a call to the connection. */
 export interface CallEvents {
-  /** One message of the server, without gRPC's head. The bytes are the receiver's until the call returns: copy to keep. */
-  onMessage(call: GrpcCall, message: Buffer): void;
+  /** One message of the server, without gRPC's head. */
+  readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
   /**
    * The call is over; called once, nothing comes after it.
    * @param code gRPC's status: 0 is OK, which says nothing about how many messages came. What the connection broke comes

@@ -8,6 +8,7 @@ import {
 import { Deferred } from '../../../../shared/process/deferred.ts';
 import { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { unreachableMessage } from '../../../../shared/wire/connection-errors.ts';
 import { WAITING_BYTES_MAX } from '../../../channel/part-transport.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
@@ -178,7 +179,7 @@ export class Http2Connection
     this.#outgoing.begin();
   }
 
-  onBytes(chunk: Buffer): void {
+  onBytes(chunk: BorrowedBytes): void {
     if (this.#state === 'closed') return;
     this.#keepalive.onBytes();
     try {
@@ -209,7 +210,7 @@ export class Http2Connection
     return this.#line.hasOpened(streamId);
   }
 
-  onSettings(chunk: Buffer, begin: number, end: number): void {
+  onSettings(chunk: BorrowedBytes, begin: number, end: number): void {
     const windowBytes = this.#peer.streamWindowBytes;
     const { callsMax } = this.#peer;
     this.#peer.apply(chunk, begin, end);

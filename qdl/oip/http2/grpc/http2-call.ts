@@ -1,3 +1,4 @@
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import type { ReceiveWindow } from '../flow/receive-window.ts';
 import { SendWindow } from '../flow/send-window.ts';
 import type { CallEvents, GrpcCall } from '../grpc-calls.ts';
@@ -104,12 +105,12 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /** Contents came. @throws GrpcCallError as {@link MessageReader.read}. */
-  onContents(chunk: Buffer, begin: number, end: number): void {
+  onContents(chunk: BorrowedBytes, begin: number, end: number): void {
     if (!this.#hasHead) throw broken('the answer begins without headers');
     this.#messages.read(chunk, begin, end);
   }
 
-  receive(message: Buffer): void {
+  receive(message: BorrowedBytes): void {
     this.#events.onMessage(this, message);
   }
 

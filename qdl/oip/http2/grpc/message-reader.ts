@@ -1,4 +1,5 @@
 import type { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 
 /** Compressed or not, and the length. */
@@ -11,8 +12,8 @@ const FIRST_BYTES_MAX: number = 1024 * 1024;
 export interface MessageReceiver {
   /** True when nothing is to be handed on any more. */
   readonly isOver: boolean;
-  /** One message, without its head. Valid during the call. */
-  receive(message: Buffer): void;
+  /** One message, without its head. */
+  readonly receive: (message: BorrowedBytes) => void;
 }
 
 /** What messages of one connection share. */
@@ -46,7 +47,7 @@ export class MessageReader {
    * Reads `[begin, end)` of a chunk.
    * @throws GrpcCallError RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for one that is compressed.
    */
-  read(chunk: Buffer, begin: number, end: number): void {
+  read(chunk: BorrowedBytes, begin: number, end: number): void {
     let at = begin;
     while (at < end && !this.#receiver.isOver) {
       if (this.#headBytes < MESSAGE_HEAD_BYTES) at = this.#readHead(chunk, at, end);
@@ -64,7 +65,7 @@ export class MessageReader {
     this.#filled = 0;
   }
 
-  #readHead(chunk: Buffer, begin: number, end: number): number {
+  #readHead(chunk: BorrowedBytes, begin: number, end: number): number {
     let at = begin;
     for (; at < end && this.#headBytes < MESSAGE_HEAD_BYTES; at += 1) {
       const byte = chunk[at] as number;
@@ -90,7 +91,7 @@ export class MessageReader {
     throw new GrpcCallError(GRPC_STATUS.INTERNAL, what);
   }
 
-  #readContents(chunk: Buffer, begin: number, end: number): number {
+  #readContents(chunk: BorrowedBytes, begin: number, end: number): number {
     const wanted = this.#length - this.#filled;
     const taken = Math.min(wanted, end - begin);
     const next = begin + taken;
@@ -99,7 +100,7 @@ export class MessageReader {
       return next;
     }
     const buffer = this.#bufferFor(this.#filled + taken);
-    chunk.copy(buffer, this.#filled, begin, next);
+    buffer.set(chunk.subarray(begin, next), this.#filled);
     this.#filled += taken;
     if (taken === wanted) this.#finish(buffer, 0, this.#length);
     return next;
@@ -120,7 +121,7 @@ export class MessageReader {
     return buffer;
   }
 
-  #finish(chunk: Buffer, begin: number, end: number): void {
+  #finish(chunk: BorrowedBytes, begin: number, end: number): void {
     this.#headBytes = 0;
     this.#length = 0;
     this.#receiver.receive(chunk.subarray(begin, end));

@@ -4,6 +4,7 @@ import {
   type MessageReceiver,
 } from '../../../../../qdl/oip/http2/grpc/message-reader.ts';
 import { ReusedBuffers } from '../../../../../shared/process/reused-buffers.ts';
+import { type BorrowedBytes, textOf } from '../../../../../shared/wire/borrowed-bytes.ts';
 import { grpcMessage } from '../../../../support/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
@@ -12,8 +13,8 @@ class Recorder implements MessageReceiver {
   isOver = false;
   readonly messages: string[] = [];
 
-  receive(message: Buffer): void {
-    this.messages.push(message.toString());
+  receive(message: BorrowedBytes): void {
+    this.messages.push(textOf(message));
   }
 }
 
