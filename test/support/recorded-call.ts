@@ -74,14 +74,14 @@ export function connectTo(
   return connectGrpc(address, { ...usual, ...settings }, events);
 }
 
-/** One unary call. */
+/** One unary call: its message comes with its status. */
 export function callUnary(
   connection: GrpcCallConnection,
   message: Uint8Array,
   path = '/test.Echo/Unary',
 ): RecordedCall {
   const recorded = new RecordedCall();
-  const call = connection.call(path, recorded);
+  const call = connection.call(path, recorded, 'one');
   call.write([message], message.length);
   call.end();
   return recorded;

@@ -3,6 +3,7 @@ import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/oip/response-decoder.ts';
 import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
+import type { AnswerRoom } from '../http2/flow/answer-room.ts';
 import { statusText, statusWord } from './failure-words.ts';
 
 /** A request that is on the wire, and what came of its responses. */
@@ -63,6 +64,8 @@ export interface GatherOptions {
   readonly ends: 'once' | 'marked' | 'plain';
   /** Largest payload of a request, over all of its responses. */
   readonly bytesMax: number;
+  /** For responses before the last, of all requests to a server. */
+  readonly room: AnswerRoom;
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -89,6 +92,7 @@ export class ResponseGatherer {
     const { decoder } = this;
     if (decoder.errorMessage !== '') {
       const { errorMessage: text } = decoder;
+      this.forget(request);
       return { kind: 'failed', code: statusWord(status.UNKNOWN), text, status: status.UNKNOWN };
     }
     const { ends } = this.#options;
@@ -102,6 +106,7 @@ export class ResponseGatherer {
       try {
         payloads = decoder.payloads(request.ids.length);
       } catch (error) {
+        this.forget(request);
         return badResponse(messageOf(error));
       }
       if (request.responseCount === 0) firstPayload = payloads[0];
@@ -109,6 +114,13 @@ export class ResponseGatherer {
     }
     if (isLast) return this.#complete(request, payloads, firstPayload);
     return this.#keep(request, payloads[0] as BorrowedBytes, firstPayload);
+  }
+
+  /** Frees what came of a request before its last response. */
+  forget(request: PendingRequest): void {
+    this.#options.room.giveBack(request.earlierBytes);
+    request.earlier.length = 0;
+    request.earlierBytes = 0;
   }
 
   #complete(
@@ -121,8 +133,12 @@ export class ResponseGatherer {
       const all = payloads.length === 0 ? request.ids.map(() => NO_BYTES) : payloads;
       return { kind: 'complete', payloads: all, tokenCount, firstPayload };
     }
-    if (payloads.length > 1) return severalSamples();
+    if (payloads.length > 1) {
+      this.forget(request);
+      return severalSamples();
+    }
     const whole = [Buffer.concat([...request.earlier, ...payloads.map(readInPlace)])];
+    this.forget(request);
     return { kind: 'complete', payloads: whole, tokenCount, firstPayload };
   }
 
@@ -132,12 +148,15 @@ export class ResponseGatherer {
     firstPayload: BorrowedBytes | undefined,
   ): Gathered {
     if (request.ids.length > 1) return severalSamples();
-    request.earlierBytes += payload.length;
-    if (request.earlierBytes > this.#options.bytesMax) {
-      return badResponse(
-        `the responses to one request have more than ${this.#options.bytesMax} bytes`,
-      );
+    const { bytesMax, room } = this.#options;
+    const isTooLarge = request.earlierBytes + payload.length > bytesMax;
+    if (isTooLarge || !room.take(payload.length)) {
+      this.forget(request);
+      return isTooLarge
+        ? badResponse(`the responses to one request have more than ${bytesMax} bytes`)
+        : refused(status.RESOURCE_EXHAUSTED, room.refusal);
     }
+    request.earlierBytes += payload.length;
     request.earlier.push(copyOf(payload));
     return { kind: 'more', firstPayload };
   }

@@ -61,6 +61,7 @@ export class StreamWay implements RequestWay, CallEvents {
   }
 
   releaseAll(): void {
+    for (const request of this.#requests.values()) this.#gatherer.forget(request);
     this.#requests.clear();
   }
 
@@ -118,6 +119,7 @@ export class StreamWay implements RequestWay, CallEvents {
       return;
     }
     this.#requests.delete(request.ids[0] as number);
+    this.#gatherer.forget(request);
     this.#events.onGathered(request, badResponse(text));
   }
 

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { splitAddress } from '../../../../shared/config/setting.ts';
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import { overwriteInTests } from '../../../../shared/process/overwritten-buffers.ts';
 import {
   type ClientSecrets,
@@ -92,4 +93,20 @@ function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): 
 function detailsOf(error: Error & { readonly code?: string }): string {
   const { code = '', message } = error;
   return message.includes(code) ? message : `${code} ${message}`;
+}
+
+/** Addresses of both ends; null where the socket does not know them. */
+export function endsOf({
+  localAddress,
+  localPort,
+  remoteAddress,
+  remotePort,
+}: Socket): SocketEnds | null {
+  if (localAddress === undefined || remoteAddress === undefined) return null;
+  return {
+    localAddress: plainAddress(localAddress),
+    localPort: localPort ?? 0,
+    remoteAddress: plainAddress(remoteAddress),
+    remotePort: remotePort ?? 0,
+  };
 }

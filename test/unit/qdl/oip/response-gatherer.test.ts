@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
 import { pendingRequest, ResponseGatherer } from '../../../../qdl/oip/channel/response-gatherer.ts';
+import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
 import { encodeStreamResponse } from '../../../support/oip/oip-messages.ts';
 import { oipPlan } from '../../../support/oip/oip-qdl.ts';
 
 // Goal: what is kept of a response is not lost with the message. Method: messages that are overwritten at once.
 
 it('keeps a copy of the responses before the last one', () => {
-  const gatherer = new ResponseGatherer(oipPlan('stream'), { ends: 'marked', bytesMax: 100 });
+  const gatherer = new ResponseGatherer(oipPlan('stream'), {
+    ...{ ends: 'marked', bytesMax: 100, room: new AnswerRoom(100) },
+  });
   const request = pendingRequest([1], 8);
   const take = (value: number, isFinal: boolean) => {
     const message = encodeStreamResponse({
