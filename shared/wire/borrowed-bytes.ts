@@ -12,9 +12,9 @@ export interface BorrowedBytes {
   subarray(begin?: number, end?: number): BorrowedBytes;
 }
 
-/** A copy of `[begin, end)` to keep. */
-export function copyOf(bytes: BorrowedBytes, begin = 0, end: number = bytes.length): Buffer {
-  return Buffer.from(bytes.subarray(begin, end));
+/** A copy of `[begin, end)` to keep, in memory of its own. */
+export function copyOf(bytes: BorrowedBytes, begin = 0, end: number = bytes.length): Uint8Array {
+  return new Uint8Array(bytes.subarray(begin, end));
 }
 
 /**

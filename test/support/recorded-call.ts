@@ -26,7 +26,7 @@ export class RecordedCall implements CallEvents {
   }
 
   onMessage(_call: GrpcCall, message: BorrowedBytes): void {
-    this.messages.push(copyOf(message));
+    this.messages.push(Buffer.from(copyOf(message)));
     this.onFirst();
   }
 

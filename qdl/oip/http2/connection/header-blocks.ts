@@ -30,7 +30,7 @@ export class HeaderBlocks {
   /** Stream whose block is incomplete; 0: none. */
   #streamId = 0;
   #endsStream = false;
-  #pieces: Buffer[] = [];
+  #pieces: Uint8Array[] = [];
   #bytes = 0;
 
   constructor(receiver: BlockReceiver) {
