@@ -18,8 +18,8 @@ export function copyOf(bytes: BorrowedBytes, begin = 0, end: number = bytes.leng
 }
 
 /**
- * The same memory for code of others that takes nothing but a Uint8Array, and has read it when it returns. Neither the
- * callee nor the caller may keep the result.
+ * The same memory for code that takes nothing but a Uint8Array, and has read it when it returns, or when its promise
+ * resolves and the owner waits for that. Nobody may keep the result.
  */
 export function readInPlace(bytes: BorrowedBytes): Uint8Array {
   return bytes as Uint8Array; // Nothing else has this interface.
