@@ -1,3 +1,4 @@
+import { overwriteInTests } from '../../../../shared/process/overwritten-buffers.ts';
 import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
@@ -167,7 +168,9 @@ export class FrameReader {
     this.#whole.set(chunk.subarray(at, at + taken), this.#wholeBytes);
     this.#wholeBytes += taken;
     this.#left -= taken;
-    if (this.#left === 0) this.#endWhole(this.#whole, 0, this.#wholeBytes);
+    if (this.#left > 0) return at + taken;
+    this.#endWhole(this.#whole, 0, this.#wholeBytes);
+    overwriteInTests(this.#whole);
     return at + taken;
   }
 

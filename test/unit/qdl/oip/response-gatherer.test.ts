@@ -31,3 +31,29 @@ it('keeps a copy of the responses before the last one', () => {
     payloads: [Buffer.concat([Buffer.alloc(8, 1), Buffer.alloc(8, 2)])],
   });
 });
+
+it('keeps of all requests together what the server has room for, and frees what is complete', () => {
+  const room = new AnswerRoom(4);
+  const gatherer = new ResponseGatherer(oipPlan('stream'), { ends: 'marked', bytesMax: 100, room });
+  const [first, second] = [pendingRequest([1], 8), pendingRequest([2], 8)];
+  const take = (request: typeof first, isFinal: boolean) => {
+    gatherer.decoder.readOfStream(
+      encodeStreamResponse({
+        inferResponse: {
+          id: `${request.ids[0]}`,
+          outputs: [{ name: 'out', datatype: 'FP32', shape: [1, 2] }],
+          rawOutputContents: [Buffer.alloc(8)],
+          parameters: { triton_final_response: { boolParam: isFinal } },
+        },
+      }),
+    );
+    return gatherer.take(request);
+  };
+  expect([take(first, false).kind, take(first, false).kind]).toEqual(['more', 'more']);
+  expect(take(second, false)).toMatchObject({ kind: 'failed', code: 'limit' });
+  expect(take(first, true).kind).toBe('complete');
+  const next = pendingRequest([3], 8);
+  expect([take(next, false).kind, take(next, false).kind]).toEqual(['more', 'more']);
+  gatherer.forget(next);
+  expect(room.take(16)).toBe(true);
+});
