@@ -57,12 +57,16 @@ const MOCKING = ['test/unit/qdl/node-addresses.test.ts'];
 /** Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it anew for each file. */
 const server = { deps: { external: [/\/dist\//] } };
 
+/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/process/overwritten-buffers.ts). */
+const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: 'unit',
+          env,
           include: ['test/unit/**/*.test.ts'],
           exclude: MOCKING,
           // A process per file took as long as the tests: none of them changes what another one reads.
@@ -76,6 +80,7 @@ export default defineConfig({
       {
         test: {
           name: 'together',
+          env,
           server,
           include: TOGETHER,
           sequence: { groupOrder: 1 },
@@ -91,6 +96,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          env,
           server,
           include: ['test/integration/**/*.test.ts'],
           exclude: TOGETHER,

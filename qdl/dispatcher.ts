@@ -2,6 +2,7 @@ import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SampleFailure } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
+import type { BorrowedBytes } from '../shared/wire/borrowed-bytes.ts';
 import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
@@ -115,7 +116,7 @@ export class Dispatcher implements ChannelEvents {
     this.#dispatch(true);
   }
 
-  onResponses(channel: DispatchChannel, responses: WireResponses): void {
+  onResponses(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
     if (this.#isStopped) return;
     const { sink } = this.#parts;
     const atNs = sink.nowNs();
@@ -147,7 +148,11 @@ export class Dispatcher implements ChannelEvents {
   }
 
   /** A response that cannot be read is lost, never passed on as complete. */
-  #complete(channel: DispatchChannel, sample: WireCompleted, arrivedAtNs: number): void {
+  #complete(
+    channel: DispatchChannel,
+    sample: WireCompleted<BorrowedBytes>,
+    arrivedAtNs: number,
+  ): void {
     const { sink } = this.#parts;
     const responseId = channel.releaseId(sample.id);
     if (sample.total !== 0 || sample.offset !== 0) {

@@ -2,6 +2,7 @@ import type { Codec } from '../shared/compression/codec.ts';
 import { codecNamed } from '../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../shared/domain/query-sample-library.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../shared/wire/borrowed-bytes.ts';
 
 /**
  * Takes the responses of one stream out of their compression, inside the timed region, and does nothing
@@ -39,12 +40,12 @@ export class ResponseDecoder {
   }
 
   /**
-   * The response as the SUT's post-processing made it; without compression the view itself.
+   * The response as the SUT's post-processing made it; without compression the payload itself.
    * @param encoding Completed.encoding.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when that encoding was not agreed on, or the payload is broken
    *   or larger than the bound.
    */
-  decode(encoding: number, payload: Uint8Array): Uint8Array {
+  decode(encoding: number, payload: BorrowedBytes): BorrowedBytes {
     const codec = this.#codecs[encoding];
     if (codec === undefined) {
       throw new MlperfError(

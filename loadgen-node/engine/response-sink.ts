@@ -5,6 +5,7 @@ import type {
   ServiceTimes,
 } from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../../shared/wire/borrowed-bytes.ts';
 import {
   BEFORE_ISSUE,
   NOT_ISSUED,
@@ -110,7 +111,7 @@ export class EngineResponseSink implements ResponseSink {
     }
   }
 
-  firstToken(responseId: number, payload: Uint8Array, atNs: number): void {
+  firstToken(responseId: number, payload: BorrowedBytes, atNs: number): void {
     const set = this.#set;
     if (set === null) {
       this.#refuse(responseId, undefined);
@@ -130,7 +131,7 @@ export class EngineResponseSink implements ResponseSink {
     if (isBitSet(set.loggedSamples, sample)) set.responses.keepFirstToken(responseId, payload);
   }
 
-  complete(responseId: number, payload: Uint8Array, tokenCount: number, atNs: number): void {
+  complete(responseId: number, payload: BorrowedBytes, tokenCount: number, atNs: number): void {
     const set = this.#set;
     if (set === null) {
       this.#refuse(responseId, undefined);
@@ -205,7 +206,7 @@ export class EngineResponseSink implements ResponseSink {
 function addLogged(
   { tokens: recording, responses, sampleIndices, firstResponseId }: OpenSet,
   responseId: number,
-  payload: Uint8Array,
+  payload: BorrowedBytes,
   count: number,
 ): void {
   const firstToken = recording === 'times' ? responses.takeFirstToken(responseId) : null;

@@ -1,3 +1,5 @@
+import { type BorrowedBytes, copyOf } from '../../shared/wire/borrowed-bytes.ts';
+
 /** A response that goes to the accuracy log. */
 export interface LoggedResponse {
   /** Number of the sample over the whole test (`seq_id`). */
@@ -38,9 +40,9 @@ export class ResponseRecorder {
     this.#heldBytesMax = isTimed ? Number.POSITIVE_INFINITY : HELD_BYTES_MAX;
   }
 
-  /** Keeps a first token until its sample completes. @param payload Copied, as below. */
-  keepFirstToken(responseId: number, payload: Uint8Array): void {
-    this.#firstTokens.set(responseId, new Uint8Array(payload));
+  /** Keeps a first token until its sample completes. @param payload Copied. */
+  keepFirstToken(responseId: number, payload: BorrowedBytes): void {
+    this.#firstTokens.set(responseId, copyOf(payload));
   }
 
   /** The first token that was kept for a sample; empty if none came. */
@@ -50,15 +52,15 @@ export class ResponseRecorder {
     return bytes;
   }
 
-  /** @param payload Copied (`slice` of a Buffer would not): the view is valid during the call only. */
+  /** @param payload Copied. */
   add(
     responseId: number,
     sampleIndex: number,
-    payload: Uint8Array,
+    payload: BorrowedBytes,
     tokens: LoggedTokens | null,
   ): void {
-    this.#held.push({ responseId, sampleIndex, bytes: new Uint8Array(payload), tokens });
-    this.#heldBytes += payload.byteLength;
+    this.#held.push({ responseId, sampleIndex, bytes: copyOf(payload), tokens });
+    this.#heldBytes += payload.length;
     if (this.#heldBytes > this.#heldBytesMax) this.handOn();
   }
 

@@ -1,5 +1,6 @@
 import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../../shared/wire/borrowed-bytes.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { NodeLoad } from '../router/node-load.ts';
 import type { OutgoingPart } from './part-transport.ts';
@@ -9,7 +10,7 @@ export interface ChannelEvents {
   /** Credit or room in the socket came: waiting queries may go now. */
   onRoom(): void;
   /** Responses of one instant. Payloads are valid during the call. */
-  onResponses(channel: DispatchChannel, responses: WireResponses): void;
+  readonly onResponses: (channel: DispatchChannel, responses: WireResponses<BorrowedBytes>) => void;
   /** A sample got no response, for a reason that this end puts into words. */
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
   /** The node says that it is going away; what is outstanding may still be answered. */

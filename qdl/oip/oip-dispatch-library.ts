@@ -139,7 +139,10 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     const facts = this.#facts;
     const { service } = this.#oip;
     const connection = this.#connections.to(place.address, place.connection);
-    const gatherer = gathererOf(plan, facts, this.settings.messageBytesMax);
+    const gatherer = gathererOf(plan, facts, {
+      bytesMax: this.settings.messageBytesMax,
+      room: connection.room,
+    });
     const channel = new OipChannel(
       place,
       {

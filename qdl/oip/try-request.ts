@@ -76,7 +76,10 @@ async function tryNode(
     return await new Promise<OipTrial>((resolve, reject) => {
       const text = `SUT node ${address} does not answer a request within ${readyTimeoutMs} ms`;
       timer = setTimeout(() => reject(new MlperfError('ERR_TIMEOUT', text)), readyTimeoutMs);
-      const gatherer = gathererOf(plan, facts, messageBytesMax);
+      const gatherer = gathererOf(plan, facts, {
+        bytesMax: messageBytesMax,
+        room: connection.room,
+      });
       const payloads = new Array<Uint8Array>(fullCount(settings, plan, payload)).fill(payload);
       const bytes = payload.length * payloads.length;
       const events = new TrialEvents(address, resolve, () => send(payloads.length));
@@ -168,8 +171,6 @@ class TrialEvents implements RequestEvents {
   onUnavailable(_request: PendingRequest, details: string): void {
     this.#refuse(status.UNAVAILABLE, details);
   }
-
-  onRoom(): void {}
 
   onUnasked(): void {
     this.#refuse(status.OK, 'the response has the id of another request, or none');

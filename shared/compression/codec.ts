@@ -1,4 +1,5 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../wire/borrowed-bytes.ts';
 
 /** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */
 export const COMPRESSION_NAMES = ['identity', 'lz4', 'gzip', 'zstd'] as const;
@@ -12,12 +13,15 @@ export interface Codec {
   /** Compressed form of `bytes`, which may be larger than they are. */
   compress(bytes: Uint8Array): Uint8Array;
   /**
-   * What was compressed. `identity` returns the view itself; the others return memory of their own.
+   * What was compressed. `identity` returns the bytes themselves, borrowed where they are; the others return memory of their own.
    * @param sizeMax Bytes that may come out, 0 or more; memory for more is never taken.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when `bytes` are not this codec's, are cut off, go on behind
    *   their end, or hold more than `sizeMax`.
    */
-  decompress(bytes: Uint8Array, sizeMax: number): Uint8Array;
+  readonly decompress: <Bytes extends BorrowedBytes>(
+    bytes: Bytes,
+    sizeMax: number,
+  ) => Bytes | Uint8Array;
 }
 
 /** The error for a payload that a codec cannot read. */

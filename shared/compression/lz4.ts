@@ -1,4 +1,5 @@
 import { messageOf } from '../errors/to-mlperf-error.ts';
+import { type BorrowedBytes, littleUint32At, readInPlace } from '../wire/borrowed-bytes.ts';
 import { brokenPayload, type Codec, tooLarge } from './codec.ts';
 import { LENGTH_BYTES, type Lz4Block, lz4Block } from './lz4-block.ts';
 
@@ -27,7 +28,7 @@ export function createLz4Codec(choose: () => Lz4Block): Codec {
       }
       if (size === 0) return emptyOf(bytes);
       try {
-        return choose().decompress(bytes, size);
+        return choose().decompress(readInPlace(bytes), size);
       } catch (error) {
         const what = `and hold ${size} bytes cannot be read: ${messageOf(error)}`;
         throw brokenPayload('lz4', what, error);
@@ -39,15 +40,15 @@ export function createLz4Codec(choose: () => Lz4Block): Codec {
 /** The codec with the implementation that is installed. */
 export const lz4Codec: Codec = createLz4Codec(lz4Block);
 
-function declaredSize(bytes: Uint8Array): number {
+function declaredSize(bytes: BorrowedBytes): number {
   if (bytes.length <= LENGTH_BYTES) {
     const what = `has ${bytes.length} bytes; its uncompressed length and a block take 5 at least`;
     throw brokenPayload('lz4', what);
   }
-  return new DataView(bytes.buffer, bytes.byteOffset, LENGTH_BYTES).getUint32(0, true);
+  return littleUint32At(bytes, 0);
 }
 
-function emptyOf(bytes: Uint8Array): Uint8Array {
+function emptyOf(bytes: BorrowedBytes): Uint8Array {
   if (bytes.length === EMPTY.length && bytes[LENGTH_BYTES] === 0) return new Uint8Array(0);
   throw brokenPayload('lz4', 'says that it holds nothing, and goes on');
 }

@@ -1,5 +1,6 @@
 import zlib from 'node:zlib';
 import { errorCodeOf, messageOf } from '../errors/to-mlperf-error.ts';
+import { readInPlace } from '../wire/borrowed-bytes.ts';
 import { brokenPayload, type Codec, type CompressionName, tooLarge } from './codec.ts';
 import { zstdContentSize } from './zstd-header.ts';
 
@@ -26,7 +27,7 @@ export const gzipCodec: Codec = {
   name: 'gzip',
   compress: (bytes) => zlib.gzipSync(bytes),
   decompress: (bytes, sizeMax) =>
-    decompressWith('gzip', zlib.gunzipSync as unknown as Decompress, bytes, sizeMax),
+    decompressWith('gzip', zlib.gunzipSync as unknown as Decompress, readInPlace(bytes), sizeMax),
 };
 
 /** Node has it from 22.15 on; its types here are those of Node 20. */
@@ -46,7 +47,8 @@ export const zstdCodec: Codec | undefined =
     : {
         name: 'zstd',
         compress: (bytes) => zstdCompressSync(bytes),
-        decompress: (bytes, sizeMax) => {
+        decompress: (borrowed, sizeMax) => {
+          const bytes = readInPlace(borrowed);
           const size = zstdContentSize(bytes);
           if (size === undefined) throw brokenPayload('zstd', 'does not tell its content size');
           if (size > sizeMax) throw tooLarge('zstd', sizeMax);

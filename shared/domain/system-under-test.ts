@@ -1,4 +1,5 @@
 import type { MlperfError } from '../errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../wire/borrowed-bytes.ts';
 
 /**
  * What LoadGen hands over in one call of {@link SystemUnderTest.issueQuery}.
@@ -55,7 +56,7 @@ export interface ServiceTimes {
 /**
  * Where a system under test reports results: LoadGen's side of the contract.
  *
- * No method throws. Payload views are valid during the call only; who keeps bytes copies them. In
+ * No method throws. Payloads are borrowed: who keeps bytes copies them. In
  * SingleStream and MultiStream LoadGen issues the next query from inside the call that completes the
  * last: a SUT must be ready to be called again there.
  * Responses that break the contract (unknown id, second response) are counted by the sink.
@@ -77,12 +78,17 @@ export interface ResponseSink {
    */
   served(responseId: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void;
   /** The first token of a sample is there. `atNs` is a value of {@link nowNs}. */
-  firstToken(responseId: number, payload: Uint8Array, atNs: number): void;
+  readonly firstToken: (responseId: number, payload: BorrowedBytes, atNs: number) => void;
   /**
    * A sample is complete. Call after any decompression: the rules count that time.
    * @param tokenCount Output tokens of the sample; 0 where the benchmark has none.
    */
-  complete(responseId: number, payload: Uint8Array, tokenCount: number, atNs: number): void;
+  readonly complete: (
+    responseId: number,
+    payload: BorrowedBytes,
+    tokenCount: number,
+    atNs: number,
+  ) => void;
   /** A sample will never complete. It counts as lost, never as throughput. */
   fail(responseId: number, failure: SampleFailure): void;
   /**

@@ -1,3 +1,4 @@
+import { type BorrowedBytes, littleUint32At, readInPlace, textOf } from '../wire/borrowed-bytes.ts';
 import { malformed } from '../wire/proto-reader.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
 import { isEqual } from './equal-bytes.ts';
@@ -7,11 +8,11 @@ import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
 
 /** An output as it stands in a response; texts as bytes. */
 export interface WireOutput {
-  name: Uint8Array;
-  datatype: Uint8Array;
+  name: BorrowedBytes;
+  datatype: BorrowedBytes;
   readonly shape: number[];
   /** Encoded InferTensorContents; empty where the contents are raw. */
-  contents: Uint8Array;
+  contents: BorrowedBytes;
 }
 
 /** An output of the plan. */
@@ -47,24 +48,24 @@ export class OutputCutter {
    */
   cut(
     outputs: readonly WireOutput[],
-    rawContents: readonly Uint8Array[],
+    rawContents: readonly BorrowedBytes[],
     sampleCount: number,
-  ): readonly Uint8Array[] {
+  ): readonly BorrowedBytes[] {
     if (rawContents.length > 0 && rawContents.length !== outputs.length) {
       throw malformed(
         `raw contents of ${rawContents.length} outputs, and descriptions of ${outputs.length}`,
       );
     }
-    const rows: Uint8Array[][] = [];
+    const rows: BorrowedBytes[][] = [];
     for (let k = 0; k < this.#wanted.length; k += 1) {
       const wanted = this.#wanted[k] as WantedOutput; // In range: k < length.
       const at = indexOf(outputs, wanted, k);
       const raw = rawOf(wanted, outputs[at] as WireOutput, rawContents[at]);
       rows.push(this.#rowsOf(wanted, outputs[at] as WireOutput, raw, sampleCount));
     }
-    if (rows.length === 1) return rows[0] as Uint8Array[];
+    if (rows.length === 1) return rows[0] as BorrowedBytes[];
     return Array.from({ length: sampleCount }, (_, i) =>
-      Buffer.concat(rows.map((ofOutput) => ofOutput[i] as Uint8Array)),
+      Buffer.concat(rows.map((ofOutput) => readInPlace(ofOutput[i] as BorrowedBytes))),
     );
   }
 
@@ -72,9 +73,9 @@ export class OutputCutter {
   #rowsOf(
     { text, datatype }: WantedOutput,
     { shape }: WireOutput,
-    raw: Uint8Array,
+    raw: BorrowedBytes,
     sampleCount: number,
-  ): Uint8Array[] {
+  ): BorrowedBytes[] {
     if (sampleCount === 1) return [raw];
     if (!this.#hasBatchAxis || shape[0] !== sampleCount) {
       throw malformed(
@@ -102,10 +103,10 @@ function indexOf(outputs: readonly WireOutput[], wanted: WantedOutput, likely: n
 function rawOf(
   { text, datatype, datatypeName }: WantedOutput,
   output: WireOutput,
-  raw: Uint8Array | undefined,
-): Uint8Array {
+  raw: BorrowedBytes | undefined,
+): BorrowedBytes {
   if (!isEqual(output.datatype, datatypeName)) {
-    const theirs = Buffer.from(output.datatype).toString('utf8');
+    const theirs = textOf(output.datatype);
     throw malformed(`output "${text}" is of datatype ${theirs}, its description says ${datatype}`);
   }
   const elements = elementCount(output.shape);
@@ -125,13 +126,12 @@ function rawOf(
 }
 
 /** Rows of BYTES; the elements were checked before. */
-function bytesRows(raw: Uint8Array, rowCount: number, elementsPerRow: number): Uint8Array[] {
-  const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
-  const rows: Uint8Array[] = [];
+function bytesRows(raw: BorrowedBytes, rowCount: number, elementsPerRow: number): BorrowedBytes[] {
+  const rows: BorrowedBytes[] = [];
   let end = 0;
   for (let row = 0; row < rowCount; row += 1) {
     const begin = end;
-    for (let i = 0; i < elementsPerRow; i += 1) end += LENGTH_BYTES + view.getUint32(end, true);
+    for (let i = 0; i < elementsPerRow; i += 1) end += LENGTH_BYTES + littleUint32At(raw, end);
     rows.push(raw.subarray(begin, end));
   }
   return rows;

@@ -1,3 +1,4 @@
+import { type BorrowedBytes, textOf } from '../wire/borrowed-bytes.ts';
 import { ProtoReader } from '../wire/proto-reader.ts';
 import { isEqual } from './equal-bytes.ts';
 import { OutputCutter, type WireOutput } from './output-cutter.ts';
@@ -39,8 +40,8 @@ export interface DescribedOutput {
 }
 
 /**
- * Reads ModelInferResponses by hand, without copies. One reader serves a channel: what it read is valid until the next
- * message.
+ * Reads ModelInferResponses by hand, without copies. One reader serves a channel: what it read is valid as long as the
+ * message is.
  *
  * Unknown fields are passed over, lengths are checked. {@link read} throws for bytes that are no message, and leaves what
  * it had read before, perhaps the id.
@@ -57,7 +58,7 @@ export class OipResponseDecoder {
   /** Tokens of the whole request, as the server counted them. */
   tokenCount: number | undefined;
   readonly #outputs: WireOutput[] = [];
-  readonly #rawContents: Uint8Array[] = [];
+  readonly #rawContents: BorrowedBytes[] = [];
   readonly #cutter: OutputCutter;
 
   constructor(plan: OipRequestPlan) {
@@ -78,7 +79,7 @@ export class OipResponseDecoder {
   }
 
   /** Reads a ModelInferResponse. @throws MlperfError `ERR_WIRE_PROTOCOL` */
-  read(message: Uint8Array): void {
+  read(message: BorrowedBytes): void {
     this.#reset();
     this.#readResponse(message);
   }
@@ -89,11 +90,11 @@ export class OipResponseDecoder {
    * without id (3), outputs (5) or contents (6).
    * @throws MlperfError `ERR_WIRE_PROTOCOL`
    */
-  readOfStream(message: Uint8Array): void {
+  readOfStream(message: BorrowedBytes): void {
     this.#reset();
     const reader = new ProtoReader(message);
-    let response: Uint8Array | undefined;
-    let error: Uint8Array | undefined;
+    let response: BorrowedBytes | undefined;
+    let error: BorrowedBytes | undefined;
     while (reader.position < reader.end) {
       const tag = reader.varint();
       if (tag >>> 3 >= STREAM_FIELDS_END) {
@@ -115,7 +116,7 @@ export class OipResponseDecoder {
    * @param sampleCount Samples of the request, 1 or more.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` where an output is missing, of another datatype, or not of its shape.
    */
-  payloads(sampleCount: number): readonly Uint8Array[] {
+  payloads(sampleCount: number): readonly BorrowedBytes[] {
     return this.#cutter.cut(this.#outputs, this.#rawContents, sampleCount);
   }
 
@@ -129,7 +130,7 @@ export class OipResponseDecoder {
     this.#rawContents.length = 0;
   }
 
-  #readResponse(message: Uint8Array): void {
+  #readResponse(message: BorrowedBytes): void {
     const reader = new ProtoReader(message);
     while (reader.position < reader.end) {
       const tag = reader.varint();
@@ -153,7 +154,7 @@ export class OipResponseDecoder {
   }
 
   /** Decimal, as it was sent: nothing else is an id of this side. */
-  #readId(text: Uint8Array): void {
+  #readId(text: BorrowedBytes): void {
     this.hasId = text.length > 0;
     this.id = Number.NaN;
     if (text.length === 0 || text.length > ID_DIGITS_MAX) return;
@@ -168,9 +169,9 @@ export class OipResponseDecoder {
   }
 
   /** An entry of the map of parameters. */
-  #readParameter(entry: ProtoReader): void {
-    let key: Uint8Array | undefined;
-    let value: ProtoReader | undefined;
+  #readParameter(entry: ProtoReader<BorrowedBytes>): void {
+    let key: BorrowedBytes | undefined;
+    let value: ProtoReader<BorrowedBytes> | undefined;
     while (entry.position < entry.end) {
       const tag = entry.varint();
       if (tag === ENTRY.key) key = entry.bytes();
@@ -183,7 +184,7 @@ export class OipResponseDecoder {
   }
 }
 
-function readOutput(reader: ProtoReader): WireOutput {
+function readOutput(reader: ProtoReader<BorrowedBytes>): WireOutput {
   const output: WireOutput = { name: EMPTY, datatype: EMPTY, shape: [], contents: EMPTY };
   while (reader.position < reader.end) {
     const tag = reader.varint();
@@ -213,7 +214,7 @@ function readOutput(reader: ProtoReader): WireOutput {
 }
 
 /** The number in an InferParameter; undefined for one of another kind. @param tag What it should be. */
-function numberIn(reader: ProtoReader, tag: number): number | undefined {
+function numberIn(reader: ProtoReader<BorrowedBytes>, tag: number): number | undefined {
   let number: number | undefined;
   while (reader.position < reader.end) {
     const found = reader.varint();
@@ -225,7 +226,3 @@ function numberIn(reader: ProtoReader, tag: number): number | undefined {
 }
 
 const EMPTY: Uint8Array = new Uint8Array(0);
-
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('utf8');
-}

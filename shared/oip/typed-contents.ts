@@ -1,4 +1,5 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
+import { type BorrowedBytes, littleUint32At } from '../wire/borrowed-bytes.ts';
 import { malformed, ProtoReader } from '../wire/proto-reader.ts';
 import { ProtoWriter, varintSize } from '../wire/proto-writer.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
@@ -92,7 +93,7 @@ export function encodeTypedContents(datatype: OipDataType, raw: Uint8Array): Uin
  */
 export function decodeTypedContents(
   datatype: OipDataType,
-  contents: Uint8Array,
+  contents: BorrowedBytes,
   elementCount: number,
 ): Uint8Array {
   const field = fieldOf(datatype);
@@ -134,7 +135,7 @@ export function decodeTypedContents(
 function elementCounter(
   datatype: OipDataType,
   { name }: ContentsField,
-  contents: Uint8Array,
+  contents: BorrowedBytes,
 ): (begin: number, end: number) => number {
   if (datatype === 'BYTES') return () => 1;
   if (datatype !== 'FP32' && datatype !== 'FP64') {
@@ -164,7 +165,7 @@ function fieldOf(datatype: OipDataType): ContentsField {
 function walkRuns(
   datatype: OipDataType,
   field: ContentsField,
-  contents: Uint8Array,
+  contents: BorrowedBytes,
   piecesMax: number,
   take: (begin: number, end: number) => void,
 ): void {
@@ -198,7 +199,7 @@ function wireTypeOfOne(datatype: OipDataType): number | undefined {
 }
 
 /** Moves behind a length and its bytes. @returns Where these begin. */
-function passBytes(reader: ProtoReader): number {
+function passBytes(reader: ProtoReader<BorrowedBytes>): number {
   const length = reader.varint();
   const begin = reader.position;
   if (begin + length > reader.end) throw malformed('a field is cut off');
@@ -208,7 +209,7 @@ function passBytes(reader: ProtoReader): number {
 
 /** @throws MlperfError `ERR_WIRE_PROTOCOL` where it is another list, and not empty. */
 function skipOther(
-  reader: ProtoReader,
+  reader: ProtoReader<BorrowedBytes>,
   number: number,
   wireType: number,
   { datatype, field }: { readonly datatype: OipDataType; readonly field: ContentsField },
@@ -238,26 +239,25 @@ function encodeBytes(number: number, raw: Uint8Array): Uint8Array {
 }
 
 /**
- * Calls `take` with each element of raw contents of BYTES, in order; views.
+ * Calls `take` with each element of raw contents of BYTES, in order; views, borrowed where the contents are.
  * @returns How many there are.
  * @throws MlperfError `ERR_WIRE_PROTOCOL` where the last of them is cut off.
  */
-export function forEachBytesElement(
-  raw: Uint8Array,
-  take: (element: Uint8Array) => void = () => {},
+export function forEachBytesElement<Bytes extends BorrowedBytes>(
+  raw: Bytes,
+  take: (element: Bytes) => void = () => {},
 ): number {
-  const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
   let position = 0;
   let count = 0;
   while (position < raw.length) {
     const begin = position + LENGTH_BYTES;
-    const end = begin <= raw.length ? begin + view.getUint32(position, true) : begin;
+    const end = begin <= raw.length ? begin + littleUint32At(raw, position) : begin;
     if (end > raw.length) {
       throw refusal(
         `element ${count} of BYTES is cut off: it ends at ${end}, there are ${raw.length} bytes`,
       );
     }
-    take(raw.subarray(begin, end));
+    take(raw.subarray(begin, end) as Bytes);
     position = end;
     count += 1;
   }

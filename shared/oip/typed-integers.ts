@@ -1,4 +1,5 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../wire/borrowed-bytes.ts';
 import { malformed } from '../wire/proto-reader.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
 
@@ -110,7 +111,7 @@ export function writeIntegers(elements: IntegerElements, into: Uint8Array, begin
 export type Runs = (take: (begin: number, end: number) => void) => void;
 
 /** Varints in a run: each ends with a byte below 128. @throws MlperfError `ERR_WIRE_PROTOCOL` */
-export function varintCount(bytes: Uint8Array, begin: number, end: number): number {
+export function varintCount(bytes: BorrowedBytes, begin: number, end: number): number {
   if (end > begin && (bytes[end - 1] as number) >= 0x80) throw malformed('a number is cut off');
   let count = 0;
   for (let i = begin; i < end; i += 1) count += (bytes[i] as number) < 0x80 ? 1 : 0;
@@ -125,7 +126,7 @@ export function varintCount(bytes: Uint8Array, begin: number, end: number): numb
  */
 export function readIntegers(
   datatype: OipDataType,
-  bytes: Uint8Array,
+  bytes: BorrowedBytes,
   runs: Runs,
   target: Uint8Array,
 ): void {
@@ -143,7 +144,7 @@ export function readIntegers(
 }
 
 /** @returns The position behind the varint, which is known to end in `run`. @throws MlperfError `ERR_WIRE_PROTOCOL` */
-export function readVarint(run: Uint8Array, begin: number, into: Halves): number {
+export function readVarint(run: BorrowedBytes, begin: number, into: Halves): number {
   const first = run[begin] as number;
   into.low = first & 0x7f;
   into.high = 0;

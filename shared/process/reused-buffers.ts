@@ -1,3 +1,5 @@
+import { overwriteInTests } from './overwritten-buffers.ts';
+
 /** Buffers are a whole multiple of this, so that uses of similar size share them. */
 const GRAIN_BYTES = 64 * 1024;
 
@@ -8,10 +10,15 @@ const GRAIN_BYTES = 64 * 1024;
 export class ReusedBuffers {
   readonly #free: ArrayBuffer[] = [];
   readonly #keptMax: number;
+  readonly #keptBytesMax: number;
 
-  /** @param keptMax Most free buffers that are kept: as many as are in use at once. */
-  constructor(keptMax: number) {
+  /**
+   * @param keptMax Most free buffers that are kept: as many as are in use at once.
+   * @param keptBytesMax Size of a buffer above which it is not kept.
+   */
+  constructor(keptMax: number, keptBytesMax: number = Number.POSITIVE_INFINITY) {
     this.#keptMax = keptMax;
+    this.#keptBytesMax = keptBytesMax;
   }
 
   /** A buffer of `bytes` or more, with whatever is in it; the caller's until it gives it back. */
@@ -26,6 +33,8 @@ export class ReusedBuffers {
 
   /** Takes a buffer back, once nobody reads it any more. */
   giveBack(buffer: ArrayBuffer): void {
-    if (buffer.byteLength > 0 && this.#free.length < this.#keptMax) this.#free.push(buffer);
+    overwriteInTests(buffer);
+    if (buffer.byteLength === 0 || buffer.byteLength > this.#keptBytesMax) return;
+    if (this.#free.length < this.#keptMax) this.#free.push(buffer);
   }
 }

@@ -1,17 +1,18 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
+import { type BorrowedBytes, textOf } from './borrowed-bytes.ts';
 
 /**
- * Reads protobuf wire format from a buffer, without copying: bytes come back as views.
+ * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.
  *
  * Hot path: one reader is made per message, nothing else is allocated. 64-bit integers come back as
  * numbers; one above 2^53 is refused (ids, lengths and times of this protocol stay below).
  */
-export class ProtoReader {
-  readonly #buffer: Uint8Array;
+export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
+  readonly #buffer: Bytes;
   readonly end: number;
   position: number;
 
-  constructor(buffer: Uint8Array, start = 0, end: number = buffer.length) {
+  constructor(buffer: Bytes, start = 0, end: number = buffer.length) {
     this.#buffer = buffer;
     this.position = start;
     this.end = end;
@@ -40,21 +41,20 @@ export class ProtoReader {
   }
 
   /** Reads a length and moves behind so many bytes; the bytes are `[end - length, end)` of the result. */
-  bytes(): Uint8Array {
+  bytes(): Bytes {
     const stop = this.#stopOfBytes();
-    const view = this.#buffer.subarray(this.position, stop);
+    const view = this.#buffer.subarray(this.position, stop) as Bytes;
     this.position = stop;
     return view;
   }
 
   /** Reads a length-delimited string. */
   string(): string {
-    const view = this.bytes();
-    return Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
+    return textOf(this.bytes());
   }
 
   /** A reader for an embedded message. */
-  message(): ProtoReader {
+  message(): ProtoReader<Bytes> {
     const stop = this.#stopOfBytes();
     const reader = new ProtoReader(this.#buffer, this.position, stop);
     this.position = stop;

@@ -1,5 +1,6 @@
 import type { ServiceTimes } from '../domain/system-under-test.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
+import type { BorrowedBytes } from './borrowed-bytes.ts';
 import { ProtoReader } from './proto-reader.ts';
 import {
   bytesFieldSize,
@@ -15,15 +16,15 @@ import {
  * allocation, read without copies. Equal to what protobuf makes of the .proto file.
  */
 
-export interface WireFirstToken {
+export interface WireFirstToken<Bytes extends BorrowedBytes = Uint8Array> {
   readonly id: number;
-  readonly payload: Uint8Array;
+  readonly payload: Bytes;
 }
 
-export interface WireCompleted {
+export interface WireCompleted<Bytes extends BorrowedBytes = Uint8Array> {
   readonly id: number;
-  /** On receipt: a view into the message. */
-  readonly payload: Uint8Array;
+  /** On receipt a view into the message. */
+  readonly payload: Bytes;
   /** Index into Open.response_encodings. */
   readonly encoding: number;
   /** Undefined where the benchmark has no tokens. */
@@ -42,9 +43,9 @@ export interface WireFailed {
 }
 
 /** What became known at one instant; to be read in this order. */
-export interface WireResponses {
-  readonly firstTokens: readonly WireFirstToken[];
-  readonly completed: readonly WireCompleted[];
+export interface WireResponses<Bytes extends BorrowedBytes = Uint8Array> {
+  readonly firstTokens: readonly WireFirstToken<Bytes>[];
+  readonly completed: readonly WireCompleted<Bytes>[];
   readonly failed: readonly WireFailed[];
 }
 

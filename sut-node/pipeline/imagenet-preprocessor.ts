@@ -5,6 +5,7 @@ import {
 } from '../../shared/benchmarks/imagenet.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/image/imagenet.ts';
+import { readInPlace } from '../../shared/wire/borrowed-bytes.ts';
 import type { TensorElements } from './element-types.ts';
 import { listTensors } from './model-fit.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
@@ -65,7 +66,8 @@ export function imagenetPreprocessor(
     forms: FORMS,
     tensorForms: layout === 'nchw' ? tensor.tensorForms : [],
     checkTensor: tensor.checkTensor,
-    preprocess: async (payload, form, targets) => {
+    preprocess: async (borrowed, form, targets) => {
+      const payload = readInPlace(borrowed);
       const target = targets[0] as Float32Array; // One input of floats: see layoutOf.
       if (form !== 'fp32') {
         const rgb =

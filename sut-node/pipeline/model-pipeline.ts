@@ -1,3 +1,4 @@
+import type { BorrowedBytes } from '../../shared/wire/borrowed-bytes.ts';
 import type { ResponseNumber } from '../model/model-usage.ts';
 import type { TensorElements } from './element-types.ts';
 
@@ -36,14 +37,18 @@ export interface Preprocessor {
    * Says whether a payload of one of {@link tensorForms} may go to the model as it is.
    * @throws Error saying what is wrong with it (byte count, not a number).
    */
-  checkTensor(payload: Uint8Array, form: string): void;
+  readonly checkTensor: (payload: BorrowedBytes, form: string) => void;
   /**
    * Decodes and pre-processes one sample.
    * @param targets Per input, exactly the sample's elements of the batch tensor, in the order of the
    *   pipeline's inputs.
    * @throws Error saying what is wrong with the payload (not an image, wrong byte count, ...).
    */
-  preprocess(payload: Uint8Array, form: string, targets: readonly TensorElements[]): Promise<void>;
+  readonly preprocess: (
+    payload: BorrowedBytes,
+    form: string,
+    targets: readonly TensorElements[],
+  ) => Promise<void>;
   /** A payload for warm-up, so that Ready is said only after every worker ran the model once. */
   warmUpPayload(): { readonly form: string; readonly payload: Uint8Array };
 }

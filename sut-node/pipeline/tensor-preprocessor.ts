@@ -1,4 +1,5 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { readInPlace } from '../../shared/wire/borrowed-bytes.ts';
 import { indexOfNotFinite } from './check-finite.ts';
 import type { TensorElements } from './element-types.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
@@ -41,7 +42,7 @@ export function tensorPreprocessor(
     ...(hasFreeAxes(inputs) ? { lengthOf } : {}),
     checkTensor: (payload) => {
       lengthOf(payload.length);
-      checkElements(inputs[0] as PipelineInput, payload);
+      checkElements(inputs[0] as PipelineInput, readInPlace(payload));
     },
     preprocess: async (payload, _form, targets) => {
       lengthOf(payload.length);

@@ -2,6 +2,7 @@ import type { Codec } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../../shared/wire/borrowed-bytes.ts';
 import type { BatchMessage } from './worker-messages.ts';
 
 /** What a reader needs to know. */
@@ -15,7 +16,7 @@ interface PayloadReaderOptions {
 interface OpenedQuery {
   readonly batch: BatchMessage;
   readonly begin: number;
-  readonly content: Uint8Array | Error;
+  readonly content: BorrowedBytes | Error;
 }
 
 /**
@@ -42,14 +43,14 @@ export class PayloadReader {
   }
 
   /**
-   * Payload of one sample of a batch, decompressed; uncompressed ones are views into the batch.
+   * Payload of one sample of a batch, decompressed; uncompressed ones are borrowed of the batch, whose buffer is used again.
    * @throws MlperfError `ERR_WIRE_PROTOCOL` when it is broken or larger than the limits.
    */
-  read(batch: BatchMessage, row: number): Uint8Array {
+  read(batch: BatchMessage, row: number): BorrowedBytes {
     const begin = batch.begins[row] as number; // In range: the batch has this row.
     const end = batch.ends[row] as number;
     const codec = this.#codecs[batch.forms[row] as number] as Codec;
-    const payload = new Uint8Array(batch.payloads, begin, end - begin);
+    const payload: BorrowedBytes = new Uint8Array(batch.payloads, begin, end - begin);
     const slice = batch.slices?.[row];
     if (slice === undefined) return codec.decompress(payload, this.#options.sampleBytesMax);
     const content = this.#openQuery(batch, begin, payload, codec);
@@ -63,7 +64,12 @@ export class PayloadReader {
   }
 
   /** Samples of a query lie side by side in a batch: its payload is decompressed once, broken or not. */
-  #openQuery(batch: BatchMessage, begin: number, payload: Uint8Array, codec: Codec): Uint8Array {
+  #openQuery(
+    batch: BatchMessage,
+    begin: number,
+    payload: BorrowedBytes,
+    codec: Codec,
+  ): BorrowedBytes {
     let query = this.#query;
     if (query === undefined || query.batch !== batch || query.begin !== begin) {
       query = { batch, begin, content: this.#tryDecompress(payload, codec) };
@@ -73,7 +79,7 @@ export class PayloadReader {
     return query.content;
   }
 
-  #tryDecompress(payload: Uint8Array, codec: Codec): Uint8Array | Error {
+  #tryDecompress(payload: BorrowedBytes, codec: Codec): BorrowedBytes | Error {
     try {
       return codec.decompress(payload, this.#options.queryBytesMax);
     } catch (error) {

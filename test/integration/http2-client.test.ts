@@ -10,6 +10,7 @@ import {
   ServerCredentials,
   type ServerDuplexStream,
   type ServerUnaryCall,
+  type ServerWritableStream,
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -141,12 +142,24 @@ describe('against grpc-js', () => {
   async function startEcho(credentials: ServerCredentials): Promise<string> {
     const server = new Server({ 'grpc.max_receive_message_length': -1 });
     server.addService(
-      { Unary: method('/test.Echo/Unary', false), Stream: method('/test.Echo/Stream', true) },
+      {
+        Unary: method('/test.Echo/Unary', false),
+        Late: { ...method('/test.Echo/Late', false), responseStream: true },
+        Stream: method('/test.Echo/Stream', true),
+      },
       {
         Unary: (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => {
           const token = call.metadata.get('authorization')[0];
           if (call.request.length === 1) callback({ code: 9, details: `wéird ${token}` });
           else callback(null, call.request);
+        },
+        // An answer, and in a packet of its own a status that depends on it.
+        Late: (call: ServerWritableStream<Buffer, Buffer>) => {
+          call.write(call.request);
+          setTimeout(() => {
+            if (call.request.readUInt16BE() % 3 !== 0) call.end();
+            else call.emit('error', { code: 13, details: 'late' });
+          }, 2);
         },
         Stream: (call: ServerDuplexStream<Buffer, Buffer>) => {
           call.on('data', (message) => call.write(message));
@@ -185,6 +198,20 @@ describe('against grpc-js', () => {
     expect(streamed.messages.map(({ length }) => length)).toEqual(
       Array.from({ length: 200 }, (_, i) => i + 1),
     );
+  });
+
+  it('takes each answer for its own call, and none for a call that fails behind it', async () => {
+    const connection = connectTo(await startEcho(ServerCredentials.createInsecure()));
+    closers.push(() => connection.close());
+    for (let begin = 0; begin < 300; begin += 10) {
+      const numbers = Array.from({ length: 10 }, (_, i) => begin + i);
+      const ends = await Promise.all(
+        numbers.map((n) => callUnary(connection, Buffer.of(n >> 8, n), '/test.Echo/Late').ended),
+      );
+      expect(ends.map(({ code, messages }) => [code, messages[0]?.readUInt16BE()])).toEqual(
+        numbers.map((n) => (n % 3 === 0 ? [13, undefined] : [0, n])),
+      );
+    }
   });
 
   it('shows its certificate and token over TLS, and says what is wrong with either', async () => {

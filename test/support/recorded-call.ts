@@ -7,6 +7,7 @@ import type {
 import { type ConnectionSettings, connectGrpc } from '../../qdl/oip/http2/open-connection.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import { NO_SECURITY } from '../../shared/security/client-security.ts';
+import { type BorrowedBytes, copyOf } from '../../shared/wire/borrowed-bytes.ts';
 
 /** Keeps what a call reports. */
 export class RecordedCall implements CallEvents {
@@ -24,8 +25,8 @@ export class RecordedCall implements CallEvents {
     });
   }
 
-  onMessage(_call: GrpcCall, message: Buffer): void {
-    this.messages.push(Buffer.from(message));
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
+    this.messages.push(Buffer.from(copyOf(message)));
     this.onFirst();
   }
 
@@ -73,14 +74,14 @@ export function connectTo(
   return connectGrpc(address, { ...usual, ...settings }, events);
 }
 
-/** One unary call. */
+/** One unary call: its message comes with its status. */
 export function callUnary(
   connection: GrpcCallConnection,
   message: Uint8Array,
   path = '/test.Echo/Unary',
 ): RecordedCall {
   const recorded = new RecordedCall();
-  const call = connection.call(path, recorded);
+  const call = connection.call(path, recorded, 'one');
   call.write([message], message.length);
   call.end();
   return recorded;

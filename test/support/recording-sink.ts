@@ -4,6 +4,7 @@ import type {
   ServiceTimes,
 } from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { type BorrowedBytes, copyOf } from '../../shared/wire/borrowed-bytes.ts';
 
 /** A {@link ResponseSink} that keeps everything, and lets a test wait for it. */
 export class RecordingSink implements ResponseSink {
@@ -33,8 +34,8 @@ export class RecordingSink implements ResponseSink {
 
   firstToken(): void {}
 
-  complete(id: number, payload: Uint8Array): void {
-    this.completed.push({ id, payload: Uint8Array.from(payload) });
+  complete(id: number, payload: BorrowedBytes): void {
+    this.completed.push({ id, payload: copyOf(payload) });
     this.#wake();
   }
 

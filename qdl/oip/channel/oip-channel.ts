@@ -3,6 +3,7 @@ import type { SamplePayloads } from '../../../shared/domain/query-sample-library
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/errors/to-mlperf-error.ts';
 import type { OipRequestEncoder } from '../../../shared/oip/request-encoder.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
@@ -51,7 +52,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
   /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */
-  #doubtful: { readonly request: PendingRequest | undefined; readonly details: string }[] = [];
+  #doubtful: { readonly request: PendingRequest; readonly details: string }[] = [];
 
   constructor(place: ChannelPlace, parts: OipChannelParts, events: ChannelEvents) {
     this.place = place;
@@ -163,12 +164,14 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     }
     const { payloads, tokenCount, firstPayload } = gathered;
     const told = this.#parts.tokenLatencies ? tokenCount : undefined;
-    const completed = request.ids.map((id, i) => completedOf(id, payloads[i] as Uint8Array, told));
+    const completed = request.ids.map((id, i) =>
+      completedOf(id, payloads[i] as BorrowedBytes, told),
+    );
     const firstTokens = this.#firstTokens(request, firstPayload);
     this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
   }
 
-  onUnavailable(request: PendingRequest | undefined, details: string): void {
+  onUnavailable(request: PendingRequest, details: string): void {
     this.#doubtful.push({ request, details });
     if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
   }
@@ -192,7 +195,10 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     }
   }
 
-  #firstTokens(request: PendingRequest, payload: Uint8Array | undefined): WireFirstToken[] {
+  #firstTokens(
+    request: PendingRequest,
+    payload: BorrowedBytes | undefined,
+  ): WireFirstToken<BorrowedBytes>[] {
     if (!this.#parts.tokenLatencies || payload === undefined) return NONE;
     return [{ id: request.ids[0] as number, payload }];
   }
@@ -202,14 +208,9 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
     if (this.#state === 'closed' || this.#state === 'closing') return;
-    const isDraining = this.#state === 'draining';
-    const ofDraining = isDraining ? { code: 'lost' } : {};
+    const ofDraining = this.#state === 'draining' ? { code: 'lost' } : {};
     for (const { request, details } of doubtful) {
-      if (request !== undefined) {
-        this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
-      } else if (!isDraining) {
-        this.onUnasked();
-      }
+      this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
     }
   }
 
@@ -236,8 +237,8 @@ const NONE: never[] = [];
 
 function completedOf(
   id: number,
-  payload: Uint8Array,
+  payload: BorrowedBytes,
   tokenCount: number | undefined,
-): WireCompleted {
+): WireCompleted<BorrowedBytes> {
   return { id, payload, encoding: 0, tokenCount, durations: undefined, offset: 0, total: 0 };
 }

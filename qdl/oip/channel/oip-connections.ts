@@ -1,6 +1,7 @@
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import { AnswerRoom } from '../http2/flow/answer-room.ts';
 import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
@@ -11,16 +12,24 @@ type OnAccepted = (address: string, own: OwnSide) => void;
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
+  readonly room: AnswerRoom;
   readonly #address: string;
   readonly #onAccepted: OnAccepted;
   readonly #channels: OipChannel[] = [];
   /** Why it takes no new calls; undefined while it does. */
   #closedReason: string | undefined;
 
-  constructor(address: string, settings: ConnectionSettings, onAccepted: OnAccepted) {
+  /** @param room Of all connections to this server. */
+  constructor(
+    address: string,
+    settings: ConnectionSettings,
+    onAccepted: OnAccepted,
+    room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
+  ) {
     this.#address = address;
     this.#onAccepted = onAccepted;
-    this.calls = connectGrpc(address, settings, this);
+    this.room = room;
+    this.calls = connectGrpc(address, settings, this, room);
   }
 
   add(channel: OipChannel): void {
@@ -54,6 +63,7 @@ export class OipConnections {
   readonly #settings: ConnectionSettings;
   readonly #onAccepted: OnAccepted;
   readonly #connections = new Map<string, OipConnection>();
+  readonly #rooms = new Map<string, AnswerRoom>();
 
   constructor(settings: ConnectionSettings, onAccepted: OnAccepted) {
     this.#settings = settings;
@@ -65,7 +75,9 @@ export class OipConnections {
     const key = `${number} ${address}`;
     let connection = this.#connections.get(key);
     if (connection === undefined) {
-      connection = new OipConnection(address, this.#settings, this.#onAccepted);
+      const room = this.#rooms.get(address) ?? new AnswerRoom(this.#settings.messageBytesMax);
+      this.#rooms.set(address, room);
+      connection = new OipConnection(address, this.#settings, this.#onAccepted, room);
       this.#connections.set(key, connection);
     }
     return connection;

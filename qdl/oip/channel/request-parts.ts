@@ -3,7 +3,7 @@ import type { RequestExtras } from '../../../shared/oip/request-encoder.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/oip/request-plan.ts';
 import type { GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
-import { ResponseGatherer } from './response-gatherer.ts';
+import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
 import { UnaryWay } from './unary-way.ts';
 
@@ -18,16 +18,16 @@ export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): Reque
   };
 }
 
-/** What puts the responses of a channel together. @param bytesMax Largest payload of a request. */
+/** What puts the responses of a channel together. */
 export function gathererOf(
   plan: OipRequestPlan,
   { isDecoupled }: OipModelFacts,
-  bytesMax: number,
+  limits: Pick<GatherOptions, 'bytesMax' | 'room'>,
 ): ResponseGatherer {
   const ofStream = isDecoupled === true ? 'marked' : 'plain';
   return new ResponseGatherer(plan, {
     ends: plan.method === 'unary' ? 'once' : ofStream,
-    bytesMax,
+    ...limits,
   });
 }
 

@@ -2,6 +2,8 @@ import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/oip/response-decoder.ts';
+import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
+import type { AnswerRoom } from '../http2/flow/answer-room.ts';
 import { statusText, statusWord } from './failure-words.ts';
 
 /** A request that is on the wire, and what came of its responses. */
@@ -25,14 +27,14 @@ export function pendingRequest(ids: readonly number[], bytes: number): PendingRe
 /** What a response is for its request. */
 export type Gathered =
   /** More responses follow. @param firstPayload Set with the first one. */
-  | { readonly kind: 'more'; readonly firstPayload: Uint8Array | undefined }
+  | { readonly kind: 'more'; readonly firstPayload: BorrowedBytes | undefined }
   /** The last response. Payloads by sample; `tokenCount` counts responses where the server tells none. */
   | {
       readonly kind: 'complete';
-      readonly payloads: readonly Uint8Array[];
+      readonly payloads: readonly BorrowedBytes[];
       readonly tokenCount: number;
       /** Of a request whose first response is its last. */
-      readonly firstPayload: Uint8Array | undefined;
+      readonly firstPayload: BorrowedBytes | undefined;
     }
   | GatheredFailure;
 
@@ -62,6 +64,8 @@ export interface GatherOptions {
   readonly ends: 'once' | 'marked' | 'plain';
   /** Largest payload of a request, over all of its responses. */
   readonly bytesMax: number;
+  /** For responses before the last, of all requests to a server. */
+  readonly room: AnswerRoom;
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -82,13 +86,13 @@ export class ResponseGatherer {
   }
 
   /**
-   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views into the message,
-   * or the receiver's.
+   * What the response that {@link decoder} has read is for its request. Hot path. Payloads are views of the message.
    */
   take(request: PendingRequest): Gathered {
     const { decoder } = this;
     if (decoder.errorMessage !== '') {
       const { errorMessage: text } = decoder;
+      this.forget(request);
       return { kind: 'failed', code: statusWord(status.UNKNOWN), text, status: status.UNKNOWN };
     }
     const { ends } = this.#options;
@@ -96,50 +100,64 @@ export class ResponseGatherer {
     // Of a model that answers once, an empty answer is none.
     const mayBeMark = ends === 'marked' || request.responseCount > 0;
     const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
-    let payloads: readonly Uint8Array[] = NOTHING;
-    let firstPayload: Uint8Array | undefined;
+    let payloads: readonly BorrowedBytes[] = NOTHING;
+    let firstPayload: BorrowedBytes | undefined;
     if (!isMark) {
       try {
         payloads = decoder.payloads(request.ids.length);
       } catch (error) {
+        this.forget(request);
         return badResponse(messageOf(error));
       }
       if (request.responseCount === 0) firstPayload = payloads[0];
       request.responseCount += 1;
     }
     if (isLast) return this.#complete(request, payloads, firstPayload);
-    return this.#keep(request, payloads[0] as Uint8Array, firstPayload);
+    return this.#keep(request, payloads[0] as BorrowedBytes, firstPayload);
+  }
+
+  /** Frees what came of a request before its last response. */
+  forget(request: PendingRequest): void {
+    this.#options.room.giveBack(request.earlierBytes);
+    request.earlier.length = 0;
+    request.earlierBytes = 0;
   }
 
   #complete(
     request: PendingRequest,
-    payloads: readonly Uint8Array[],
-    firstPayload: Uint8Array | undefined,
+    payloads: readonly BorrowedBytes[],
+    firstPayload: BorrowedBytes | undefined,
   ): Gathered {
     const tokenCount = this.decoder.tokenCount ?? request.responseCount;
     if (request.earlier.length === 0) {
       const all = payloads.length === 0 ? request.ids.map(() => NO_BYTES) : payloads;
       return { kind: 'complete', payloads: all, tokenCount, firstPayload };
     }
-    if (payloads.length > 1) return severalSamples();
-    const whole = [Buffer.concat([...request.earlier, ...payloads])];
+    if (payloads.length > 1) {
+      this.forget(request);
+      return severalSamples();
+    }
+    const whole = [Buffer.concat([...request.earlier, ...payloads.map(readInPlace)])];
+    this.forget(request);
     return { kind: 'complete', payloads: whole, tokenCount, firstPayload };
   }
 
-  /** Keeps a payload, since the message is not this end's to keep. */
   #keep(
     request: PendingRequest,
-    payload: Uint8Array,
-    firstPayload: Uint8Array | undefined,
+    payload: BorrowedBytes,
+    firstPayload: BorrowedBytes | undefined,
   ): Gathered {
     if (request.ids.length > 1) return severalSamples();
-    request.earlierBytes += payload.length;
-    if (request.earlierBytes > this.#options.bytesMax) {
-      return badResponse(
-        `the responses to one request have more than ${this.#options.bytesMax} bytes`,
-      );
+    const { bytesMax, room } = this.#options;
+    const isTooLarge = request.earlierBytes + payload.length > bytesMax;
+    if (isTooLarge || !room.take(payload.length)) {
+      this.forget(request);
+      return isTooLarge
+        ? badResponse(`the responses to one request have more than ${bytesMax} bytes`)
+        : refused(status.RESOURCE_EXHAUSTED, room.refusal);
     }
-    request.earlier.push(Uint8Array.from(payload));
+    request.earlierBytes += payload.length;
+    request.earlier.push(copyOf(payload));
     return { kind: 'more', firstPayload };
   }
 }

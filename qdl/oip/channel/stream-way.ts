@@ -1,6 +1,7 @@
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
 import { Deferred } from '../../../shared/process/deferred.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
@@ -60,6 +61,7 @@ export class StreamWay implements RequestWay, CallEvents {
   }
 
   releaseAll(): void {
+    for (const request of this.#requests.values()) this.#gatherer.forget(request);
     this.#requests.clear();
   }
 
@@ -78,7 +80,7 @@ export class StreamWay implements RequestWay, CallEvents {
     clearTimeout(timer);
   }
 
-  onMessage(_call: GrpcCall, message: Buffer): void {
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
     const { decoder } = this.#gatherer;
     try {
       decoder.readOfStream(message);
@@ -117,6 +119,7 @@ export class StreamWay implements RequestWay, CallEvents {
       return;
     }
     this.#requests.delete(request.ids[0] as number);
+    this.#gatherer.forget(request);
     this.#events.onGathered(request, badResponse(text));
   }
 

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {
@@ -42,7 +43,7 @@ export class UnaryWay implements RequestWay {
 
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
     const open = new UnaryRequest(request, this.#gatherer, this.#events, this.#open);
-    open.begin(this.#connection.call(this.#path, open), pieces, bytes);
+    open.begin(this.#connection.call(this.#path, open, 'one'), pieces, bytes);
   }
 
   dropUnsent(): readonly PendingRequest[] {
@@ -94,11 +95,7 @@ class UnaryRequest implements CallEvents {
     return true;
   }
 
-  onMessage(_call: GrpcCall, message: Buffer): void {
-    if (this.#isAnswered) {
-      this.#events.onUnasked();
-      return;
-    }
+  onMessage(_call: GrpcCall, message: BorrowedBytes): void {
     this.#isAnswered = true;
     const { decoder } = this.#gatherer;
     try {
@@ -115,19 +112,14 @@ class UnaryRequest implements CallEvents {
     this.#report(this.#gatherer.take(this.request));
   }
 
-  onEnd(_call: GrpcCall, code: number, details: string): void {
+  onEnd({ messageCount }: GrpcCall, code: number, details: string): void {
     this.#open.delete(this);
-    if (this.#isDropped) return;
-    if (this.#isAnswered) {
-      // The server may take another call now in its place.
-      if (code === status.OK) this.#events.onRoom();
-      else if (code === status.UNAVAILABLE) this.#events.onUnavailable(undefined, details);
-      // An answer and an error: the one is taken, and the other breaks the contract.
-      else this.#events.onUnasked();
-      return;
-    }
-    this.#isAnswered = true;
-    if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
+    if (this.#isDropped || this.#isAnswered) return;
+    if (messageCount > 1) {
+      // Which of them is the answer nobody knows; the other one breaks the contract.
+      this.#report(badResponse(details));
+      this.#events.onUnasked();
+    } else if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
     else if (code === status.OK) this.#report(badResponse('the call ended without a response'));
     else this.#report(refused(code, details));
   }

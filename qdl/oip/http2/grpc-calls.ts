@@ -1,9 +1,10 @@
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 
 /** What a call reports. No call comes from inside a call to the connection. */
 export interface CallEvents {
-  /** One message of the server, without gRPC's head. The bytes are the receiver's until the call returns: copy to keep. */
-  onMessage(call: GrpcCall, message: Buffer): void;
+  /** One message of the server, without gRPC's head. Of a call with one answer: when its status came, and it is OK. */
+  readonly onMessage: (call: GrpcCall, message: BorrowedBytes) => void;
   /**
    * The call is over; called once, nothing comes after it.
    * @param code gRPC's status: 0 is OK, which says nothing about how many messages came. What the connection broke comes
@@ -12,8 +13,16 @@ export interface CallEvents {
   onEnd(call: GrpcCall, code: number, details: string): void;
 }
 
+/**
+ * How many messages a call is answered with. `one`: as all clients of gRPC have it, the answer to a unary call is there when
+ * its status is; a second message ends the call with INTERNAL.
+ */
+export type Answers = 'one' | 'many';
+
 /** One gRPC call: unary, or a stream that stays open. */
 export interface GrpcCall {
+  /** Messages of the server that have begun. */
+  readonly messageCount: number;
   /**
    * Sends one message, its pieces one behind the other; gRPC's head is added. The pieces must not change until
    * {@link ConnectionEvents.onWritten} has counted them; after {@link takeBackUnsent}, and on a call that is over, only the
@@ -66,8 +75,9 @@ export interface GrpcCallConnection {
    * Opens a call. It sends nothing before its first message, which goes out with the head in one write. Where the
    * peer takes no further call it waits; where the connection is gone it ends with UNAVAILABLE.
    * @param path `/package.Service/Method`.
+   * @param answers Default: many.
    */
-  call(path: string, events: CallEvents): GrpcCall;
+  call(path: string, events: CallEvents, answers?: Answers): GrpcCall;
   /** Ends all calls (CANCELLED) and the socket. Resolves when that is closed. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-tok
 import { readClientSecrets } from '../../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../../dispatch-settings.ts';
 import { Http2Connection } from './connection/http2-connection.ts';
+import { AnswerRoom } from './flow/answer-room.ts';
 import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
 
 /** The settings that a connection goes by. */
@@ -19,12 +20,14 @@ export type ConnectionSettings = Pick<
 /**
  * Connects to a server of gRPC, once: a connection that is lost is not made again.
  * @param address `host:port`.
+ * @param room Of all connections to this server.
  * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
  */
 export function connectGrpc(
   address: string,
   settings: ConnectionSettings,
   events: ConnectionEvents,
+  room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
 ): GrpcCallConnection {
   const { security, callTimeoutMs, ...rest } = settings;
   const { token } = readClientSecrets(security);
@@ -43,5 +46,6 @@ export function connectGrpc(
       },
     },
     events,
+    room,
   );
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { IMAGE_SIZE, RAW_IMAGE_BYTES } from '../../../shared/digits/digit-sets.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { decodeJpeg } from '../../../shared/image/jpeg.ts';
+import { type BorrowedBytes, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
 
 const PIXEL_COUNT: number = IMAGE_SIZE * IMAGE_SIZE;
 
@@ -13,12 +14,12 @@ const HALF_RANGE = 127.5;
  * @throws MlperfError `ERR_DATA_SET` saying what is wrong with the payload.
  */
 export async function preprocess(
-  payload: Uint8Array,
+  payload: BorrowedBytes,
   form: string,
   target: Float32Array,
 ): Promise<void> {
   if (form === 'jpeg') {
-    const rgb = await decodeJpeg(payload, { width: IMAGE_SIZE, height: IMAGE_SIZE });
+    const rgb = await decodeJpeg(readInPlace(payload), { width: IMAGE_SIZE, height: IMAGE_SIZE });
     normaliseImage(rgb, target);
     return;
   }
@@ -38,7 +39,7 @@ export async function preprocess(
  * @param rgb Height x width x RGB.
  * @param target RGB x height x width.
  */
-export function normaliseImage(rgb: Uint8Array, target: Float32Array): void {
+export function normaliseImage(rgb: BorrowedBytes, target: Float32Array): void {
   assert.equal(rgb.length, RAW_IMAGE_BYTES);
   assert.equal(target.length, RAW_IMAGE_BYTES);
   for (let pixel = 0; pixel < PIXEL_COUNT; pixel += 1) {

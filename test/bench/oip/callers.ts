@@ -71,7 +71,7 @@ async function ownCallers(
     };
     return (payload) => {
       const message = messages[payload] as Buffer;
-      const call = connection.call(PATH, events);
+      const call = connection.call(PATH, events, 'one');
       call.write([message], message.length);
       call.end();
     };

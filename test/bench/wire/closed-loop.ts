@@ -7,6 +7,7 @@ import type {
   SampleFailure,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
+import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import { CpuMeter, type Measured, percentile } from './measured.ts';
 
 /** What a {@link ClosedLoop} runs. */
@@ -83,7 +84,7 @@ export class ClosedLoop implements ResponseSink {
 
   firstToken(): void {}
 
-  complete(responseId: number, _payload: Uint8Array, _tokenCount: number, atNs: number): void {
+  complete(responseId: number, _payload: BorrowedBytes, _tokenCount: number, atNs: number): void {
     const problem = this.#recorder.complete(responseId, atNs);
     if (problem !== 0) throw new Error(`response ${responseId} breaks the contract (${problem})`);
     if (this.#meter === undefined && atNs >= this.#beginNs) this.#begin(atNs);

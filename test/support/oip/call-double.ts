@@ -1,4 +1,5 @@
 import type {
+  Answers,
   CallEvents,
   GrpcCall,
   GrpcCallConnection,
@@ -9,12 +10,16 @@ export class CallDouble implements GrpcCall {
   readonly messages: Buffer[] = [];
   readonly events: CallEvents;
   readonly path: string;
+  messageCount = 0;
   isEnded = false;
   isCancelled = false;
 
-  constructor(path: string, events: CallEvents) {
+  readonly answers: Answers;
+
+  constructor(path: string, events: CallEvents, answers: Answers) {
     this.path = path;
     this.events = events;
+    this.answers = answers;
   }
 
   write(pieces: readonly Uint8Array[]): void {
@@ -40,6 +45,7 @@ export class CallDouble implements GrpcCall {
 
   /** The server answers so, and ends a call of its own. */
   answer(message: Buffer): void {
+    this.messageCount += 1;
     this.events.onMessage(this, message);
   }
 
@@ -56,8 +62,8 @@ export class ConnectionDouble implements GrpcCallConnection {
   takesCall = true;
   callCount = 0;
 
-  call(path: string, events: CallEvents): CallDouble {
-    const call = new CallDouble(path, events);
+  call(path: string, events: CallEvents, answers: Answers = 'many'): CallDouble {
+    const call = new CallDouble(path, events, answers);
     this.calls.push(call);
     return call;
   }

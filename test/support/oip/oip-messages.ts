@@ -38,3 +38,12 @@ export function encodeResponse(response: ModelInferResponse): Buffer {
 export function encodeStreamResponse(response: ModelStreamInferResponse): Buffer {
   return ModelStreamInfer.responseSerialize(response);
 }
+
+/** The answer to a call of any method, by the method's name. */
+export function encodeAnswer(method: string, answer: object): Buffer {
+  const definition = Object.entries(inference.GRPCInferenceService.service).find(
+    ([name]) => name === method,
+  )?.[1];
+  if (definition === undefined) throw new Error(`the protocol has no method ${method}`);
+  return definition.responseSerialize(answer as never);
+}

@@ -6,6 +6,7 @@ import {
   type OipMethod,
   type OipRequestPlan,
 } from '../../../shared/oip/request-plan.ts';
+import { type BorrowedBytes, copyOf } from '../../../shared/wire/borrowed-bytes.ts';
 import { RecordingSink } from '../recording-sink.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 
@@ -64,11 +65,11 @@ export class TokenSink extends RecordingSink {
   readonly firstTokens: { readonly id: number; readonly payload: Uint8Array }[] = [];
   readonly tokenCounts: number[] = [];
 
-  override firstToken(id?: number, payload?: Uint8Array): void {
-    this.firstTokens.push({ id: id as number, payload: Uint8Array.from(payload ?? []) });
+  override firstToken(id?: number, payload?: BorrowedBytes): void {
+    this.firstTokens.push({ id: id as number, payload: copyOf(payload ?? new Uint8Array(0)) });
   }
 
-  override complete(id: number, payload: Uint8Array, tokenCount = 0): void {
+  override complete(id: number, payload: BorrowedBytes, tokenCount = 0): void {
     this.tokenCounts.push(tokenCount);
     super.complete(id, payload);
   }

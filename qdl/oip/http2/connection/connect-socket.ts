@@ -2,11 +2,14 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { splitAddress } from '../../../../shared/config/setting.ts';
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
+import { overwriteInTests } from '../../../../shared/process/overwritten-buffers.ts';
 import {
   type ClientSecrets,
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
@@ -15,8 +18,7 @@ const READ_BYTES_MAX: number = 256 * 1024;
 export interface SocketEvents {
   /** TCP, and TLS where it is asked for, are there. */
   onConnected(): void;
-  /** Bytes, valid during the call. */
-  onBytes(chunk: Buffer): void;
+  readonly onBytes: (chunk: BorrowedBytes) => void;
   /** It is closed. Called once, last. @param details In the words of Node.js and OpenSSL; empty: the peer closed it. */
   onClosed(details: string): void;
 }
@@ -41,6 +43,7 @@ export function connectSocket(
       buffer: Buffer.allocUnsafeSlow(READ_BYTES_MAX),
       callback: (bytes: number, buffer: Uint8Array): boolean => {
         events.onBytes((buffer as Buffer).subarray(0, bytes));
+        overwriteInTests(buffer, bytes);
         return true;
       },
     },
@@ -90,4 +93,20 @@ function watch(socket: Socket, security: ClientSecurity, events: SocketEvents): 
 function detailsOf(error: Error & { readonly code?: string }): string {
   const { code = '', message } = error;
   return message.includes(code) ? message : `${code} ${message}`;
+}
+
+/** Addresses of both ends; null where the socket does not know them. */
+export function endsOf({
+  localAddress,
+  localPort,
+  remoteAddress,
+  remotePort,
+}: Socket): SocketEnds | null {
+  if (localAddress === undefined || remoteAddress === undefined) return null;
+  return {
+    localAddress: plainAddress(localAddress),
+    localPort: localPort ?? 0,
+    remoteAddress: plainAddress(remoteAddress),
+    remotePort: remotePort ?? 0,
+  };
 }

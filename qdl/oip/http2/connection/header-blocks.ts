@@ -1,3 +1,4 @@
+import { type BorrowedBytes, copyOf } from '../../../../shared/wire/borrowed-bytes.ts';
 import { FLAG } from '../frames/frame-constants.ts';
 import { Http2Error } from '../http2-error.ts';
 
@@ -14,13 +15,13 @@ const PRIORITY_BYTES = 5;
 
 /** Who gets whole blocks. */
 export interface BlockReceiver {
-  onBlock(
+  readonly onBlock: (
     streamId: number,
     endsStream: boolean,
-    chunk: Uint8Array,
+    chunk: BorrowedBytes,
     begin: number,
     end: number,
-  ): void;
+  ) => void;
 }
 
 /** Puts header blocks together that came in several frames. */
@@ -29,7 +30,7 @@ export class HeaderBlocks {
   /** Stream whose block is incomplete; 0: none. */
   #streamId = 0;
   #endsStream = false;
-  #pieces: Buffer[] = [];
+  #pieces: Uint8Array[] = [];
   #bytes = 0;
 
   constructor(receiver: BlockReceiver) {
@@ -42,7 +43,13 @@ export class HeaderBlocks {
   }
 
   /** @throws Http2Error */
-  onHeaders(flags: number, streamId: number, chunk: Buffer, begin: number, end: number): void {
+  onHeaders(
+    flags: number,
+    streamId: number,
+    chunk: BorrowedBytes,
+    begin: number,
+    end: number,
+  ): void {
     let from = begin;
     let to = end;
     if ((flags & FLAG.padded) !== 0) {
@@ -64,7 +71,7 @@ export class HeaderBlocks {
   }
 
   /** @throws Http2Error */
-  onContinuation(flags: number, chunk: Buffer, begin: number, end: number): void {
+  onContinuation(flags: number, chunk: BorrowedBytes, begin: number, end: number): void {
     this.#add(chunk, begin, end);
     if ((flags & FLAG.endHeaders) === 0) return;
     const block = Buffer.concat(this.#pieces);
@@ -75,12 +82,12 @@ export class HeaderBlocks {
     this.#receiver.onBlock(streamId, this.#endsStream, block, 0, block.length);
   }
 
-  #add(chunk: Buffer, begin: number, end: number): void {
+  #add(chunk: BorrowedBytes, begin: number, end: number): void {
     this.#bytes += end - begin;
     if (this.#bytes > BLOCK_BYTES_MAX || this.#pieces.length >= FRAMES_MAX) {
       const what = `headers of more than ${BLOCK_BYTES_MAX} bytes or ${FRAMES_MAX} frames`;
       throw new Http2Error('ENHANCE_YOUR_CALM', what);
     }
-    this.#pieces.push(Buffer.from(chunk.subarray(begin, end)));
+    this.#pieces.push(copyOf(chunk, begin, end));
   }
 }

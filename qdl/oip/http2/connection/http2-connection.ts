@@ -1,15 +1,13 @@
 import type { Socket } from 'node:net';
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
-import {
-  keptHeaders,
-  plainAddress,
-  type SocketEnds,
-} from '../../../../shared/evidence/call-path.ts';
+import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import { Deferred } from '../../../../shared/process/deferred.ts';
 import { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { unreachableMessage } from '../../../../shared/wire/connection-errors.ts';
 import { WAITING_BYTES_MAX } from '../../../channel/part-transport.ts';
+import type { AnswerRoom } from '../flow/answer-room.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { ControlFrames } from '../frames/control-frames.ts';
 import { WINDOW_BYTES_DEFAULT, WINDOW_BYTES_LIMIT } from '../frames/frame-constants.ts';
@@ -19,9 +17,16 @@ import { type CallOwner, Http2Call } from '../grpc/http2-call.ts';
 import type { MessageLimits } from '../grpc/message-reader.ts';
 import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
 import type { ResponseHead } from '../grpc/response-head.ts';
-import type { CallEvents, ConnectionEvents, GrpcCall, GrpcCallConnection } from '../grpc-calls.ts';
+import type {
+  Answers,
+  CallEvents,
+  ConnectionEvents,
+  GrpcCall,
+  GrpcCallConnection,
+} from '../grpc-calls.ts';
 import { type ErrorName, errorName, Http2Error } from '../http2-error.ts';
-import { connectSocket, type SocketEvents } from './connect-socket.ts';
+import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
+import { HeldAnswers } from './held-answers.ts';
 import { HEADER_LIST_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
 import { Keepalive, type KeepaliveSettings, type KeptAlive } from './keepalive.ts';
 import { Outgoing } from './outgoing.ts';
@@ -33,6 +38,9 @@ const FRAME_BYTES_MAX: number = 256 * 1024;
 
 /** Messages that come in pieces at the same time, for which buffers are kept. */
 const KEPT_BUFFERS = 8;
+
+/** Larger ones are seldom, and would be held for the rest of the run. */
+const KEPT_BUFFER_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Longest wait for the socket to take the last bytes of a connection that is closed. */
 const CLOSE_MS = 500;
@@ -69,6 +77,7 @@ export class Http2Connection
   readonly #open = new Map<number, Http2Call>();
   /** Those that are open, and those of which the peer has heard nothing. */
   readonly #calls = new Set<Http2Call>();
+  readonly #held = new HeldAnswers();
   readonly #line: SendLine;
   readonly #outgoing: Outgoing;
   readonly #reader: FrameReader;
@@ -84,7 +93,7 @@ export class Http2Connection
   #hasAnswer = false;
 
   /** Connects at once. @throws MlperfError `ERR_CONFIG_INVALID` as {@link connectSocket}. */
-  constructor(settings: Http2ConnectionSettings, events: ConnectionEvents) {
+  constructor(settings: Http2ConnectionSettings, events: ConnectionEvents, room: AnswerRoom) {
     this.#settings = settings;
     this.#events = events;
     this.#windowBytes = Math.max(
@@ -93,7 +102,8 @@ export class Http2Connection
     );
     this.#limits = {
       messageBytesMax: settings.messageBytesMax,
-      buffers: new ReusedBuffers(KEPT_BUFFERS),
+      buffers: new ReusedBuffers(KEPT_BUFFERS, KEPT_BUFFER_BYTES_MAX),
+      room,
     };
     this.#heads = new RequestHeads(settings.request);
     this.#line = new SendLine(this.#peer, this.#heads, this.#open);
@@ -130,9 +140,9 @@ export class Http2Connection
     return this.#state === 'open' || this.#state === 'connecting';
   }
 
-  call(path: string, events: CallEvents): GrpcCall {
+  call(path: string, events: CallEvents, answers: Answers = 'many'): GrpcCall {
     const window = new ReceiveWindow(this.#windowBytes);
-    const call = new Http2Call(path, events, this, this.#limits, window);
+    const call = new Http2Call({ path, answers }, events, this, this.#limits, window);
     this.#calls.add(call);
     if (!this.#isTaking) this.#endSoon(call, GRPC_STATUS.UNAVAILABLE, this.#reason);
     else if (this.#calls.size >= this.#line.openableCount) this.#retire();
@@ -166,6 +176,10 @@ export class Http2Connection
     this.#endSoon(call, GRPC_STATUS.CANCELLED, 'cancelled by the LoadGen node');
   }
 
+  onHeld(call: Http2Call): void {
+    this.#held.add(call);
+  }
+
   onConnected(): void {
     this.#control.settings([
       [SETTING.enablePush, 0],
@@ -178,11 +192,12 @@ export class Http2Connection
     this.#outgoing.begin();
   }
 
-  onBytes(chunk: Buffer): void {
+  onBytes(chunk: BorrowedBytes): void {
     if (this.#state === 'closed') return;
     this.#keepalive.onBytes();
     try {
       this.#reader.read(chunk);
+      this.#held.keep((call, error) => this.onBrokenCall(call, error));
       if (!this.#control.isEmpty) this.#outgoing.plan();
     } catch (error) {
       if (!(error instanceof Http2Error)) throw error;
@@ -209,7 +224,7 @@ export class Http2Connection
     return this.#line.hasOpened(streamId);
   }
 
-  onSettings(chunk: Buffer, begin: number, end: number): void {
+  onSettings(chunk: BorrowedBytes, begin: number, end: number): void {
     const windowBytes = this.#peer.streamWindowBytes;
     const { callsMax } = this.#peer;
     this.#peer.apply(chunk, begin, end);
@@ -373,15 +388,4 @@ export class Http2Connection
 
 function windowOverflow(whose: string): Http2Error {
   return new Http2Error('FLOW_CONTROL_ERROR', `the window of ${whose} grew beyond 2^31 - 1`);
-}
-
-/** Null where the socket does not know its ends. */
-function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): SocketEnds | null {
-  if (localAddress === undefined || remoteAddress === undefined) return null;
-  return {
-    localAddress: plainAddress(localAddress),
-    localPort: localPort ?? 0,
-    remoteAddress: plainAddress(remoteAddress),
-    remotePort: remotePort ?? 0,
-  };
 }

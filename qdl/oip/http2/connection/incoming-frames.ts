@@ -1,3 +1,4 @@
+import { type BorrowedBytes, textOf, uint32At } from '../../../../shared/wire/borrowed-bytes.ts';
 import { FloodGuard } from '../flow/flood-guard.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';
@@ -22,7 +23,7 @@ export interface Session {
   callOf(streamId: number): Http2Call | undefined;
   /** True for a stream that was opened, though it may be over. */
   hasOpened(streamId: number): boolean;
-  onSettings(chunk: Buffer, begin: number, end: number): void;
+  readonly onSettings: (chunk: BorrowedBytes, begin: number, end: number) => void;
   onPong(): void;
   /** The server has something to say about a call. @param head Where it is a header block. */
   onAnswer(head?: ResponseHead): void;
@@ -68,7 +69,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     if (this.#dataCall !== undefined) this.#useWindowOf(this.#dataCall, length);
   }
 
-  onDataPiece(chunk: Buffer, begin: number, end: number): void {
+  onDataPiece(chunk: BorrowedBytes, begin: number, end: number): void {
     const call = this.#dataCall;
     if (call === undefined || call.isOver) return;
     try {
@@ -90,7 +91,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     type: number,
     flags: number,
     streamId: number,
-    chunk: Buffer,
+    chunk: BorrowedBytes,
     begin: number,
     end: number,
   ): void {
@@ -111,7 +112,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
   onBlock(
     streamId: number,
     endsStream: boolean,
-    chunk: Uint8Array,
+    chunk: BorrowedBytes,
     begin: number,
     end: number,
   ): void {
@@ -130,7 +131,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     }
   }
 
-  #onSeldomFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
+  #onSeldomFrame(type: number, flags: number, streamId: number, payload: BorrowedBytes): void {
     switch (type) {
       case FRAME_TYPE.settings:
         this.#onSettings(flags, streamId, payload);
@@ -155,7 +156,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     }
   }
 
-  #onSettings(flags: number, streamId: number, payload: Buffer): void {
+  #onSettings(flags: number, streamId: number, payload: BorrowedBytes): void {
     requireConnection('SETTINGS', streamId);
     if ((flags & FLAG.ack) === 0) {
       this.#session.onSettings(payload, 0, payload.length);
@@ -165,33 +166,33 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     }
   }
 
-  #onPing(flags: number, streamId: number, payload: Buffer): void {
+  #onPing(flags: number, streamId: number, payload: BorrowedBytes): void {
     requireConnection('PING', streamId);
     requireBytes('PING', payload, PING_BYTES);
     if ((flags & FLAG.ack) === 0) this.#control.pingAck(payload);
     else this.#session.onPong();
   }
 
-  #onGoAway(streamId: number, payload: Buffer): void {
+  #onGoAway(streamId: number, payload: BorrowedBytes): void {
     requireConnection('GOAWAY', streamId);
     if (payload.length < 8) throw new Http2Error('FRAME_SIZE_ERROR', 'a short GOAWAY');
-    const lastStreamId = payload.readUInt32BE(0) & 0x7fffffff;
-    const code = payload.readUInt32BE(4);
-    const text = payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX).toString('utf8');
+    const lastStreamId = uint32At(payload, 0) & 0x7fffffff;
+    const code = uint32At(payload, 4);
+    const text = textOf(payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX));
     const words = [code === 0 ? '' : errorName(code), text].filter((word) => word !== '');
     this.#session.onGoAway(lastStreamId, words.join(', '));
   }
 
-  #onReset(streamId: number, payload: Buffer): void {
+  #onReset(streamId: number, payload: BorrowedBytes): void {
     requireBytes('RST_STREAM', payload, 4);
     const call = this.#callOf(streamId, 'RST_STREAM');
     if (call === undefined) this.#floods.count();
-    else this.#session.onReset(call, payload.readUInt32BE(0));
+    else this.#session.onReset(call, uint32At(payload, 0));
   }
 
-  #onWindowUpdate(streamId: number, chunk: Buffer, begin: number, end: number): void {
+  #onWindowUpdate(streamId: number, chunk: BorrowedBytes, begin: number, end: number): void {
     if (end - begin !== 4) throw new Http2Error('FRAME_SIZE_ERROR', 'WINDOW_UPDATE');
-    const bytes = chunk.readUInt32BE(begin) & 0x7fffffff;
+    const bytes = uint32At(chunk, begin) & 0x7fffffff;
     if (bytes === 0) throw new Http2Error('PROTOCOL_ERROR', 'a WINDOW_UPDATE of 0 bytes');
     if (streamId !== 0 && this.#callOf(streamId, 'WINDOW_UPDATE') === undefined) return;
     this.#session.onWindowUpdate(streamId, bytes);
@@ -240,7 +241,7 @@ function requireConnection(frame: string, streamId: number): void {
   if (streamId !== 0) throw new Http2Error('PROTOCOL_ERROR', `${frame} of stream ${streamId}`);
 }
 
-function requireBytes(frame: string, payload: Buffer, bytes: number): void {
+function requireBytes(frame: string, payload: BorrowedBytes, bytes: number): void {
   if (payload.length === bytes) return;
   throw new Http2Error('FRAME_SIZE_ERROR', `${frame} of ${payload.length} bytes`);
 }

@@ -1,3 +1,4 @@
+import { type BorrowedBytes, uint16At, uint32At } from '../../../../shared/wire/borrowed-bytes.ts';
 import {
   FRAME_BYTES_DEFAULT,
   FRAME_BYTES_LIMIT,
@@ -28,12 +29,12 @@ export class PeerSettings {
   frameBytesMax: number = FRAME_BYTES_DEFAULT;
 
   /** Reads a SETTINGS frame that lies in `[begin, end)`. @throws Http2Error for values that HTTP/2 forbids. */
-  apply(chunk: Buffer, begin: number, end: number): void {
+  apply(chunk: BorrowedBytes, begin: number, end: number): void {
     if ((end - begin) % ENTRY_BYTES !== 0) {
       throw new Http2Error('FRAME_SIZE_ERROR', `settings of ${end - begin} bytes`);
     }
     for (let at = begin; at < end; at += ENTRY_BYTES) {
-      this.#set(chunk.readUInt16BE(at), chunk.readUInt32BE(at + 2));
+      this.#set(uint16At(chunk, at), uint32At(chunk, at + 2));
     }
   }
 

@@ -1,3 +1,4 @@
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { ERROR_CODE, type ErrorName, Http2Error } from '../http2-error.ts';
 import type { FrameBatch } from './frame-batch.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
@@ -37,7 +38,7 @@ export class ControlFrames {
   }
 
   /** @param payload 8 bytes of the peer's. @throws Http2Error when too many answers wait. */
-  pingAck(payload: Uint8Array): void {
+  pingAck(payload: BorrowedBytes): void {
     this.#countAnswer();
     this.#add(FRAME_TYPE.ping, FLAG.ack, 0, payload);
   }
@@ -70,7 +71,7 @@ export class ControlFrames {
     throw new Http2Error('ENHANCE_YOUR_CALM', 'it asks for more answers than it reads');
   }
 
-  #add(type: number, flags: number, streamId: number, payload: Uint8Array): void {
+  #add(type: number, flags: number, streamId: number, payload: BorrowedBytes): void {
     const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + payload.length);
     frame.writeUIntBE(payload.length, 0, 3);
     frame[3] = type;

@@ -1,23 +1,25 @@
+import { overwriteInTests } from '../../../../shared/process/overwritten-buffers.ts';
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
 
-/** What a {@link FrameReader} finds. Bytes are valid during the call. */
+/** What a {@link FrameReader} finds. */
 export interface FrameReceiver {
   /** A DATA frame begins. @param length Contents and padding: what counts for flow control. */
   onDataHead(streamId: number, length: number): void;
   /** A piece of its contents. */
-  onDataPiece(chunk: Buffer, begin: number, end: number): void;
+  readonly onDataPiece: (chunk: BorrowedBytes, begin: number, end: number) => void;
   /** Its end. */
   onDataEnd(endsStream: boolean): void;
   /** Any other frame of a known type; its payload is `[begin, end)`. */
-  onFrame(
+  readonly onFrame: (
     type: number,
     flags: number,
     streamId: number,
-    chunk: Buffer,
+    chunk: BorrowedBytes,
     begin: number,
     end: number,
-  ): void;
+  ) => void;
 }
 
 /** Frames other than DATA are kept until they are whole; nobody needs larger ones. */
@@ -57,7 +59,7 @@ export class FrameReader {
    * Reads what came from the socket.
    * @throws Http2Error when it is not HTTP/2, and whatever the receiver throws; nothing can be read after that.
    */
-  read(chunk: Buffer): void {
+  read(chunk: BorrowedBytes): void {
     let at = 0;
     while (at < chunk.length) {
       if (this.#state === HEAD) at = this.#readHead(chunk, at);
@@ -68,13 +70,13 @@ export class FrameReader {
     }
   }
 
-  #readHead(chunk: Buffer, at: number): number {
+  #readHead(chunk: BorrowedBytes, at: number): number {
     if (this.#headBytes === 0 && chunk.length - at >= FRAME_HEAD_BYTES) {
       this.#begin(chunk, at);
       return at + FRAME_HEAD_BYTES;
     }
     const taken = Math.min(FRAME_HEAD_BYTES - this.#headBytes, chunk.length - at);
-    chunk.copy(this.#head, this.#headBytes, at, at + taken);
+    this.#head.set(chunk.subarray(at, at + taken), this.#headBytes);
     this.#headBytes += taken;
     if (this.#headBytes === FRAME_HEAD_BYTES) {
       this.#headBytes = 0;
@@ -83,7 +85,7 @@ export class FrameReader {
     return at + taken;
   }
 
-  #begin(head: Buffer, at: number): void {
+  #begin(head: BorrowedBytes, at: number): void {
     const length =
       ((head[at] as number) << 16) | ((head[at + 1] as number) << 8) | (head[at + 2] as number);
     this.#type = head[at + 3] as number;
@@ -130,7 +132,7 @@ export class FrameReader {
     if (length === 0) this.#endWhole(this.#head, 0, 0);
   }
 
-  #readPadLength(chunk: Buffer, at: number): number {
+  #readPadLength(chunk: BorrowedBytes, at: number): number {
     this.#padding = chunk[at] as number;
     this.#left -= 1 + this.#padding;
     if (this.#left < 0) throw new Http2Error('PROTOCOL_ERROR', 'more padding than frame');
@@ -139,7 +141,7 @@ export class FrameReader {
     return at + 1;
   }
 
-  #readData(chunk: Buffer, at: number): number {
+  #readData(chunk: BorrowedBytes, at: number): number {
     const taken = Math.min(this.#left, chunk.length - at);
     this.#left -= taken;
     this.#receiver.onDataPiece(chunk, at, at + taken);
@@ -154,7 +156,7 @@ export class FrameReader {
     this.#receiver.onDataEnd((this.#flags & FLAG.endStream) !== 0);
   }
 
-  #readWhole(chunk: Buffer, at: number): number {
+  #readWhole(chunk: BorrowedBytes, at: number): number {
     const taken = Math.min(this.#left, chunk.length - at);
     if (this.#wholeBytes === 0 && taken === this.#left) {
       this.#endWhole(chunk, at, at + taken);
@@ -163,19 +165,21 @@ export class FrameReader {
     if (this.#wholeBytes === 0 && this.#whole.length < this.#left) {
       this.#whole = Buffer.allocUnsafe(this.#left);
     }
-    chunk.copy(this.#whole, this.#wholeBytes, at, at + taken);
+    this.#whole.set(chunk.subarray(at, at + taken), this.#wholeBytes);
     this.#wholeBytes += taken;
     this.#left -= taken;
-    if (this.#left === 0) this.#endWhole(this.#whole, 0, this.#wholeBytes);
+    if (this.#left > 0) return at + taken;
+    this.#endWhole(this.#whole, 0, this.#wholeBytes);
+    overwriteInTests(this.#whole);
     return at + taken;
   }
 
-  #endWhole(chunk: Buffer, begin: number, end: number): void {
+  #endWhole(chunk: BorrowedBytes, begin: number, end: number): void {
     this.#state = HEAD;
     this.#receiver.onFrame(this.#type, this.#flags, this.#streamId, chunk, begin, end);
   }
 
-  #skip(chunk: Buffer, at: number): number {
+  #skip(chunk: BorrowedBytes, at: number): number {
     const taken = Math.min(this.#left, chunk.length - at);
     this.#left -= taken;
     if (this.#left === 0) this.#state = HEAD;

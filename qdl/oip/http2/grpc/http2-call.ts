@@ -1,6 +1,7 @@
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import type { ReceiveWindow } from '../flow/receive-window.ts';
 import { SendWindow } from '../flow/send-window.ts';
-import type { CallEvents, GrpcCall } from '../grpc-calls.ts';
+import type { Answers, CallEvents, GrpcCall } from '../grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
 import { type CallEnd, endOf, type ResponseHead } from './response-head.ts';
@@ -14,6 +15,8 @@ export interface CallOwner {
   onTakenBack(bytes: number): void;
   /** The application gives the call up. */
   onCancel(call: Http2Call): void;
+  /** The one answer is there, in the chunk that is being read: {@link Http2Call.keepAnswer} is to follow at its end. */
+  onHeld(call: Http2Call): void;
 }
 
 /**
@@ -39,16 +42,21 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   readonly #owner: CallOwner;
   readonly #events: CallEvents;
   readonly #messages: MessageReader;
+  readonly #answers: Answers;
   #hasHead = false;
+  messageCount = 0;
+  /** Of a call with one answer, which is none before its status came. */
+  #answer: BorrowedBytes | undefined;
 
   constructor(
-    path: string,
+    { path, answers }: { readonly path: string; readonly answers: Answers },
     events: CallEvents,
     owner: CallOwner,
     limits: MessageLimits,
     receiveWindow: ReceiveWindow,
   ) {
     this.path = path;
+    this.#answers = answers;
     this.receiveWindow = receiveWindow;
     this.#events = events;
     this.#owner = owner;
@@ -104,13 +112,31 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /** Contents came. @throws GrpcCallError as {@link MessageReader.read}. */
-  onContents(chunk: Buffer, begin: number, end: number): void {
+  onContents(chunk: BorrowedBytes, begin: number, end: number): void {
     if (!this.#hasHead) throw broken('the answer begins without headers');
     this.#messages.read(chunk, begin, end);
   }
 
-  receive(message: Buffer): void {
-    this.#events.onMessage(this, message);
+  beginMessage(): void {
+    this.messageCount += 1;
+    if (this.#answers === 'one' && this.messageCount > 1) {
+      throw broken('a second message in the answer to a call that has one');
+    }
+  }
+
+  receive(message: BorrowedBytes): boolean {
+    if (this.#answers === 'many') {
+      this.#events.onMessage(this, message);
+      return false;
+    }
+    this.#answer = message;
+    this.#owner.onHeld(this);
+    return true;
+  }
+
+  /** The chunk in which the answer lies is read, and the status did not come with it. @throws GrpcCallError */
+  keepAnswer(): void {
+    if (this.#answer !== undefined) this.#answer = this.#messages.keep(this.#answer);
   }
 
   /** Status and text with which the call ends by its last block. */
@@ -123,12 +149,16 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   /** Ends the call, once. @returns Bytes that will not be sent. */
   close(): number {
     this.isOver = true;
-    this.#messages.drop();
     return this.unsent.drop();
   }
 
-  /** Tells the end. After {@link close}, never from inside a call of the application. */
+  /** Tells the end, and the one answer before it. After {@link close}, never from inside a call of the application. */
   tellEnd(code: number, details: string): void {
+    if (this.#answer !== undefined && code === GRPC_STATUS.OK) {
+      this.#events.onMessage(this, this.#answer);
+    }
+    this.#answer = undefined;
+    this.#messages.drop();
     this.#events.onEnd(this, code, details);
   }
 }

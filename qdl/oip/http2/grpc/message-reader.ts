@@ -1,4 +1,6 @@
 import type { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
+import { type BorrowedBytes, copyOf } from '../../../../shared/wire/borrowed-bytes.ts';
+import type { AnswerRoom } from '../flow/answer-room.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 
 /** Compressed or not, and the length. */
@@ -11,8 +13,10 @@ const FIRST_BYTES_MAX: number = 1024 * 1024;
 export interface MessageReceiver {
   /** True when nothing is to be handed on any more. */
   readonly isOver: boolean;
-  /** One message, without its head. Valid during the call. */
-  receive(message: Buffer): void;
+  /** A message begins. @throws GrpcCallError where there must be none. */
+  beginMessage(): void;
+  /** One message, without its head. @returns True to hold it: {@link MessageReader.keep} is to follow, or the end. */
+  readonly receive: (message: BorrowedBytes) => boolean;
 }
 
 /** What messages of one connection share. */
@@ -20,6 +24,7 @@ export interface MessageLimits {
   readonly messageBytesMax: number;
   /** For messages that come in pieces. */
   readonly buffers: ReusedBuffers;
+  readonly room: AnswerRoom;
 }
 
 /** Finds the messages of one call in its DATA, wherever that was cut. One that lies in one piece is not copied. */
@@ -31,6 +36,8 @@ export class MessageReader {
   /** What came of a message, if it came in pieces. */
   #buffer: ArrayBuffer | undefined;
   #filled = 0;
+  /** Taken of the room. */
+  #roomBytes = 0;
 
   constructor(limits: MessageLimits, receiver: MessageReceiver) {
     this.#limits = limits;
@@ -46,7 +53,7 @@ export class MessageReader {
    * Reads `[begin, end)` of a chunk.
    * @throws GrpcCallError RESOURCE_EXHAUSTED for a message above the limit, INTERNAL for one that is compressed.
    */
-  read(chunk: Buffer, begin: number, end: number): void {
+  read(chunk: BorrowedBytes, begin: number, end: number): void {
     let at = begin;
     while (at < end && !this.#receiver.isOver) {
       if (this.#headBytes < MESSAGE_HEAD_BYTES) at = this.#readHead(chunk, at, end);
@@ -57,14 +64,27 @@ export class MessageReader {
     if (this.#receiver.isOver) this.drop();
   }
 
-  /** Forgets what came of a message. */
-  drop(): void {
-    if (this.#buffer !== undefined) this.#limits.buffers.giveBack(this.#buffer);
-    this.#buffer = undefined;
-    this.#filled = 0;
+  /**
+   * What is held of a message when its chunk goes back to the socket: a copy, unless it came in pieces.
+   * @returns Valid until {@link drop}. @throws GrpcCallError RESOURCE_EXHAUSTED
+   */
+  keep(message: BorrowedBytes): BorrowedBytes {
+    if (this.#buffer !== undefined) return message;
+    this.#takeRoom(message.length);
+    return copyOf(message);
   }
 
-  #readHead(chunk: Buffer, begin: number, end: number): number {
+  /** Forgets what came of a message. */
+  drop(): void {
+    const { buffers, room } = this.#limits;
+    if (this.#buffer !== undefined) buffers.giveBack(this.#buffer);
+    this.#buffer = undefined;
+    this.#filled = 0;
+    room.giveBack(this.#roomBytes);
+    this.#roomBytes = 0;
+  }
+
+  #readHead(chunk: BorrowedBytes, begin: number, end: number): number {
     let at = begin;
     for (; at < end && this.#headBytes < MESSAGE_HEAD_BYTES; at += 1) {
       const byte = chunk[at] as number;
@@ -81,6 +101,7 @@ export class MessageReader {
   }
 
   #begin(flag: number): void {
+    this.#receiver.beginMessage();
     this.#length = 0;
     if (flag === 0) return;
     const what =
@@ -90,7 +111,7 @@ export class MessageReader {
     throw new GrpcCallError(GRPC_STATUS.INTERNAL, what);
   }
 
-  #readContents(chunk: Buffer, begin: number, end: number): number {
+  #readContents(chunk: BorrowedBytes, begin: number, end: number): number {
     const wanted = this.#length - this.#filled;
     const taken = Math.min(wanted, end - begin);
     const next = begin + taken;
@@ -99,7 +120,7 @@ export class MessageReader {
       return next;
     }
     const buffer = this.#bufferFor(this.#filled + taken);
-    chunk.copy(buffer, this.#filled, begin, next);
+    buffer.set(chunk.subarray(begin, next), this.#filled);
     this.#filled += taken;
     if (taken === wanted) this.#finish(buffer, 0, this.#length);
     return next;
@@ -111,19 +132,29 @@ export class MessageReader {
     if (old !== undefined && old.byteLength >= bytes) return Buffer.from(old);
     const { buffers } = this.#limits;
     const size = Math.max(bytes, Math.min(this.#length, Math.max(FIRST_BYTES_MAX, bytes * 2)));
-    this.#buffer = buffers.take(size);
-    const buffer = Buffer.from(this.#buffer);
+    const memory = buffers.take(size);
+    this.#takeRoom(memory.byteLength);
+    this.#buffer = memory;
+    const buffer = Buffer.from(memory);
     if (old !== undefined) {
       buffer.set(new Uint8Array(old, 0, this.#filled));
       buffers.giveBack(old);
+      this.#limits.room.giveBack(old.byteLength);
+      this.#roomBytes -= old.byteLength;
     }
     return buffer;
   }
 
-  #finish(chunk: Buffer, begin: number, end: number): void {
+  /** @throws GrpcCallError RESOURCE_EXHAUSTED */
+  #takeRoom(bytes: number): void {
+    const { room } = this.#limits;
+    if (!room.take(bytes)) throw new GrpcCallError(GRPC_STATUS.RESOURCE_EXHAUSTED, room.refusal);
+    this.#roomBytes += bytes;
+  }
+
+  #finish(chunk: BorrowedBytes, begin: number, end: number): void {
     this.#headBytes = 0;
     this.#length = 0;
-    this.#receiver.receive(chunk.subarray(begin, end));
-    this.drop();
+    if (!this.#receiver.receive(chunk.subarray(begin, end))) this.drop();
   }
 }

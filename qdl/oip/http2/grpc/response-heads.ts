@@ -1,3 +1,4 @@
+import { type BorrowedBytes, copyOf } from '../../../../shared/wire/borrowed-bytes.ts';
 import { HpackDecoder } from '../hpack/hpack-decoder.ts';
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 
@@ -32,7 +33,7 @@ export class ResponseHeads {
   }
 
   /** The block in `[begin, end)`; every block of the connection must come by. @throws Http2Error as the decoder. */
-  read(block: Uint8Array, begin: number, end: number): ResponseHead {
+  read(block: BorrowedBytes, begin: number, end: number): ResponseHead {
     const { changeCount } = this.#decoder;
     for (const known of this.#known) {
       if (known.changeCount === changeCount && isEqual(known.bytes, block, begin, end)) {
@@ -43,14 +44,14 @@ export class ResponseHeads {
     const isRepeatable =
       this.#decoder.changeCount === changeCount && end - begin <= KNOWN_BYTES_MAX;
     if (isRepeatable) {
-      this.#known[this.#next] = { bytes: block.slice(begin, end), changeCount, head };
+      this.#known[this.#next] = { bytes: copyOf(block, begin, end), changeCount, head };
       this.#next = (this.#next + 1) % KNOWN_MAX;
     }
     return head;
   }
 }
 
-function isEqual(bytes: Uint8Array, block: Uint8Array, begin: number, end: number): boolean {
+function isEqual(bytes: Uint8Array, block: BorrowedBytes, begin: number, end: number): boolean {
   if (bytes.length !== end - begin) return false;
   for (let i = 0; i < bytes.length; i += 1) {
     if (bytes[i] !== block[begin + i]) return false;

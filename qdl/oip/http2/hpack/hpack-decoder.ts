@@ -1,3 +1,4 @@
+import { type BorrowedBytes, textOf } from '../../../../shared/wire/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 import { DynamicTable, sizeOf } from './dynamic-table.ts';
 import { decodeHuffman } from './huffman.ts';
@@ -12,7 +13,7 @@ export class HpackDecoder {
   /** What this end told the peer; a block may ask for less. */
   readonly #tableBytesMax: number;
   readonly #listBytesMax: number;
-  #block: Uint8Array = new Uint8Array(0);
+  #block: BorrowedBytes = new Uint8Array(0);
   #at = 0;
   #end = 0;
 
@@ -36,7 +37,7 @@ export class HpackDecoder {
    * Reads one whole block, which lies in `[begin, end)`.
    * @throws Http2Error COMPRESSION_ERROR when it is damaged, ENHANCE_YOUR_CALM when it is too large.
    */
-  decode(block: Uint8Array, begin = 0, end: number = block.length): HeaderField[] {
+  decode(block: BorrowedBytes, begin = 0, end: number = block.length): HeaderField[] {
     this.#block = block;
     this.#at = begin;
     this.#end = end;
@@ -95,9 +96,7 @@ export class HpackDecoder {
     if (end > this.#end) throw damaged('a text is longer than its block');
     this.#at = end;
     if (isHuffman) return decodeHuffman(this.#block, begin, end);
-    return Buffer.from(this.#block.buffer, this.#block.byteOffset + begin, length).toString(
-      'latin1',
-    );
+    return textOf(this.#block, 'latin1', begin, end);
   }
 
   /** An integer whose first bits stand in the lower bits of the next byte. Rule: RFC 7541, section 5.1. */

@@ -1,3 +1,4 @@
+import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 
 /**
@@ -69,7 +70,7 @@ function codesByLength(): { first: number; symbols: readonly number[] }[] {
  * Decodes a text of the block, as latin1.
  * @throws Http2Error COMPRESSION_ERROR when it holds the end of text, or ends in anything but ones.
  */
-export function decodeHuffman(block: Uint8Array, begin: number, end: number): string {
+export function decodeHuffman(block: BorrowedBytes, begin: number, end: number): string {
   // The shortest code has 5 bits.
   const out = Buffer.allocUnsafe(Math.floor(((end - begin) * 8) / 5));
   let outLength = 0;

@@ -8,6 +8,7 @@ import {
   ResponseGatherer,
 } from '../../../../qdl/oip/channel/response-gatherer.ts';
 import { REMEMBERED_FAILED_MAX } from '../../../../qdl/oip/channel/stream-way.ts';
+import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
 import { NodeLoad } from '../../../../qdl/router/node-load.ts';
 import { OipRequestEncoder } from '../../../../shared/oip/request-encoder.ts';
 import type { OipMethod } from '../../../../shared/oip/request-plan.ts';
@@ -56,7 +57,12 @@ function scene(
   const connection = new ConnectionDouble();
   const reports = new Reports();
   const ends = method === 'unary' ? 'once' : 'plain';
-  const gatherer = new ResponseGatherer(plan, { ends, bytesMax: 100, ...gathering });
+  const gatherer = new ResponseGatherer(plan, {
+    ends,
+    bytesMax: 100,
+    room: new AnswerRoom(100),
+    ...gathering,
+  });
   const place = {
     address: 'x:1',
     nodeIndex: 0,
@@ -111,40 +117,21 @@ describe('OipChannel', () => {
     expect(channel.hasCreditFor(1, 8)).toBe(false);
   });
 
-  it('makes a call of each request, and says when there is room for the next one', () => {
+  it('makes a call of each request', () => {
     const { reports, send } = scene('unary');
     const call = send(7);
-    expect([call.path, call.isEnded]).toEqual(['/a.B/ModelInfer', true]);
+    expect([call.path, call.isEnded, call.answers]).toEqual(['/a.B/ModelInfer', true, 'one']);
     call.answer(encodeResponse(answerTo(call)));
     call.finish();
-    expect(reports.lines).toEqual(['complete 7 8 -', 'room']);
+    expect(reports.lines).toEqual(['complete 7 8 -']);
   });
 
-  it('takes an answer and an error for one call as a breach', () => {
+  it('fails a sample whose call has two answers, and takes the second as one breach', () => {
     const { reports, send } = scene('unary');
     const call = send(7);
-    call.answer(encodeResponse(answerTo(call)));
-    call.answer(encodeResponse(answerTo(call)));
-    call.finish(status.INTERNAL, 'late');
-    expect(reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -', 'complete -1 0 -']);
-  });
-
-  it('takes UNAVAILABLE behind an answer as a breach, but not the end of the connection', async () => {
-    const own = scene('unary');
-    const call = own.send(7);
-    call.answer(encodeResponse(answerTo(call)));
-    call.finish(status.UNAVAILABLE, 'queue is full');
-    await turn();
-    expect(own.reports.lines).toEqual(['complete 7 8 -', 'complete -1 0 -']);
-    for (const isGone of [true, false]) {
-      const { channel, reports, send } = scene('unary');
-      const answered = send(7);
-      answered.answer(encodeResponse(answerTo(answered)));
-      answered.finish(status.UNAVAILABLE, 'Connection dropped');
-      channel.onConnectionClosed('Connection dropped', isGone);
-      await turn();
-      expect(reports.lines).toEqual(['complete 7 8 -', isGone ? 'lost ' : 'draining']);
-    }
+    call.messageCount = 2;
+    call.finish(status.INTERNAL, 'a second message');
+    expect(reports.lines).toEqual(['bad-response 7', 'complete -1 0 -']);
   });
 
   it("fails a sample for the server's own UNAVAILABLE, and a call without an answer", async () => {

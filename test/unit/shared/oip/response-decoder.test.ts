@@ -4,6 +4,7 @@ import type { ModelInferResponse } from '../../../../proto/gen/inference/ModelIn
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
 import type { OipRequestPlan } from '../../../../shared/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../../shared/oip/response-decoder.ts';
+import { copyOf } from '../../../../shared/wire/borrowed-bytes.ts';
 import { encodeResponse, encodeStreamResponse } from '../../../support/oip/oip-messages.ts';
 
 // Goal: what protobuf writes is read, and bytes that are no message, or do not fit the plan, are an error in words and
@@ -47,7 +48,7 @@ const ANSWER: ModelInferResponse = {
 };
 
 function rows(decoder: OipResponseDecoder, count: number): number[][] {
-  return decoder.payloads(count).map((row) => [...row]);
+  return decoder.payloads(count).map((row) => [...copyOf(row)]);
 }
 
 const ROWS = [

@@ -6,6 +6,7 @@ import {
   type FrameReceiver,
 } from '../../../../../qdl/oip/http2/frames/frame-reader.ts';
 import { Http2Error } from '../../../../../qdl/oip/http2/http2-error.ts';
+import { type BorrowedBytes, textOf } from '../../../../../shared/wire/borrowed-bytes.ts';
 import { frame } from '../../../../support/raw-http2-peer.ts';
 
 // Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has every kind.
@@ -20,8 +21,8 @@ class Recorder implements FrameReceiver {
     this.#pieces = '';
   }
 
-  onDataPiece(chunk: Buffer, begin: number, end: number): void {
-    this.#pieces += chunk.toString('latin1', begin, end);
+  onDataPiece(chunk: BorrowedBytes, begin: number, end: number): void {
+    this.#pieces += textOf(chunk, 'latin1', begin, end);
   }
 
   onDataEnd(endsStream: boolean): void {
@@ -32,11 +33,11 @@ class Recorder implements FrameReceiver {
     type: number,
     flags: number,
     streamId: number,
-    chunk: Buffer,
+    chunk: BorrowedBytes,
     begin: number,
     end: number,
   ): void {
-    this.heard.push(`${type} ${flags} ${streamId} ${chunk.toString('latin1', begin, end)}`);
+    this.heard.push(`${type} ${flags} ${streamId} ${textOf(chunk, 'latin1', begin, end)}`);
   }
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
 import {
   MessageReader,
   type MessageReceiver,
 } from '../../../../../qdl/oip/http2/grpc/message-reader.ts';
 import { ReusedBuffers } from '../../../../../shared/process/reused-buffers.ts';
+import { type BorrowedBytes, textOf } from '../../../../../shared/wire/borrowed-bytes.ts';
 import { grpcMessage } from '../../../../support/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
@@ -12,14 +14,19 @@ class Recorder implements MessageReceiver {
   isOver = false;
   readonly messages: string[] = [];
 
-  receive(message: Buffer): void {
-    this.messages.push(message.toString());
+  beginMessage(): void {}
+
+  receive(message: BorrowedBytes): boolean {
+    this.messages.push(textOf(message));
+    return false;
   }
 }
 
 function readerOf(messageBytesMax = 3 * 1024 * 1024) {
   const receiver = new Recorder();
-  const reader = new MessageReader({ messageBytesMax, buffers: new ReusedBuffers(2) }, receiver);
+  const room = new AnswerRoom(messageBytesMax);
+  const limits = { messageBytesMax, buffers: new ReusedBuffers(2), room };
+  const reader = new MessageReader(limits, receiver);
   return { receiver, reader };
 }
 
@@ -57,8 +64,8 @@ describe('MessageReader', () => {
     const { receiver, reader } = readerOf();
     const receive = receiver.receive.bind(receiver);
     receiver.receive = (message) => {
-      receive(message);
       receiver.isOver = true;
+      return receive(message);
     };
     reader.read(BYTES, 0, BYTES.length);
     expect(receiver.messages).toEqual(['first']);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { ResponseHeads } from '../../../../../qdl/oip/http2/grpc/response-heads.ts';
 
-// Goal: a block that is known by its bytes means what the table of that moment says. Method: one index, two entries.
+// Goal: a block that is known by its bytes means what the table of that moment says, wherever it lay. Method: one index, two
+// entries; two indices in one buffer that is written over, as a socket does it.
 
 /** A literal with incremental indexing. */
 const named = (name: string, value: string): Buffer =>
@@ -19,4 +20,18 @@ it('reads a known block anew when the table has changed', () => {
   expect(read(NEWEST)).toBe(first);
   read(named('grpc-status', '8'));
   expect(read(NEWEST).grpcStatus).toBe(8);
+});
+
+it('knows a block by its bytes, not by its place in a buffer that is read into again', () => {
+  const heads = new ResponseHeads(65_536);
+  for (const status of ['0', '13']) {
+    const entry = named('grpc-status', status);
+    heads.read(entry, 0, entry.length);
+  }
+  const buffer = Buffer.alloc(1);
+  const statusOf = (index: number): number | undefined => {
+    buffer[0] = 0x80 | index;
+    return heads.read(buffer, 0, 1).grpcStatus;
+  };
+  expect([62, 63, 63, 62, 63].map(statusOf)).toEqual([13, 0, 0, 13, 0]);
 });

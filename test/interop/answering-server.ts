@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { ECHO_MODEL } from '../support/oip/fake-oip-server.ts';
+import { encodeAnswer, encodeResponse } from '../support/oip/oip-messages.ts';
+import { PYTHON } from './python.ts';
+
+/** What a server of the folder answers/ saw. */
+interface AnsweringFacts {
+  readonly calls: number;
+  /** Raw contents of the requests that it let fail, in hex. */
+  readonly failed: readonly string[];
+}
+
+/** A server of the folder answers/: how it is started, and why it cannot be here. */
+export interface AnsweringMake {
+  readonly name: string;
+  /** Undefined: it can run. */
+  readonly obstacle: string | undefined;
+  /** Program and arguments. @param folder For what is built. */
+  command(folder: string): readonly string[];
+}
+
+const FOLDER: string = fileURLToPath(new URL('answers', import.meta.url));
+
+/** Debian's golang-google-grpc-dev lies here; nothing is downloaded. */
+const GO_ENV = { ...process.env, GOPATH: '/usr/share/gocode', GO111MODULE: 'off', GOFLAGS: '' };
+
+function runs(program: string, args: readonly string[], env = process.env): boolean {
+  return spawnSync(program, args, { env }).status === 0;
+}
+
+function inPython(name: string, script: string, module: string): AnsweringMake {
+  const obstacle = runs(PYTHON, ['-c', `import ${module}`])
+    ? undefined
+    : `${PYTHON} lacks ${module} (PYTHON names another one)`;
+  return { name, obstacle, command: () => [PYTHON, join(FOLDER, script)] };
+}
+
+/** All makes. */
+export const ANSWERING_MAKES: readonly AnsweringMake[] = [
+  {
+    name: 'grpc-go',
+    obstacle: runs('go', ['list', 'google.golang.org/grpc'], GO_ENV)
+      ? undefined
+      : 'go or its package google.golang.org/grpc is missing (Debian: golang-go golang-google-grpc-dev)',
+    command: (folder) => {
+      const program = join(folder, 'server');
+      const { status, stderr } = spawnSync(
+        'go',
+        ['build', '-o', program, join(FOLDER, 'server.go')],
+        { env: { ...GO_ENV, GOCACHE: join(folder, 'cache') }, encoding: 'utf8' },
+      );
+      if (status !== 0) throw new Error(`go build: ${stderr}`);
+      return [program];
+    },
+  },
+  inPython("gRPC's core", 'core.py', 'grpc'),
+  inPython('python-hpack', 'hpacked.py', 'hpack'),
+];
+
+/** A server of the folder answers/ as a process, with {@link ECHO_MODEL}. */
+export class AnsweringServer {
+  readonly address: string;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(child: ChildProcess, lines: AsyncIterator<string>, port: number) {
+    this.#child = child;
+    this.#lines = lines;
+    this.address = `127.0.0.1:${port}`;
+  }
+
+  /** @param failEvery Every so many calls end with INTERNAL behind their answer; 0: none does. */
+  static async start(
+    [program = '', ...args]: readonly string[],
+    { failEvery, gapMs }: { readonly failEvery: number; readonly gapMs: number },
+  ): Promise<AnsweringServer> {
+    const hex = (method: string, answer: object): [string, string] => [
+      method,
+      encodeAnswer(method, answer).toString('hex'),
+    ];
+    const control = Object.fromEntries([
+      hex('ServerLive', { live: true }),
+      hex('ServerReady', { ready: true }),
+      hex('ServerMetadata', { name: 'answering', version: '1' }),
+      hex('ModelReady', { ready: true }),
+      hex('ModelMetadata', ECHO_MODEL),
+    ]);
+    const outputs = [{ name: 'out', datatype: 'FP32', shape: [1, 2] }];
+    const beginning = encodeResponse({ modelName: 'echo', outputs }).toString('hex');
+    const options = JSON.stringify({ control, beginning, failEvery, gapMs });
+    const child = spawn(program, [...args, options], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[
+      Symbol.asyncIterator
+    ]();
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error(`${program} ended before it listened`);
+    return new AnsweringServer(child, lines, (JSON.parse(value) as { port: number }).port);
+  }
+
+  /** Ends it and tells what it saw. */
+  async stop(): Promise<AnsweringFacts> {
+    this.#child.kill('SIGTERM');
+    const { value } = await this.#lines.next();
+    return JSON.parse(value) as AnsweringFacts;
+  }
+
+  /** Ends it at once, if it still runs. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}
