@@ -27,7 +27,9 @@ export interface OipTrial {
   readonly outputs: readonly DescribedOutput[];
   /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
-  /** Responses to the last request: above 1 of a decoupled model only. */
+  /** Until the last request was answered, in ms; NaN with a refusal. */
+  readonly answerMs: number;
+  /** Responses to the last request: above 1 where the server streams its answer. */
   readonly responseCount: number;
   /** Requests that the node got. */
   readonly requestCount: number;
@@ -103,7 +105,7 @@ async function tryNode(
 }
 
 /** Samples of this size in the fullest request of the run. */
-function fullCount(
+export function fullCount(
   { nodeOutstandingMax }: DispatchSettings,
   { samplesPerRequest, outputs }: OipRequestPlan,
   { length }: Uint8Array,
@@ -120,6 +122,7 @@ class TrialEvents implements RequestEvents {
   readonly #resolve: (trial: OipTrial) => void;
   readonly #sendNext: () => void;
   #answeredCount = 0;
+  #sentAt = performance.now();
   /** Requests to send. */
   requestCount = 1;
   /** Of the response that was just gathered. */
@@ -154,7 +157,10 @@ class TrialEvents implements RequestEvents {
     this.#answeredCount += 1;
     if (this.#answeredCount < this.requestCount) {
       // A stream that ends with its first answer has ended by then.
-      setImmediate(this.#sendNext);
+      setImmediate(() => {
+        this.#sentAt = performance.now();
+        this.#sendNext();
+      });
       return;
     }
     const responseBytes = gathered.payloads[0]?.length ?? 0;
@@ -162,6 +168,7 @@ class TrialEvents implements RequestEvents {
     this.#resolve({
       ...{ address: this.#address, refusal: null },
       ...{ outputs: this.#outputs, responseBytes, responseCount, requestCount },
+      answerMs: performance.now() - this.#sentAt,
     });
   }
 
@@ -185,6 +192,7 @@ class TrialEvents implements RequestEvents {
     this.#resolve({
       ...{ address, refusal: { code, details } },
       ...{ outputs: [], responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
+      answerMs: Number.NaN,
     });
   }
 }
