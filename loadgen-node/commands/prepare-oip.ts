@@ -279,11 +279,10 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
   const payload = wirePayload(0, trialSample.sample, { plan: request, contents });
   const settings = { ...dispatch, oip: { ...oip, plan: request } };
-  const answerMs = Math.max(...found.trials.map((trial) => trial.answerMs));
   const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = dispatch;
   const chosen = await chooseMethod(
     { method: asked.method, streamCount, facts, needsTokens },
-    (calls) => orAbort(compareOipWays(settings, { payload, calls, answerMs })),
+    (calls) => orAbort(compareOipWays(settings, { payload, calls })),
   );
   return {
     ...{ ...found, request: { ...request, method: chosen.method } },

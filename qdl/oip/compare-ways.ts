@@ -11,10 +11,12 @@ import { pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';
 import { fullCount } from './try-request.ts';
 
-/** Requests at once of the fastest server: so many that the time of one is more than the noise around it. */
+/**
+ * Requests at once: doubled until those on the stream take long enough, so that waiting for each other is more than the noise
+ * of a fast server and a busy machine.
+ */
+const REQUESTS_MIN = 2;
 const REQUESTS_MAX = 16;
-
-/** What all requests of a burst should take together, one after the other. */
 const BURST_MS = 100;
 
 /** The stream is the limit where it takes so many times as long as calls. Two requests one after the other take 2. */
@@ -31,7 +33,7 @@ export interface OipWaysCompared {
   readonly isStreamTheLimit: boolean;
   /** Requests at once; 1: there are never more at this node, and nothing was compared. */
   readonly requestCount: number;
-  /** Until all were answered, in ms, the median of the rounds; NaN where they were not. */
+  /** Until all were answered, in ms, in the round in the middle of all; NaN where they were not. */
   readonly streamMs: number;
   readonly callsMs: number;
   /** True: the answers on the stream came one after the other in every round. */
@@ -49,8 +51,6 @@ export interface OipWaysAsked {
   readonly calls: OipMethod;
   /** Payload of one sample, in the plan's form. */
   readonly payload: Uint8Array;
-  /** What one answer took: two requests at once tell enough of a slow server, a fast one needs more. */
-  readonly answerMs: number;
 }
 
 /**
@@ -73,26 +73,35 @@ async function compareOn(
   facts: OipModelFacts,
   asked: OipWaysAsked,
 ): Promise<OipWaysCompared> {
-  const requestCount = countAtOnce(settings, asked);
-  if (requestCount < 2) return summaryOf(facts.address, requestCount, []);
+  const countMax = countAtOnceMax(settings, asked);
+  if (countMax < REQUESTS_MIN) return summaryOf(facts.address, [], 0);
   const connection = new OipConnection(facts.address, settings, () => {});
   try {
     await connection.calls.ready;
     const [stream, calls] = [burstsOf('stream'), burstsOf(asked.calls)];
-    const rounds: Round[] = [];
+    let requestCount = REQUESTS_MIN;
+    let trialCount = 0;
+    let rounds: Round[] = [];
+    let isStreamFirst = false;
     const begin = performance.now();
     do {
+      const round = await oneRound(requestCount, isStreamFirst, { stream, calls });
+      trialCount += 2 * requestCount;
       // Neither always goes first: what goes first warms the server up.
-      const outcomes = rounds.length % 2 === 0 ? [await calls(), await stream()] : [];
-      const streamed = outcomes[1] ?? (await stream());
-      rounds.push({ requestCount, stream: streamed, calls: outcomes[0] ?? (await calls()) });
+      isStreamFirst = !isStreamFirst;
+      if (requestCount < countMax && isTooShort(round)) {
+        requestCount = Math.min(2 * requestCount, countMax);
+        rounds = [];
+      } else {
+        rounds.push(round);
+      }
     } while (!isDecided(rounds, performance.now() - begin));
-    return summaryOf(facts.address, requestCount, rounds);
+    return summaryOf(facts.address, rounds, trialCount);
   } finally {
     await connection.calls.close();
   }
 
-  function burstsOf(method: OipMethod): () => Promise<BurstOutcome> {
+  function burstsOf(method: OipMethod): Bursts {
     const plan = { ...planOf(settings), method };
     const payloads = payloadsOf(settings, asked);
     const bytes = asked.payload.length * payloads.length;
@@ -107,19 +116,36 @@ async function compareOn(
       },
     );
     connection.add(bursts);
-    const timeoutMs = Math.min(
-      settings.readyTimeoutMs,
-      Math.round(ROUNDS_MS + 4 * requestCount * asked.answerMs),
-    );
-    return () => bursts.run(requestCount, payloads.length, timeoutMs);
+    return (count) => bursts.run(count, payloads.length, settings.readyTimeoutMs);
   }
 }
+
+/** So many requests at once, in one way. */
+type Bursts = (count: number) => Promise<BurstOutcome>;
 
 /** A burst in each way. */
 interface Round {
   readonly requestCount: number;
   readonly stream: BurstOutcome;
   readonly calls: BurstOutcome;
+}
+
+async function oneRound(
+  requestCount: number,
+  isStreamFirst: boolean,
+  { stream, calls }: { readonly stream: Bursts; readonly calls: Bursts },
+): Promise<Round> {
+  if (isStreamFirst) {
+    const streamed = await stream(requestCount);
+    return { requestCount, stream: streamed, calls: await calls(requestCount) };
+  }
+  const called = await calls(requestCount);
+  return { requestCount, calls: called, stream: await stream(requestCount) };
+}
+
+/** Nothing failed, and too little time passed to tell waiting from noise. */
+function isTooShort({ stream, calls }: Round): boolean {
+  return 'ms' in stream && 'ms' in calls && stream.ms < BURST_MS;
 }
 
 function planOf({ oip }: DispatchSettings): OipRequestPlan {
@@ -132,19 +158,19 @@ function payloadsOf(settings: DispatchSettings, { payload }: OipWaysAsked): Uint
   return new Array<Uint8Array>(fullCount(settings, planOf(settings), payload)).fill(payload);
 }
 
-/** Requests at once, within what a run may have outstanding. */
-function countAtOnce(settings: DispatchSettings, asked: OipWaysAsked): number {
+/** Most requests at once, within what a run may have outstanding. */
+function countAtOnceMax(settings: DispatchSettings, asked: OipWaysAsked): number {
   const samples = payloadsOf(settings, asked).length;
   const bytes = samples * asked.payload.length;
-  const telling = Math.ceil(BURST_MS / Math.max(asked.answerMs, 1));
   return Math.min(
-    Math.max(2, Math.min(REQUESTS_MAX, telling)),
+    REQUESTS_MAX,
     Math.floor(settings.nodeOutstandingMax / samples),
-    Math.max(2, Math.floor(OUTSTANDING_BYTES_MAX / Math.max(1, bytes))),
+    Math.max(REQUESTS_MIN, Math.floor(OUTSTANDING_BYTES_MAX / Math.max(1, bytes))),
   );
 }
 
 function isDecided(rounds: readonly Round[], elapsedMs: number): boolean {
+  if (rounds.length === 0) return false;
   if (rounds.some(({ stream, calls }) => 'failure' in stream || 'failure' in calls)) return true;
   const slowCount = rounds.filter(isSlow).length;
   const others = rounds.length - slowCount;
@@ -161,26 +187,28 @@ function isSlow({ requestCount, stream, calls }: Round): boolean {
   return mayWait && stream.ms >= SLOWER * calls.ms;
 }
 
-function summaryOf(
-  address: string,
-  requestCount: number,
-  rounds: readonly Round[],
-): OipWaysCompared {
+function summaryOf(address: string, rounds: readonly Round[], trialCount: number): OipWaysCompared {
   const streams = rounds.map(({ stream }) => stream);
   const calls = rounds.map(({ calls: outcome }) => outcome);
   return {
-    ...{ address, requestCount },
+    ...{ address, trialCount, requestCount: rounds[0]?.requestCount ?? 1 },
     isStreamTheLimit: rounds.filter(isSlow).length * 2 > rounds.length,
-    ...{ streamMs: medianMs(streams), callsMs: medianMs(calls) },
+    ...medianOf(rounds),
     isInTurn: streams.every((outcome) => 'isInTurn' in outcome && outcome.isInTurn),
     ...{ streamFailure: failureOf(streams), callsFailure: failureOf(calls) },
-    trialCount: 2 * requestCount * rounds.length,
   };
 }
 
-function medianMs(outcomes: readonly BurstOutcome[]): number {
-  const times = outcomes.flatMap((outcome) => ('ms' in outcome ? [outcome.ms] : []));
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+/** The round whose times differ as those of most do: it bears out the verdict. */
+function medianOf(rounds: readonly Round[]): {
+  readonly streamMs: number;
+  readonly callsMs: number;
+} {
+  const times = rounds.flatMap(({ stream, calls }) =>
+    'ms' in stream && 'ms' in calls ? [{ streamMs: stream.ms, callsMs: calls.ms }] : [],
+  );
+  const sorted = times.toSorted((x, y) => x.streamMs / x.callsMs - y.streamMs / y.callsMs);
+  return sorted[times.length >> 1] ?? { streamMs: Number.NaN, callsMs: Number.NaN };
 }
 
 function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {

@@ -27,8 +27,6 @@ export interface OipTrial {
   readonly outputs: readonly DescribedOutput[];
   /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
-  /** Until the last request was answered, in ms; NaN with a refusal. */
-  readonly answerMs: number;
   /** Responses to the last request: above 1 where the server streams its answer. */
   readonly responseCount: number;
   /** Requests that the node got. */
@@ -122,7 +120,6 @@ class TrialEvents implements RequestEvents {
   readonly #resolve: (trial: OipTrial) => void;
   readonly #sendNext: () => void;
   #answeredCount = 0;
-  #sentAt = performance.now();
   /** Requests to send. */
   requestCount = 1;
   /** Of the response that was just gathered. */
@@ -157,10 +154,7 @@ class TrialEvents implements RequestEvents {
     this.#answeredCount += 1;
     if (this.#answeredCount < this.requestCount) {
       // A stream that ends with its first answer has ended by then.
-      setImmediate(() => {
-        this.#sentAt = performance.now();
-        this.#sendNext();
-      });
+      setImmediate(this.#sendNext);
       return;
     }
     const responseBytes = gathered.payloads[0]?.length ?? 0;
@@ -168,7 +162,6 @@ class TrialEvents implements RequestEvents {
     this.#resolve({
       ...{ address: this.#address, refusal: null },
       ...{ outputs: this.#outputs, responseBytes, responseCount, requestCount },
-      answerMs: performance.now() - this.#sentAt,
     });
   }
 
@@ -192,7 +185,6 @@ class TrialEvents implements RequestEvents {
     this.#resolve({
       ...{ address, refusal: { code, details } },
       ...{ outputs: [], responseBytes: 0, responseCount: 0, requestCount: this.#answeredCount + 1 },
-      answerMs: Number.NaN,
     });
   }
 }

@@ -51,12 +51,11 @@ function oneBatch(): OnInfer {
   };
 }
 
-async function compare(behaviour: OipBehaviour, { calls = 'unary', answerMs = ANSWER_MS } = {}) {
+async function compare(behaviour: OipBehaviour, calls: OipMethod = 'unary') {
   const list = await servers.start(behaviour);
   const payload = OIP_PAYLOADS.payloadOf(1);
   const settings = oipSettings(list, oipPlan('stream'), { readyTimeoutMs: 5_000 });
-  const asked = { calls: calls as OipMethod, payload, answerMs };
-  const [compared] = await compareOipWays(settings, asked);
+  const [compared] = await compareOipWays(settings, { calls, payload });
   return { ...compared, inferCount: list[0]?.requests.length };
 }
 
@@ -70,31 +69,30 @@ describe('several requests at once, on one stream and by calls', () => {
     ['that makes batches, but not on a stream', { onInfer: oneBatch(), streamsInTurn: true }, true],
   ])('tell of a server %s whether the stream is its limit', async (_what, behaviour, is) => {
     const compared = await compare(behaviour);
-    expect(compared).toMatchObject({ isStreamTheLimit: is, requestCount: 3 });
+    expect(compared.isStreamTheLimit).toBe(is);
     expect(compared.trialCount).toBe(compared.inferCount);
-    // Three rounds, unless other load on the machine spoils one.
-    expect(compared.trialCount).toBeGreaterThanOrEqual(18);
-    expect(compared.trialCount).toBeLessThanOrEqual(30);
+    // One after the other, four take long enough; rounds end when three agree.
+    expect(compared.requestCount).toBeGreaterThanOrEqual(2);
+    expect(compared.trialCount).toBeLessThanOrEqual(2 * (2 + 4 + 8 + 5 * 16));
   });
 
   it('are more of a server that answers at once, whose stream is no limit', async () => {
-    const compared = await compare({ onInfer: respond }, { answerMs: 0.2 });
-    expect(compared).toMatchObject({ requestCount: 16, isStreamTheLimit: false });
+    const compared = await compare({ onInfer: respond });
+    expect(compared.isStreamTheLimit).toBe(false);
+    expect(compared.requestCount).toBeGreaterThan(2);
   });
 
   it('are asked on a stream of their own each', async () => {
-    const compared = await compare(
-      { onInfer: beside, streamsInTurn: true },
-      { calls: 'stream-per-request' },
-    );
+    const behaviour = { onInfer: beside, streamsInTurn: true };
+    const compared = await compare(behaviour, 'stream-per-request');
     expect(compared).toMatchObject({ isStreamTheLimit: true, isInTurn: true });
   });
 
   it('tell why they failed', async () => {
-    let streamCount = 0;
+    let asked = 0;
     const alone: OnInfer = async (request, answer) => {
-      streamCount += 1;
-      if (streamCount > 3) answer.endWith(status.RESOURCE_EXHAUSTED, 'one at a time');
+      asked += 1;
+      if (asked > 2) answer.endWith(status.RESOURCE_EXHAUSTED, 'one at a time');
       else await beside(request, answer);
     };
     const broken = await compare({ onInfer: alone });
