@@ -62,7 +62,7 @@ function checkOipSettings({ oip, ...settings }: DispatchSettings): void {
         'says so; use --compression identity',
     );
   }
-  if (oip?.plan?.method === 'unary' && streamsPerNode > 1) {
+  if (oip?.plan !== undefined && oip.plan.method !== 'stream' && streamsPerNode > 1) {
     throw invalid(
       `--streams ${streamsPerNode} is for --oip-method stream; calls of their own share connections: use --connections`,
     );

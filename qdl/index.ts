@@ -19,6 +19,7 @@ export {
 export { testLink } from './node/link-test.ts';
 export { resolveNodeAddresses } from './node-addresses.ts';
 export { askSystems } from './node-systems.ts';
+export { compareOipWays } from './oip/compare-ways.ts';
 export { describeOipModels } from './oip/describe-models.ts';
 export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
 export { type OipTrial, tryOipRequest } from './oip/try-request.ts';

@@ -29,8 +29,8 @@ export interface QdlOptions {
   readonly model?: string;
   /** `oip://`: gRPC's name of the service. Default: the standard's. */
   readonly oipService?: string;
-  /** `oip://`: Default: `auto`, a stream where the server has it. */
-  readonly oipMethod?: 'auto' | 'unary' | 'stream';
+  /** `oip://`: Default: `auto`, a stream unless the server has none or it limits the server. */
+  readonly oipMethod?: 'auto' | 'unary' | 'stream' | 'stream-per-request';
   /** `oip://`: samples of one query in one request, at most. Default: 1. */
   readonly oipBatch?: number;
   /** `oip://`: lengths of the axes that the model leaves free, of one sample: `name:3x224x224`. */

@@ -1,4 +1,5 @@
 import type { OipEvidence, OipNodeEvidence } from '../../shared/evidence/oip-evidence.ts';
+import type { OipMethod } from '../../shared/oip/request-plan.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
 import { brokenFindings } from './compose-audit.ts';
 import type { AuditFinding, AuditVerdict, NetworkAudit } from './network-audit.ts';
@@ -73,9 +74,14 @@ export function explainAudit(audit: NetworkAudit): string {
   return `${lines.map(printable).join('\n')}\n`;
 }
 
+const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
+  unary: 'ModelInfer',
+  stream: 'ModelStreamInfer',
+  'stream-per-request': 'ModelStreamInfer, a stream per request',
+};
+
 function oipLines({ service, plan, notes }: OipEvidence): string[] {
-  const method =
-    plan === null ? '' : `, ${plan.method === 'unary' ? 'ModelInfer' : 'ModelStreamInfer'}`;
+  const method = plan === null ? '' : `, ${WORDS_OF_METHOD[plan.method]}`;
   return [
     row('Protocol', `Open Inference Protocol, ${service}${method}`),
     ...notes.flatMap((note) => wrap(note, LABEL_WIDTH)),

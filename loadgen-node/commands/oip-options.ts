@@ -54,7 +54,7 @@ export const OIP_OPTIONS: typeof OIP_SERVICE_OPTION & {
   oipMethod: optional(
     choice(
       METHODS,
-      'oip://: a ModelInfer call per request, or ModelStreamInfer (default: auto, stream where the server has it)',
+      'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
     ),
   ),
   oipContents: optional(

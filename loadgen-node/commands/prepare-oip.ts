@@ -1,4 +1,9 @@
-import { describeOipModels, type OipTrial, tryOipRequest } from '../../qdl/index.ts';
+import {
+  compareOipWays,
+  describeOipModels,
+  type OipTrial,
+  tryOipRequest,
+} from '../../qdl/index.ts';
 import { benchmarkEncoding } from '../../shared/benchmarks/benchmark-rules.ts';
 import {
   SYNTHETIC_BENCHMARKS,
@@ -8,12 +13,13 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../shared/oip/data-types.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipContents } from '../../shared/oip/request-fields.ts';
-import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { OipMethod, OipRequestPlan } from '../../shared/oip/request-plan.ts';
 import { type OipTensor, tensorsText } from '../../shared/oip/tensors.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../benchmarks/registry.ts';
 import { answeredOutputs } from '../oip/answered-outputs.ts';
+import { chooseMethod } from '../oip/choose-method.ts';
 import { openTensorDataSet } from '../oip/data/open-tensor-data-set.ts';
 import type { NamedTensor } from '../oip/data/tensor-data-set.ts';
 import { withDeclaredInputs } from '../oip/declared-inputs.ts';
@@ -249,7 +255,7 @@ async function firstOf(
   return { isUniform, sample, layout: isUniform ? layoutOfSample(layout, sample) : layout };
 }
 
-/** The requests of the run, as all servers took one. */
+/** The requests of the run, as all servers took them. */
 interface FoundPlan {
   /** With the outputs. */
   readonly layout: RequestLayout;
@@ -259,10 +265,33 @@ interface FoundPlan {
   readonly contents: OipContents;
   readonly trials: readonly OipTrial[];
   readonly trialCount: number;
+  /** Why requests go so, and what was refused before. */
   readonly notes: readonly string[];
 }
 
-async function tryRequest(
+/** A request that all servers take; where it goes on a stream, several at once decide whether it stays there. */
+async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<FoundPlan> {
+  const found = await tryOneRequest(parts, trialSample);
+  const { plan, asked, facts, orAbort } = parts;
+  const { request, contents } = found;
+  if (request.method !== 'stream') return found;
+  const { dispatch } = plan;
+  const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
+  const payload = wirePayload(0, trialSample.sample, { plan: request, contents });
+  const settings = { ...dispatch, oip: { ...oip, plan: request } };
+  const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = dispatch;
+  const chosen = await chooseMethod(
+    { method: asked.method, streamCount, facts, needsTokens },
+    (calls) => orAbort(compareOipWays(settings, { payload, calls })),
+  );
+  return {
+    ...{ ...found, request: { ...request, method: chosen.method } },
+    trialCount: found.trialCount + chosen.trialCount,
+    notes: [...chosen.notes, ...found.notes],
+  };
+}
+
+async function tryOneRequest(
   { plan, asked, facts, orAbort }: TrialParts,
   { layout, isUniform, sample }: TrialSample,
 ): Promise<FoundPlan> {
@@ -287,9 +316,11 @@ async function tryRequest(
   const possible = ways.filter(
     ({ contents }) => samplesPerRequest === 1 || contents === 'raw' || asked.contents === 'typed',
   );
-  const found = await tryWays(layout, possible);
+  const { notes, ...found } = await tryWays(layout, possible);
+  const refusals = notes.map((note) => `before the run a request was refused: ${note}`);
   if (layout.outputs.length > 0) {
-    return { ...found, layout, request: planOf(layout, found), answeredOutputs: undefined };
+    const request = planOf(layout, found);
+    return { ...found, layout, request, answeredOutputs: undefined, notes: refusals };
   }
   const answered = answeredOutputs(found.trials, layout.hasBatchAxis);
   const whole = withOutputs(layout, plan.rules, answered);
@@ -297,7 +328,7 @@ async function tryRequest(
   const again = await tryWays(whole, [found]);
   return {
     ...{ layout: whole, request: planOf(whole, found), answeredOutputs: answered },
-    ...{ contents: found.contents, notes: found.notes, trials: again.trials },
+    ...{ contents: found.contents, notes: refusals, trials: again.trials },
     trialCount: found.trialCount + again.trialCount,
   };
 }
@@ -330,7 +361,7 @@ function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
       : [
           `no metadata tell the outputs: they are those of an answer before the run (${tensorsText(found.answeredOutputs)})`,
         ]),
-    ...found.notes.map((note) => `before the run a request was refused: ${note}`),
+    ...found.notes,
   ];
   return {
     ...plan,
@@ -344,10 +375,16 @@ function withRequest(plan: RunPlan, found: FoundPlan): RunPlan {
   };
 }
 
+const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
+  unary: 'by ModelInfer calls',
+  stream: 'on ModelStreamInfer streams',
+  'stream-per-request': 'on a ModelStreamInfer stream per request',
+};
+
 /** How samples travelled; who was asked, the evidence of the run tells. */
 function requestNote({ request, contents }: Pick<FoundPlan, 'request' | 'contents'>): string {
   const { method, samplesPerRequest } = request;
-  const how = method === 'stream' ? 'on ModelStreamInfer streams' : 'by ModelInfer calls';
+  const how = WORDS_OF_METHOD[method];
   const batch =
     samplesPerRequest === 1 ? '' : `, up to ${samplesPerRequest} samples of a query in a request`;
   return `queries went by the Open Inference Protocol, ${how}, ${contents} contents${batch}`;

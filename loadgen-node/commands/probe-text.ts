@@ -1,4 +1,5 @@
 import type { OipProbe } from '../../qdl/index.ts';
+import { isFinishReason } from '../../shared/oip/finish-reason.ts';
 import { tensorText } from '../../shared/oip/tensors.ts';
 import { counted } from '../../shared/process/counted.ts';
 import { asOneLine } from '../../shared/process/one-line.ts';
@@ -124,12 +125,20 @@ function batchText({ facts, hasBatchAxis }: ProbedModel): string {
 }
 
 function responsesText({ facts }: ProbedModel): string {
-  const { isDecoupled, hasStream, hasStatistics } = facts;
+  const { hasStream, hasStatistics } = facts;
   return [
-    isDecoupled === true ? 'any number for a request (decoupled)' : 'one for a request',
+    responseCountText(facts),
     `ModelStreamInfer: ${hasStream === undefined ? 'not told' : yesOrNo(hasStream)}`,
     `statistics: ${yesOrNo(hasStatistics)}`,
   ].join(', ');
+}
+
+function responseCountText({ isDecoupled, outputs }: ProbedModel['facts']): string {
+  if (isDecoupled === true) return 'any number for a request (decoupled)';
+  if (isDecoupled === undefined && outputs.some(isFinishReason)) {
+    return 'one for a request, or several up to the one with a finish_reason';
+  }
+  return 'one for a request';
 }
 
 function yesOrNo(is: boolean): string {

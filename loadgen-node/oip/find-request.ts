@@ -36,6 +36,7 @@ const UNIMPLEMENTED = 12;
 const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
   unary: 'ModelInfer',
   stream: 'ModelStreamInfer',
+  'stream-per-request': 'ModelStreamInfer, a stream per request,',
 };
 
 /**
@@ -80,8 +81,8 @@ export interface WayFacts {
 }
 
 /**
- * The ways that may be tried, the best first. A stream costs both ends less than a call per request and is the only way to
- * several responses, so it goes before unary calls wherever a server may have it; raw contents go before typed ones.
+ * The ways that may be tried, the best first. A stream costs both ends less than a call per request, and only streams bring
+ * several responses, so it goes before calls wherever a server may have it; raw contents go before typed ones.
  * @throws MlperfError `ERR_CONFIG_INVALID` where what was asked for cannot be
  */
 export function requestWays({ asked, facts, needsTokens }: WayFacts): RequestWay[] {
@@ -109,7 +110,7 @@ function methodsOf(
     const addresses = without.map(({ address }) => address).join(', ');
     throw invalid(`${why}, and ${addresses} has no ModelStreamInfer`);
   }
-  if (needsStream) return ['stream'];
+  if (needsStream) return ['stream', 'stream-per-request'];
   return without.length > 0 ? ['unary'] : ['stream', 'unary'];
 }
 

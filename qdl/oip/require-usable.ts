@@ -14,7 +14,7 @@ export function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void 
         'use --oip-method stream',
     );
   }
-  if (plan.method === 'stream' && hasStream === false) {
+  if (plan.method !== 'unary' && hasStream === false) {
     throw refusal(`the server at ${facts.address} has no ModelStreamInfer; use --oip-method unary`);
   }
   if (isDecoupled === true && plan.samplesPerRequest > 1) {

@@ -27,7 +27,7 @@ export interface OipTrial {
   readonly outputs: readonly DescribedOutput[];
   /** Payload of the response to the first sample, as LoadGen would get it; 0 with a refusal. */
   readonly responseBytes: number;
-  /** Responses to the last request: above 1 of a decoupled model only. */
+  /** Responses to the last request: above 1 where the server streams its answer. */
   readonly responseCount: number;
   /** Requests that the node got. */
   readonly requestCount: number;
@@ -106,7 +106,7 @@ async function tryNode(
 }
 
 /** Samples of this size in the fullest request of the run. */
-function fullCount(
+export function fullCount(
   { nodeOutstandingMax }: DispatchSettings,
   { samplesPerRequest, outputs }: OipRequestPlan,
   { length }: Uint8Array,
@@ -168,9 +168,11 @@ class TrialEvents implements RequestEvents {
     });
   }
 
-  onUnavailable(_request: PendingRequest, details: string): void {
+  onUnavailable(_request: PendingRequest | undefined, details: string): void {
     this.#refuse(status.UNAVAILABLE, details);
   }
+
+  onRoom(): void {}
 
   onUnasked(): void {
     this.#refuse(status.OK, 'the response has the id of another request, or none');

@@ -10,8 +10,11 @@ export interface OipModelRef {
   readonly version: string;
 }
 
-/** `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer streams. */
-export const OIP_METHODS = ['unary', 'stream'] as const;
+/**
+ * `unary`: a ModelInfer call per request. `stream`: messages on long-lived ModelStreamInfer streams. `stream-per-request`: a
+ * ModelStreamInfer stream of its own for each request, for servers that work off the requests of a stream one by one.
+ */
+export const OIP_METHODS = ['unary', 'stream', 'stream-per-request'] as const;
 
 /** One of {@link OIP_METHODS}. */
 export type OipMethod = (typeof OIP_METHODS)[number];

@@ -1,6 +1,7 @@
 import { type BorrowedBytes, textOf } from '../wire/borrowed-bytes.ts';
-import { ProtoReader } from '../wire/proto-reader.ts';
+import { malformed, ProtoReader } from '../wire/proto-reader.ts';
 import { isEqual } from './equal-bytes.ts';
+import { tellsFinish } from './finish-reason.ts';
 import { OutputCutter, type WireOutput } from './output-cutter.ts';
 import type { OipRequestPlan } from './request-plan.ts';
 
@@ -68,6 +69,14 @@ export class OipResponseDecoder {
   /** True for a response without tensors: a mark of the end, or nothing that was planned. */
   get isEmpty(): boolean {
     return this.#outputs.length === 0;
+  }
+
+  /**
+   * Whether an output `finish_reason` tells that this response is the last; undefined where there is none.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL`
+   */
+  tellsFinish(): boolean | undefined {
+    return tellsFinish(this.#outputs, this.#rawContents);
   }
 
   /** The outputs of the message as it describes them, datatypes as they were sent. Not for the hot path. */
@@ -196,11 +205,11 @@ function readOutput(reader: ProtoReader<BorrowedBytes>): WireOutput {
         output.datatype = reader.bytes();
         break;
       case TENSOR.shape:
-        output.shape.push(reader.varint());
+        output.shape.push(axisLength(reader));
         break;
       case TENSOR.packedShape: {
         const lengths = reader.message();
-        while (lengths.position < lengths.end) output.shape.push(lengths.varint());
+        while (lengths.position < lengths.end) output.shape.push(axisLength(lengths));
         break;
       }
       case TENSOR.contents:
@@ -211,6 +220,14 @@ function readOutput(reader: ProtoReader<BorrowedBytes>): WireOutput {
     }
   }
   return output;
+}
+
+/** The length of an axis. @throws MlperfError `ERR_WIRE_PROTOCOL` for one below 0 */
+function axisLength(reader: ProtoReader<BorrowedBytes>): number {
+  const length = reader.int64();
+  if (length < 0)
+    throw malformed(`an output's shape has the length ${length}; lengths are 0 or more`);
+  return length;
 }
 
 /** The number in an InferParameter; undefined for one of another kind. @param tag What it should be. */

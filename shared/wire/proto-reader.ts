@@ -1,6 +1,9 @@
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { type BorrowedBytes, textOf } from './borrowed-bytes.ts';
 
+/** Bytes of an int64 below 0 as a varint. */
+const NEGATIVE_BYTES = 10;
+
 /**
  * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.
  *
@@ -32,6 +35,20 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
     }
     if (result > Number.MAX_SAFE_INTEGER) throw malformed('a number is above 2^53');
     return result;
+  }
+
+  /** Reads an int64, which below 0 takes ten bytes. */
+  int64(): number {
+    const start = this.position;
+    let last = start;
+    while (last < this.end && (this.#buffer[last] as number) >= 0x80) last += 1;
+    if (last - start !== NEGATIVE_BYTES - 1 || last >= this.end) return this.varint();
+    let value = 0n;
+    for (let at = last; at >= start; at -= 1) {
+      value = (value << 7n) | BigInt((this.#buffer[at] as number) & 0x7f); // In range: at <= last < end.
+    }
+    this.position = last + 1;
+    return Number(BigInt.asIntN(64, value));
   }
 
   /** Reads a zigzag-coded (sint64) number. */

@@ -27,6 +27,7 @@ const servers = new FakeOipServers();
 afterEach(servers.stop);
 
 const METHODS = ['unary', 'stream'] as const;
+const NO_METADATA = ['ServerMetadata', 'ServerLive', 'ModelMetadata'] as const;
 
 describe('Name', () => {
   it('asks every server on every call, and tells servers of one name apart by their addresses', async () => {
@@ -55,11 +56,38 @@ describe('Name', () => {
   it.each<[string, OipBehaviour, string, RegExp]>([
     ['a name of two lines', { name: 'a\nVALID' }, OIP_SERVICE_NAME, /control characters/],
     ['another service', {}, 'other.Service', /has no service other\.Service.*--oip-service/],
+    [
+      'a server that has nothing but inference',
+      { without: NO_METADATA },
+      OIP_SERVICE_NAME,
+      /none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig/,
+    ],
   ])('refuses %s', async (_case, behaviour, service, message) => {
     const list = await servers.start(behaviour);
     const model = { name: 'echo', version: '' };
     const settings = oipSettings(list, undefined, { oip: { service, model } });
     await expect(askNames(settings)).rejects.toThrow(message);
+  });
+});
+
+describe('a server without ServerMetadata and ServerLive', () => {
+  it.each([
+    ['ModelMetadata', { without: ['ServerMetadata', 'ServerLive'] }],
+    ['ModelConfig', { without: NO_METADATA, config: { name: 'echo' } }],
+  ] as const)('is known by its address where it has %s', async (_method, behaviour) => {
+    const list = await servers.start(behaviour);
+    const settings = oipSettings(list);
+    const { nodes } = await askNames(settings);
+    expect(nodes).toMatchObject([{ name: list[0]?.address }]);
+  });
+
+  it('is asked for the model, which it may not know', async () => {
+    const list = await servers.start({ without: ['ServerMetadata', 'ServerLive', 'ServerReady'] });
+    const model = { name: 'x', version: '' };
+    const settings = oipSettings(list, undefined, { oip: { service: OIP_SERVICE_NAME, model } });
+    expect((await askNames(settings)).nodes).toMatchObject([{ name: list[0]?.address }]);
+    const [facts] = await describeOipModels(oipSettings(list));
+    expect(facts).toMatchObject({ name: 'echo', server: { name: '', version: '' } });
   });
 });
 

@@ -126,8 +126,10 @@ describe.skipIf(WHY_NOT !== undefined)('longhaul and a server of another make', 
       expect(run.code, run.stderr).toBe(0);
       const [seen] = run.seen;
       expect(seen?.messages).toBeGreaterThan(SERVER_QUERIES);
-      expect(seen).toMatchObject({ unary: 0, emptyIds: 0 });
-      expect(seen?.streams).toBeLessThan(6);
+      // Before the run calls and the stream are compared, with 16 requests at once at most.
+      expect(seen?.unary).toBeLessThan(SERVER_QUERIES);
+      expect(seen?.emptyIds).toBe(0);
+      expect(seen?.streams).toBeLessThan(9);
     });
 
     it('takes unary calls where the stream is of another kind, or is missing', async () => {

@@ -52,7 +52,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
   /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */
-  #doubtful: { readonly request: PendingRequest; readonly details: string }[] = [];
+  #doubtful: { readonly request: PendingRequest | undefined; readonly details: string }[] = [];
 
   constructor(place: ChannelPlace, parts: OipChannelParts, events: ChannelEvents) {
     this.place = place;
@@ -171,7 +171,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.#events.onResponses(this, { firstTokens, completed, failed: NONE });
   }
 
-  onUnavailable(request: PendingRequest, details: string): void {
+  onUnavailable(request: PendingRequest | undefined, details: string): void {
     this.#doubtful.push({ request, details });
     if (this.#doubtful.length === 1) setImmediate(() => this.#settleDoubtful());
   }
@@ -208,9 +208,14 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
     if (this.#state === 'closed' || this.#state === 'closing') return;
-    const ofDraining = this.#state === 'draining' ? { code: 'lost' } : {};
+    const isDraining = this.#state === 'draining';
+    const ofDraining = isDraining ? { code: 'lost' } : {};
     for (const { request, details } of doubtful) {
-      this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+      if (request !== undefined) {
+        this.onGathered(request, { ...refused(status.UNAVAILABLE, details), ...ofDraining });
+      } else if (!isDraining) {
+        this.onUnasked();
+      }
     }
   }
 

@@ -9,13 +9,16 @@ import type { OipChannel } from './oip-channel.ts';
 /** The first answer on a connection to a node has begun. */
 type OnAccepted = (address: string, own: OwnSide) => void;
 
+/** What goes over a connection. */
+type ConnectionUser = Pick<OipChannel, 'onRoom' | 'onConnectionClosed'>;
+
 /** A connection, and the channels that share it. */
 export class OipConnection implements ConnectionEvents {
   readonly calls: GrpcCallConnection;
   readonly room: AnswerRoom;
   readonly #address: string;
   readonly #onAccepted: OnAccepted;
-  readonly #channels: OipChannel[] = [];
+  readonly #channels: ConnectionUser[] = [];
   /** Why it takes no new calls; undefined while it does. */
   #closedReason: string | undefined;
 
@@ -32,7 +35,7 @@ export class OipConnection implements ConnectionEvents {
     this.calls = connectGrpc(address, settings, this, room);
   }
 
-  add(channel: OipChannel): void {
+  add(channel: ConnectionUser): void {
     this.#channels.push(channel);
   }
 

@@ -1,11 +1,12 @@
+import { isFinishReason } from '../../../shared/oip/finish-reason.ts';
 import type { OipModelFacts } from '../../../shared/oip/model-facts.ts';
 import type { RequestExtras } from '../../../shared/oip/request-encoder.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/oip/request-plan.ts';
 import type { GrpcCallConnection } from '../http2/grpc-calls.ts';
+import { CallWay } from './call-way.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
-import { UnaryWay } from './unary-way.ts';
 
 /** What requests say beside the plan. */
 export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): RequestExtras {
@@ -14,21 +15,29 @@ export function requestExtras(plan: OipRequestPlan, facts: OipModelFacts): Reque
   return {
     // Without names the server sends all: one list less for it to read.
     requestedOutputs: isAll ? [] : planned,
-    wantsFinalMark: plan.method === 'stream' && facts.isDecoupled === true,
+    wantsFinalMark: plan.method !== 'unary' && facts.isDecoupled === true,
   };
 }
 
 /** What puts the responses of a channel together. */
 export function gathererOf(
   plan: OipRequestPlan,
-  { isDecoupled }: OipModelFacts,
+  facts: OipModelFacts,
   limits: Pick<GatherOptions, 'bytesMax' | 'room'>,
 ): ResponseGatherer {
-  const ofStream = isDecoupled === true ? 'marked' : 'plain';
-  return new ResponseGatherer(plan, {
-    ends: plan.method === 'unary' ? 'once' : ofStream,
-    ...limits,
-  });
+  const readsFinish = plan.method !== 'unary' && mayTellFinish(facts);
+  return new ResponseGatherer(plan, { ends: endsOf(plan.method, facts), readsFinish, ...limits });
+}
+
+function endsOf(method: OipMethod, { isDecoupled }: OipModelFacts): GatherOptions['ends'] {
+  if (method === 'unary') return 'once';
+  if (method === 'stream') return isDecoupled === true ? 'marked' : 'plain';
+  return isDecoupled === false ? 'plain' : 'call';
+}
+
+/** Whether responses may tell by an output that they are the last. Where the server says that a model answers once, they need not. */
+function mayTellFinish({ isDecoupled, outputs }: OipModelFacts): boolean {
+  return isDecoupled !== false && (outputs.length === 0 || outputs.some(isFinishReason));
 }
 
 /** The way of a method over a connection. */
@@ -46,6 +55,8 @@ export function openWay(
     readonly events: RequestEvents;
   },
 ): RequestWay {
-  const Way = method === 'unary' ? UnaryWay : StreamWay;
-  return new Way(connection, service, gatherer, events);
+  if (method === 'stream') return new StreamWay(connection, service, gatherer, events);
+  const isStream = method === 'stream-per-request';
+  const path = `/${service}/${isStream ? 'ModelStreamInfer' : 'ModelInfer'}`;
+  return new CallWay(connection, path, isStream, gatherer, events);
 }

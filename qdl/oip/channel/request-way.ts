@@ -7,8 +7,11 @@ export interface RequestEvents {
   onGathered(request: PendingRequest, gathered: Gathered): void;
   /**
    * A call ended as UNAVAILABLE: the server's own word, or the end of the connection, which is told in a moment.
+   * @param request Undefined where it was answered before.
    */
-  onUnavailable(request: PendingRequest, details: string): void;
+  onUnavailable(request: PendingRequest | undefined, details: string): void;
+  /** The way has room again, perhaps. */
+  onRoom(): void;
   /** A response that nobody waits for: of an unknown request, or a second one. */
   onUnasked(): void;
   /** The stream is over that carries the requests. */

@@ -60,8 +60,13 @@ export function refused(code: number, details: string): GatheredFailure {
 
 /** How responses are put together. */
 export interface GatherOptions {
-  /** `once`: a call has one response. `marked`: of a decoupled model the last one has a mark. `plain`: without a mark, it is the last. */
-  readonly ends: 'once' | 'marked' | 'plain';
+  /**
+   * `once`: a call has one response. `marked`: of a decoupled model the last one has a mark. `plain`: without a mark, it is the
+   * last. `call`: without a mark, more follow until the call ends.
+   */
+  readonly ends: 'once' | 'marked' | 'plain' | 'call';
+  /** Where there is no mark, an output `finish_reason` tells the last response. */
+  readonly readsFinish: boolean;
   /** Largest payload of a request, over all of its responses. */
   readonly bytesMax: number;
   /** For responses before the last, of all requests to a server. */
@@ -80,9 +85,10 @@ export class ResponseGatherer {
     this.#options = options;
   }
 
-  /** By what the last response of a request is known. */
-  get ends(): GatherOptions['ends'] {
-    return this.#options.ends;
+  /** Whether the response that {@link decoder} has read leaves open that more come to its request. */
+  get mayGoOn(): boolean {
+    const { ends, readsFinish } = this.#options;
+    return (ends === 'marked' || readsFinish) && this.#tellsLast() !== true;
   }
 
   /**
@@ -96,9 +102,11 @@ export class ResponseGatherer {
       return { kind: 'failed', code: statusWord(status.UNKNOWN), text, status: status.UNKNOWN };
     }
     const { ends } = this.#options;
-    const isLast = ends === 'once' || (decoder.isFinal ?? ends === 'plain');
+    // Several samples in a request have one response.
+    const isLastUnmarked = ends === 'plain' || (ends === 'call' && request.ids.length > 1);
+    const isLast = ends === 'once' || (this.#tellsLast() ?? isLastUnmarked);
     // Of a model that answers once, an empty answer is none.
-    const mayBeMark = ends === 'marked' || request.responseCount > 0;
+    const mayBeMark = ends === 'marked' || ends === 'call' || request.responseCount > 0;
     const isMark = mayBeMark && decoder.isFinal === true && decoder.isEmpty;
     let payloads: readonly BorrowedBytes[] = NOTHING;
     let firstPayload: BorrowedBytes | undefined;
@@ -121,6 +129,26 @@ export class ResponseGatherer {
     this.#options.room.giveBack(request.earlierBytes);
     request.earlier.length = 0;
     request.earlierBytes = 0;
+  }
+
+  /** What came of a request whose call ended as OK before a last response. */
+  endOfCall(request: PendingRequest): Gathered {
+    const { responseCount: tokenCount, earlier } = request;
+    if (tokenCount === 0) return badResponse('the call ended without a response');
+    const payloads = [Buffer.concat(earlier)];
+    return { kind: 'complete', payloads, tokenCount, firstPayload: undefined };
+  }
+
+  /** Whether the response itself says that it is the last one; undefined where it does not say. */
+  #tellsLast(): boolean | undefined {
+    const { decoder } = this;
+    if (decoder.isFinal !== undefined || !this.#options.readsFinish) return decoder.isFinal;
+    try {
+      return decoder.tellsFinish();
+    } catch {
+      // Contents that cannot be read fail the request where its payload is taken.
+      return undefined;
+    }
   }
 
   #complete(

@@ -20,7 +20,7 @@ export class StreamWay implements RequestWay, CallEvents {
   readonly #events: RequestEvents;
   /** By id, the oldest first. */
   readonly #requests = new Map<number, PendingRequest>();
-  /** Failed requests of a decoupled model, the oldest first: more responses may follow, up to the one with the mark. */
+  /** Failed requests of which more responses may follow, the oldest first: up to the one that tells the end. */
   readonly #failed = new Set<number>();
   #hasSent = false;
   readonly #whenEnded = new Deferred<void>();
@@ -101,12 +101,10 @@ export class StreamWay implements RequestWay, CallEvents {
   }
 
   #take(request: PendingRequest): void {
-    const { decoder } = this.#gatherer;
     const gathered = this.#gatherer.take(request);
     const id = request.ids[0] as number;
     if (gathered.kind !== 'more') this.#requests.delete(id);
-    const mayGoOn = this.#gatherer.ends === 'marked' && decoder.isFinal !== true;
-    if (gathered.kind === 'failed' && mayGoOn) this.#remember(id);
+    if (gathered.kind === 'failed' && this.#gatherer.mayGoOn) this.#remember(id);
     this.#events.onGathered(request, gathered);
   }
 
@@ -134,9 +132,9 @@ export class StreamWay implements RequestWay, CallEvents {
 
   /** What still comes of a request that has failed is no news. */
   #isOfFailed(): boolean {
-    const { id, isFinal } = this.#gatherer.decoder;
+    const { id } = this.#gatherer.decoder;
     if (!this.#failed.has(id)) return false;
-    if (isFinal === true) this.#failed.delete(id);
+    if (!this.#gatherer.mayGoOn) this.#failed.delete(id);
     return true;
   }
 

@@ -41,8 +41,8 @@ export async function askModelFacts(
       tensorOf(tensor, `output of model "${model.name}"`, address),
     ),
     batchSizeMax: config?.maxBatchSize,
-    isDecoupled:
-      config === undefined ? undefined : (config.modelTransactionPolicy?.decoupled ?? false),
+    // Without the policy nothing is said: Dynamo leaves it out for models of several responses, too.
+    isDecoupled: config?.modelTransactionPolicy?.decoupled,
     hasStream,
     hasStatistics: statistics !== undefined,
   };

@@ -34,10 +34,14 @@ export class OipControlClient implements NamedNode {
   readonly #client: OipClient;
   readonly #metadata: Metadata;
   readonly #calls: UnaryCalls;
+  readonly #model: OipModelRef;
+  /** Found out where ServerMetadata is missing. */
+  #hasService = false;
 
   /** @throws MlperfError `ERR_CONFIG_INVALID` when a file of its security cannot be used. */
-  constructor(address: string, settings: DispatchSettings, { service }: OipDispatch) {
+  constructor(address: string, settings: DispatchSettings, { service, model }: OipDispatch) {
     this.address = address;
+    this.#model = model;
     this.#service = service;
     this.#metadata = callMetadata(settings);
     this.#calls = new UnaryCalls(address, settings, 'inference server');
@@ -55,13 +59,11 @@ export class OipControlClient implements NamedNode {
    */
   async name(): Promise<NodeName> {
     let headers = new Metadata();
-    const begin = performance.now();
-    const { name } = await this.#serverMetadata((call) => {
+    const { name, roundTripNs } = await this.#serverMetadata((call) => {
       call.on('metadata', (answer: Metadata) => {
         headers = answer;
       });
     });
-    const roundTripNs = Math.round((performance.now() - begin) * 1e6);
     requirePrintableName(this.address, 'ServerMetadata', name);
     const own = {
       loadgen: socketEndsOf(this.#client.getChannel()),
@@ -179,30 +181,67 @@ export class OipControlClient implements NamedNode {
     try {
       return await this.#calls.makeOptional(method, start);
     } catch (error) {
-      const code = grpcStatusOf(error);
-      const isLost = code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED;
-      if (code === undefined || isLost) throw error;
-      return undefined;
+      if (isAnswer(error)) return undefined;
+      throw error;
     }
   }
 
+  /** What the server says of itself, and how long its answer took. */
   async #serverMetadata(
     onCall: (call: ClientUnaryCall) => void,
-  ): Promise<ServerMetadataResponse__Output> {
+  ): Promise<ServerMetadataResponse__Output & { readonly roundTripNs: number }> {
+    const begin = performance.now();
+    const roundTripNs = (): number => Math.round((performance.now() - begin) * 1e6);
     try {
-      return await this.#calls.make('ServerMetadata', (deadline, callback) => {
+      const start: StartCall<ServerMetadataResponse__Output> = (deadline, callback) => {
         onCall(this.#client.ServerMetadata({}, this.#metadata, { deadline }, callback));
-      });
+      };
+      const answer = await this.#calls.make('ServerMetadata', start);
+      return { ...answer, roundTripNs: roundTripNs() };
     } catch (error) {
       if (grpcStatusOf(error) !== status.UNIMPLEMENTED) throw error;
-      // TorchServe has the service without this method: then one without a name. The round trip was made all the same.
-      if ((await this.serverLive()) !== undefined) return { name: '', version: '', extensions: [] };
+      // TorchServe and Dynamo have the service without this method: then a server without a name. That it has none is an
+      // answer of its own, and took a round trip.
+      const answeredNs = roundTripNs();
+      this.#hasService ||= await this.#hasOtherMethods();
+      if (this.#hasService) {
+        return { name: '', version: '', extensions: [], roundTripNs: answeredNs };
+      }
       throw new MlperfError(
         'ERR_SUT_REFUSED',
-        `the server at ${this.address} has no service ${this.#service}: correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
+        `the server at ${this.address} has no service ${this.#service} (it has none of ServerMetadata, ServerLive, ModelMetadata and ModelConfig): correct the address or its port for gRPC (a SUT node of longhaul has it with --oip on only), or ` +
           'name the service by --oip-service (TorchServe: org.pytorch.serve.grpc.openinference.GRPCInferenceService)',
         { cause: error },
       );
     }
   }
+
+  /** Whether the server has the service at all: one that lacks a method may have another. */
+  async #hasOtherMethods(): Promise<boolean> {
+    if ((await this.serverLive()) !== undefined) return true;
+    const { name, version } = this.#model;
+    const hasMetadata = await this.#hasMethod('ModelMetadata', (deadline, callback) => {
+      this.#client.ModelMetadata({ name, version }, this.#metadata, { deadline }, callback);
+    });
+    if (hasMetadata) return true;
+    return this.#hasMethod('ModelConfig', (deadline, callback) => {
+      this.#client.ModelConfig({ name, version }, this.#metadata, { deadline }, callback);
+    });
+  }
+
+  /** Whatever a server answers, also that it does not know the model: it has the method. */
+  async #hasMethod<R>(method: string, start: StartCall<R>): Promise<boolean> {
+    try {
+      return (await this.#calls.makeOptional(method, start)) !== undefined;
+    } catch (error) {
+      if (isAnswer(error)) return true;
+      throw error;
+    }
+  }
+}
+
+/** Whether a call failed by a status that the server gave: not by the loss of the connection, nor by silence. */
+function isAnswer(error: unknown): boolean {
+  const code = grpcStatusOf(error);
+  return code !== undefined && code !== status.UNAVAILABLE && code !== status.DEADLINE_EXCEEDED;
 }

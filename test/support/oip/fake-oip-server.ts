@@ -9,6 +9,8 @@ import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messa
 
 /** How an answer goes out. */
 export interface Answerer {
+  /** True in a call of its own, false on a stream. */
+  readonly isCall: boolean;
   /** One of any number of responses: the only one of a call of its own. */
   respond(response: ModelInferResponse): void;
   /** Bytes in the place of a response. */
@@ -40,8 +42,12 @@ export interface OipBehaviour {
   readonly hasStream?: boolean;
   /** MLServer's: plain responses on the stream. */
   readonly streamsPlainResponses?: boolean;
+  /** Methods that the server does not have. */
+  readonly without?: readonly string[];
+  /** A stream's next request is begun when the one before is done: when the promise of `onInfer` is kept. */
+  readonly streamsInTurn?: boolean;
   /** Default: answers with the first input's raw contents as the one output. */
-  readonly onInfer?: (request: ModelInferRequest__Output, answer: Answerer) => void;
+  readonly onInfer?: (request: ModelInferRequest__Output, answer: Answerer) => void | Promise<void>;
 }
 
 /** FP32, one output as long as the input. */
@@ -143,7 +149,10 @@ export class FakeOipServer {
         statistics && ((_, callback) => callback(null, { modelStats: [statistics()] })),
       ModelInfer: ({ request }, callback) => this.#unary(request, callback),
     };
-    const present = Object.fromEntries(Object.entries(unary).filter(([, method]) => method));
+    const { without = [] } = this.#behaviour;
+    const present = Object.fromEntries(
+      Object.entries(unary).filter(([name, method]) => method && !without.includes(name)),
+    );
     const stream = (call: ServerDuplexStream<Buffer, Buffer>): void => this.#stream(call);
     return { ...present, ...(hasStream ? { ModelStreamInfer: stream } : {}) } as Parameters<
       Server['addService']
@@ -153,7 +162,8 @@ export class FakeOipServer {
   #unary(bytes: Buffer, callback: (error: unknown, answer?: Buffer) => void): void {
     this.inferCallCount += 1;
     const endWith = (code: number, details: string): void => callback({ code, details });
-    this.#infer(bytes, {
+    void this.#infer(bytes, {
+      isCall: true,
       respond: (response) => callback(null, encodeResponse(response)),
       send: (message) => callback(null, message),
       refuse: endWith,
@@ -163,14 +173,17 @@ export class FakeOipServer {
 
   #stream(call: ServerDuplexStream<Buffer, Buffer>): void {
     const isPlain = this.#behaviour.streamsPlainResponses === true;
+    let last: Promise<unknown> = Promise.resolve();
+    const { streamsInTurn = false } = this.#behaviour;
     call.on('error', () => {});
-    call.on('end', () => call.end());
+    call.on('end', () => void last.then(() => call.end()));
     call.once('data', () => {
       this.inferCallCount += 1;
     });
     call.on('data', (bytes: Buffer) => {
       const { id } = decodeRequest(bytes);
-      this.#infer(bytes, {
+      const answer: Answerer = {
+        isCall: false,
         respond: (response) =>
           call.write(
             isPlain ? encodeResponse(response) : encodeStreamResponse({ inferResponse: response }),
@@ -179,15 +192,19 @@ export class FakeOipServer {
         refuse: (_code, errorMessage) =>
           call.write(encodeStreamResponse({ errorMessage, inferResponse: { id } })),
         endWith: (code, details) => call.emit('error', { code, details }),
-      });
+      };
+      const answered = streamsInTurn
+        ? last.then(() => this.#infer(bytes, answer))
+        : this.#infer(bytes, answer);
+      last = Promise.all([last, answered]);
     });
   }
 
-  #infer(bytes: Buffer, answer: Answerer): void {
+  #infer(bytes: Buffer, answer: Answerer): void | Promise<void> {
     const request = decodeRequest(bytes);
     this.requests.push(request);
     const { onInfer = (asked, to) => to.respond(echoOf(asked)) } = this.#behaviour;
-    onInfer(request, answer);
+    return onInfer(request, answer);
   }
 }
 

@@ -1,28 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { VERBS } from '../../../loadgen-node/commands/verbs.ts';
-import { distFolder } from '../../../shared/process/package-files.ts';
+import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/doc-pages.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
 // Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.
-
-const root = join(distFolder(), '..');
-
-const FOLDERS = ['docs', 'deploy', 'proto', 'qdl', 'sut-node', 'loadgen-node'];
-const PAGES = [
-  ...readdirSync(root),
-  ...FOLDERS.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
-      join(folder, file),
-    ),
-  ),
-]
-  .filter((file) => file.endsWith('.md'))
-  .toSorted();
-
-const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 /** Words of a command line, up to the end of the command: a pipe, a redirection, a comment, `&&`, `;`. */
 function wordsOf(line: string): string[] {
@@ -80,9 +64,6 @@ const linksOf = (page: string): Link[] =>
       anchor: target.replace(/^[^#]*#?/, ''),
     }));
 
-/** A page without its blocks of code, in which a `#` begins a comment. */
-const proseOf = (page: string): string => textOf(page).replace(/^ *(```+)[\s\S]*?^ *\1 *$/gm, '');
-
 /** Names that GitHub gives to the headings of a page; the second of the same name ends in -1, and so on. */
 function anchorsOf(page: string): Set<string> {
   const seen = new Map<string, number>();
@@ -102,7 +83,7 @@ function anchorsOf(page: string): Set<string> {
 /** What is wrong with a link: its file, or the heading it leads to. */
 function deadEnd(page: string, { file, anchor }: Link): string | undefined {
   const target = file === '' ? page : join(folderOf(page), file);
-  if (!existsSync(join(root, target))) return file;
+  if (!existsSync(join(DOC_ROOT, target))) return file;
   if (anchor === '' || !target.endsWith('.md')) return;
   return anchorsOf(target).has(anchor) ? undefined : `${file}#${anchor}`;
 }

@@ -20,6 +20,13 @@ const ways = (facts: Partial<WayFacts['facts'][number]>, more: Partial<WayFacts>
     ...more,
   }).map(({ method, contents }) => `${method} ${contents}`);
 
+const STREAMS = [
+  'stream raw',
+  'stream typed',
+  'stream-per-request raw',
+  'stream-per-request typed',
+];
+
 describe('requestWays', () => {
   it.each([
     [
@@ -28,7 +35,7 @@ describe('requestWays', () => {
       ['stream raw', 'stream typed', 'unary raw', 'unary typed'],
     ],
     ['a server has no stream', { hasStream: false }, ['unary raw', 'unary typed']],
-    ['a model is decoupled', { isDecoupled: true }, ['stream raw', 'stream typed']],
+    ['a model is decoupled', { isDecoupled: true }, STREAMS],
     [
       'an input has no typed contents',
       { inputs: [{ name: 'x', datatype: 'BF16', shape: [1] }] } as const,
@@ -39,7 +46,7 @@ describe('requestWays', () => {
   });
 
   it('asks for a stream where first tokens are measured', () => {
-    expect(ways({}, { needsTokens: true })).toEqual(['stream raw', 'stream typed']);
+    expect(ways({}, { needsTokens: true })).toEqual(STREAMS);
     const unary = { ...auto, method: 'unary' } as const;
     expect(() => ways({}, { needsTokens: true, asked: unary })).toThrow(
       /--oip-method unary: token/,

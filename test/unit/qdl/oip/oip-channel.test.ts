@@ -13,6 +13,7 @@ import { NodeLoad } from '../../../../qdl/router/node-load.ts';
 import { OipRequestEncoder } from '../../../../shared/oip/request-encoder.ts';
 import type { OipMethod } from '../../../../shared/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../support/oip/call-double.ts';
+import { dynamoResponse } from '../../../support/oip/dynamo-like.ts';
 import {
   decodeRequest,
   encodeResponse,
@@ -58,8 +59,7 @@ function scene(
   const reports = new Reports();
   const ends = method === 'unary' ? 'once' : 'plain';
   const gatherer = new ResponseGatherer(plan, {
-    ends,
-    bytesMax: 100,
+    ...{ ends, readsFinish: false, bytesMax: 100 },
     room: new AnswerRoom(100),
     ...gathering,
   });
@@ -234,6 +234,20 @@ describe('OipChannel', () => {
     expect(reports.lines).toEqual(['complete -1 0 -']);
   });
 
+  it('hears no more of a failed request up to the response whose finish reason ends it', () => {
+    const { reports, send } = scene('stream', { readsFinish: true });
+    const stream = send(1);
+    const { id } = answerTo(stream);
+    const delta = (reason: string): Buffer =>
+      encodeStreamResponse({ inferResponse: dynamoResponse(id, 'a', reason) });
+    stream.answer(encodeStreamResponse({ errorMessage: 'engine restarted' }));
+    stream.answer(delta(''));
+    stream.answer(delta('stop'));
+    expect(reports.lines).toEqual(['inference 1']);
+    stream.answer(delta('stop'));
+    expect(reports.lines).toEqual(['inference 1', 'complete -1 0 -']);
+  });
+
   it('ends its stream, and waits no longer for the server than it is told', async () => {
     const { channel, reports, send } = scene('stream');
     const stream = send(1);
@@ -244,5 +258,60 @@ describe('OipChannel', () => {
     const unused = scene('stream');
     await unused.channel.close(60_000);
     expect(unused.connection.calls[0]?.isCancelled).toBe(true);
+  });
+});
+
+describe('a stream per request', () => {
+  const streamed = () => scene('stream-per-request', { ends: 'call', tokenLatencies: true });
+  const message = (call: CallDouble, parameters = {}): Buffer =>
+    encodeStreamResponse({ inferResponse: { ...answerTo(call), parameters } });
+  const last = { triton_final_response: { boolParam: true } };
+
+  it('ends with the call where no response says that it is the last', () => {
+    const { reports, send } = streamed();
+    const [one, two] = [send(1), send(2)];
+    expect([one.path, one.isEnded]).toEqual(['/a.B/ModelStreamInfer', true]);
+    one.answer(message(one));
+    two.answer(message(two));
+    one.answer(message(one));
+    one.finish();
+    two.finish();
+    expect(reports.lines).toEqual(['first 1', 'first 2', 'complete 1 16 2', 'complete 2 8 1']);
+  });
+
+  it('ends with the response that says so, and takes what follows as a breach', () => {
+    const { reports, send } = streamed();
+    const call = send(1);
+    call.answer(message(call));
+    call.answer(message(call, last));
+    expect(reports.lines).toEqual(['first 1', 'complete 1 16 2']);
+    call.answer(message(call));
+    call.finish();
+    expect(reports.lines.slice(2)).toEqual(['complete -1 0 -', 'room']);
+  });
+
+  it('fails once, whatever the server sends then', () => {
+    const { reports, send } = streamed();
+    const call = send(1);
+    call.answer(message(call));
+    call.answer(encodeStreamResponse({ errorMessage: 'no memory' }));
+    call.answer(message(call));
+    call.finish(status.INTERNAL, 'no memory');
+    send(2).finish();
+    send(3).finish(status.INVALID_ARGUMENT, 'no text');
+    expect(reports.lines).toEqual([
+      ...['first 1', 'inference 1', 'room'],
+      ...['bad-response 2', 'bad-sample 3'],
+    ]);
+  });
+
+  it('fails where the connection ends between two responses', async () => {
+    const { channel, reports, send } = streamed();
+    const call = send(1);
+    call.answer(message(call));
+    call.finish(status.UNAVAILABLE, 'Connection dropped');
+    channel.onConnectionClosed('Connection dropped', true);
+    await turn();
+    expect(reports.lines).toEqual(['first 1', 'lost 1']);
   });
 });

@@ -144,6 +144,19 @@ describe('OipResponseDecoder', () => {
     expect(() => decoder.payloads(count)).toThrow(message);
   });
 
+  it.each([-1, -3, Number.MIN_SAFE_INTEGER])(
+    'refuses the length %s of an axis by its value',
+    (length) => {
+      const outputs = [{ name: 'classes', datatype: 'INT16', shape: [2, length] }];
+      expect(() => decoder.read(encodeResponse({ outputs }))).toThrow(
+        `an output's shape has the length ${length}; lengths are 0 or more`,
+      );
+      // Not packed, as old encoders write repeated numbers.
+      const bytes = Buffer.from([0x2a, 11, 0x18, ...Array<number>(9).fill(0xff), 0x01]);
+      expect(() => decoder.read(bytes)).toThrow('the length -1; lengths are 0 or more');
+    },
+  );
+
   it('says in words what is wrong with bytes that are no response, whatever they are', () => {
     const whole = encodeStreamResponse({ inferResponse: ANSWER });
     const read = (bytes: Uint8Array): void => {

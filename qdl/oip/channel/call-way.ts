@@ -12,23 +12,27 @@ import {
   refused,
 } from './response-gatherer.ts';
 
-/** A ModelInfer call per request. */
-export class UnaryWay implements RequestWay {
+/** A call per request: ModelInfer, or a ModelStreamInfer stream that carries one request. */
+export class CallWay implements RequestWay {
   readonly #connection: GrpcCallConnection;
+  readonly #isStream: boolean;
   readonly #path: string;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestEvents;
   /** Calls that are not over. */
-  readonly #open = new Set<UnaryRequest>();
+  readonly #open = new Set<RequestCall>();
 
+  /** @param isStream The calls are ModelStreamInfer streams. */
   constructor(
     connection: GrpcCallConnection,
-    service: string,
+    path: string,
+    isStream: boolean,
     gatherer: ResponseGatherer,
     events: RequestEvents,
   ) {
     this.#connection = connection;
-    this.#path = `/${service}/ModelInfer`;
+    this.#isStream = isStream;
+    this.#path = path;
     this.#gatherer = gatherer;
     this.#events = events;
   }
@@ -42,8 +46,9 @@ export class UnaryWay implements RequestWay {
   }
 
   send(request: PendingRequest, { pieces, bytes }: EncodedRequest): void {
-    const open = new UnaryRequest(request, this.#gatherer, this.#events, this.#open);
-    open.begin(this.#connection.call(this.#path, open, 'one'), pieces, bytes);
+    const open = new RequestCall(request, this.#isStream, this.#gatherer, this.#events, this.#open);
+    const answers = this.#isStream ? 'many' : 'one';
+    open.begin(this.#connection.call(this.#path, open, answers), pieces, bytes);
   }
 
   dropUnsent(): readonly PendingRequest[] {
@@ -59,22 +64,27 @@ export class UnaryWay implements RequestWay {
 }
 
 /** One call on its way. */
-class UnaryRequest implements CallEvents {
+class RequestCall implements CallEvents {
   readonly request: PendingRequest;
+  readonly #isStream: boolean;
   readonly #gatherer: ResponseGatherer;
   readonly #events: RequestEvents;
-  readonly #open: Set<UnaryRequest>;
+  readonly #open: Set<RequestCall>;
   #call: GrpcCall | undefined;
+  /** Nothing more is waited for but the end of the call. */
   #isAnswered = false;
+  #hasFailed = false;
   #isDropped = false;
 
   constructor(
     request: PendingRequest,
+    isStream: boolean,
     gatherer: ResponseGatherer,
     events: RequestEvents,
-    open: Set<UnaryRequest>,
+    open: Set<RequestCall>,
   ) {
     this.request = request;
+    this.#isStream = isStream;
     this.#gatherer = gatherer;
     this.#events = events;
     this.#open = open;
@@ -96,10 +106,15 @@ class UnaryRequest implements CallEvents {
   }
 
   onMessage(_call: GrpcCall, message: BorrowedBytes): void {
-    this.#isAnswered = true;
+    if (this.#isAnswered) {
+      // Of a stream. More responses may follow the one by which the request failed: no news.
+      if (!this.#hasFailed) this.#events.onUnasked();
+      return;
+    }
     const { decoder } = this.#gatherer;
     try {
-      decoder.read(message);
+      if (this.#isStream) decoder.readOfStream(message);
+      else decoder.read(message);
     } catch (error) {
       this.#report(badResponse(messageOf(error)));
       return;
@@ -114,17 +129,33 @@ class UnaryRequest implements CallEvents {
 
   onEnd({ messageCount }: GrpcCall, code: number, details: string): void {
     this.#open.delete(this);
-    if (this.#isDropped || this.#isAnswered) return;
-    if (messageCount > 1) {
+    if (this.#isDropped) return;
+    if (this.#isAnswered) {
+      if (this.#isStream) this.#endOfAnswered(code, details);
+      return;
+    }
+    this.#isAnswered = true;
+    if (!this.#isStream && messageCount > 1) {
       // Which of them is the answer nobody knows; the other one breaks the contract.
       this.#report(badResponse(details));
       this.#events.onUnasked();
     } else if (code === status.UNAVAILABLE) this.#events.onUnavailable(this.request, details);
-    else if (code === status.OK) this.#report(badResponse('the call ended without a response'));
+    else if (code === status.OK) this.#report(this.#gatherer.endOfCall(this.request));
     else this.#report(refused(code, details));
   }
 
+  /** Of a stream; the answer to a call is handed on with the call's end. */
+  #endOfAnswered(code: number, details: string): void {
+    // The server may take another call now in its place.
+    if (code === status.OK || this.#hasFailed) this.#events.onRoom();
+    else if (code === status.UNAVAILABLE) this.#events.onUnavailable(undefined, details);
+    // An answer and an error: the one is taken, and the other breaks the contract.
+    else this.#events.onUnasked();
+  }
+
   #report(gathered: Gathered): void {
+    this.#isAnswered = gathered.kind !== 'more';
+    this.#hasFailed = gathered.kind === 'failed';
     this.#events.onGathered(this.request, gathered);
   }
 }

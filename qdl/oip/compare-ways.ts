@@ -1,0 +1,218 @@
+import assert from 'node:assert';
+import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
+import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
+import type { OipMethod, OipRequestPlan } from '../../shared/oip/request-plan.ts';
+import type { DispatchSettings } from '../dispatch-settings.ts';
+import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
+import { OipConnection } from './channel/oip-connections.ts';
+import { type BurstOutcome, RequestBursts } from './channel/request-bursts.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
+import { pendingRequest } from './channel/response-gatherer.ts';
+import { describeOipModels } from './describe-models.ts';
+import { fullCount } from './try-request.ts';
+
+/**
+ * Requests at once: doubled until those on the stream take long enough, so that waiting for each other is more than the noise
+ * of a fast server and a busy machine.
+ */
+const REQUESTS_MIN = 2;
+const REQUESTS_MAX = 16;
+const BURST_MS = 100;
+
+/** The stream is the limit where it takes so many times as long as calls. Two requests one after the other take 2. */
+const SLOWER = 1.5;
+
+/** Rounds that must agree, and the time after which the rounds so far decide. */
+const AGREEING_ROUNDS = 3;
+const ROUNDS_MS = 10_000;
+
+/** How one node takes several requests at once: on one stream, and each in a call of its own. */
+export interface OipWaysCompared {
+  readonly address: string;
+  /** True: requests on one stream wait for each other, requests in calls of their own do not. */
+  readonly isStreamTheLimit: boolean;
+  /** Requests at once; 1: there are never more at this node, and nothing was compared. */
+  readonly requestCount: number;
+  /** Until all were answered, in ms, in the round in the middle of all; NaN where they were not. */
+  readonly streamMs: number;
+  readonly callsMs: number;
+  /** True: the answers on the stream came one after the other in every round. */
+  readonly isInTurn: boolean;
+  /** Why several requests at once failed, on the stream and in calls of their own. */
+  readonly streamFailure: string | undefined;
+  readonly callsFailure: string | undefined;
+  /** Requests that the node got. */
+  readonly trialCount: number;
+}
+
+/** What {@link compareOipWays} needs to know of the requests. */
+export interface OipWaysAsked {
+  /** The other way: calls, or a stream per request. */
+  readonly calls: OipMethod;
+  /** Payload of one sample, in the plan's form. */
+  readonly payload: Uint8Array;
+}
+
+/**
+ * Finds out whether nodes handle the requests of one stream one after the other, which makes a server with many workers
+ * look like one with a single worker. Untimed: as many requests at once on one stream and in calls of their own, in turns,
+ * until three rounds agree. A server with one worker takes equally long in both ways, and so does one that puts requests into batches.
+ * @param settings With `oip` and a plan that the nodes took, whose method is `stream`.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE`
+ */
+export async function compareOipWays(
+  settings: DispatchSettings,
+  asked: OipWaysAsked,
+): Promise<readonly OipWaysCompared[]> {
+  const facts = await describeOipModels(settings);
+  return Promise.all(facts.map((ofNode) => compareOn(settings, ofNode, asked)));
+}
+
+async function compareOn(
+  settings: DispatchSettings,
+  facts: OipModelFacts,
+  asked: OipWaysAsked,
+): Promise<OipWaysCompared> {
+  const countMax = countAtOnceMax(settings, asked);
+  if (countMax < REQUESTS_MIN) return summaryOf(facts.address, [], 0);
+  const connection = new OipConnection(facts.address, settings, () => {});
+  try {
+    await connection.calls.ready;
+    const [stream, calls] = [burstsOf('stream'), burstsOf(asked.calls)];
+    let requestCount = REQUESTS_MIN;
+    let trialCount = 0;
+    let rounds: Round[] = [];
+    let isStreamFirst = false;
+    const begin = performance.now();
+    do {
+      const round = await oneRound(requestCount, isStreamFirst, { stream, calls });
+      trialCount += 2 * requestCount;
+      // Neither always goes first: what goes first warms the server up.
+      isStreamFirst = !isStreamFirst;
+      if (requestCount < countMax && isTooShort(round)) {
+        requestCount = Math.min(2 * requestCount, countMax);
+        rounds = [];
+      } else {
+        rounds.push(round);
+      }
+    } while (!isDecided(rounds, performance.now() - begin));
+    return summaryOf(facts.address, rounds, trialCount);
+  } finally {
+    await connection.calls.close();
+  }
+
+  function burstsOf(method: OipMethod): Bursts {
+    const plan = { ...planOf(settings), method };
+    const payloads = payloadsOf(settings, asked);
+    const bytes = asked.payload.length * payloads.length;
+    const encoder = new OipRequestEncoder(plan, requestExtras(plan, facts));
+    const limits = { bytesMax: settings.messageBytesMax, room: connection.room };
+    const gatherer = gathererOf(plan, facts, limits);
+    const { service } = settings.oip as NonNullable<typeof settings.oip>; // As in planOf.
+    const bursts = new RequestBursts(
+      (events) => openWay(method, { connection: connection.calls, service, gatherer, events }),
+      (way, id) => {
+        const ids = payloads.map((_, i) => id + i);
+        way.send(pendingRequest(ids, bytes), encoder.encode(id, payloads));
+      },
+    );
+    connection.add(bursts);
+    return (count) => bursts.run(count, payloads.length, settings.readyTimeoutMs);
+  }
+}
+
+/** So many requests at once, in one way. */
+type Bursts = (count: number) => Promise<BurstOutcome>;
+
+/** A burst in each way. */
+interface Round {
+  readonly requestCount: number;
+  readonly stream: BurstOutcome;
+  readonly calls: BurstOutcome;
+}
+
+async function oneRound(
+  requestCount: number,
+  isStreamFirst: boolean,
+  { stream, calls }: { readonly stream: Bursts; readonly calls: Bursts },
+): Promise<Round> {
+  if (isStreamFirst) {
+    const streamed = await stream(requestCount);
+    return { requestCount, stream: streamed, calls: await calls(requestCount) };
+  }
+  const called = await calls(requestCount);
+  return { requestCount, calls: called, stream: await stream(requestCount) };
+}
+
+/** Nothing failed, and too little time passed to tell waiting from noise. */
+function isTooShort({ stream, calls }: Round): boolean {
+  return 'ms' in stream && 'ms' in calls && stream.ms < BURST_MS;
+}
+
+function planOf({ oip }: DispatchSettings): OipRequestPlan {
+  assert(oip?.plan?.method === 'stream', 'a plan of requests on a stream is missing');
+  return oip.plan;
+}
+
+/** Of a request as full as the run's get. */
+function payloadsOf(settings: DispatchSettings, { payload }: OipWaysAsked): Uint8Array[] {
+  return new Array<Uint8Array>(fullCount(settings, planOf(settings), payload)).fill(payload);
+}
+
+/** Most requests at once, within what a run may have outstanding. */
+function countAtOnceMax(settings: DispatchSettings, asked: OipWaysAsked): number {
+  const samples = payloadsOf(settings, asked).length;
+  const bytes = samples * asked.payload.length;
+  return Math.min(
+    REQUESTS_MAX,
+    Math.floor(settings.nodeOutstandingMax / samples),
+    Math.max(REQUESTS_MIN, Math.floor(OUTSTANDING_BYTES_MAX / Math.max(1, bytes))),
+  );
+}
+
+function isDecided(rounds: readonly Round[], elapsedMs: number): boolean {
+  if (rounds.length === 0) return false;
+  if (rounds.some(({ stream, calls }) => 'failure' in stream || 'failure' in calls)) return true;
+  const slowCount = rounds.filter(isSlow).length;
+  const others = rounds.length - slowCount;
+  if (Math.max(slowCount, others) >= AGREEING_ROUNDS) return true;
+  return elapsedMs > ROUNDS_MS && slowCount !== others;
+}
+
+/** The stream took longer than calls, or broke. Where calls broke, there is nothing to compare with. */
+function isSlow({ requestCount, stream, calls }: Round): boolean {
+  if ('failure' in calls) return false;
+  if ('failure' in stream) return true;
+  // Of two of which one was answered meanwhile, neither waited for the other.
+  const mayWait = stream.isInTurn || requestCount > 2;
+  return mayWait && stream.ms >= SLOWER * calls.ms;
+}
+
+function summaryOf(address: string, rounds: readonly Round[], trialCount: number): OipWaysCompared {
+  const streams = rounds.map(({ stream }) => stream);
+  const calls = rounds.map(({ calls: outcome }) => outcome);
+  return {
+    ...{ address, trialCount, requestCount: rounds[0]?.requestCount ?? 1 },
+    isStreamTheLimit: rounds.filter(isSlow).length * 2 > rounds.length,
+    ...medianOf(rounds),
+    isInTurn: streams.every((outcome) => 'isInTurn' in outcome && outcome.isInTurn),
+    ...{ streamFailure: failureOf(streams), callsFailure: failureOf(calls) },
+  };
+}
+
+/** The round whose times differ as those of most do: it bears out the verdict. */
+function medianOf(rounds: readonly Round[]): {
+  readonly streamMs: number;
+  readonly callsMs: number;
+} {
+  const times = rounds.flatMap(({ stream, calls }) =>
+    'ms' in stream && 'ms' in calls ? [{ streamMs: stream.ms, callsMs: calls.ms }] : [],
+  );
+  const sorted = times.toSorted((x, y) => x.streamMs / x.callsMs - y.streamMs / y.callsMs);
+  return sorted[times.length >> 1] ?? { streamMs: Number.NaN, callsMs: Number.NaN };
+}
+
+function failureOf(outcomes: readonly BurstOutcome[]): string | undefined {
+  const failed = outcomes.find((outcome) => 'failure' in outcome);
+  return failed === undefined ? undefined : (failed as { readonly failure: string }).failure;
+}
