@@ -78,7 +78,7 @@ describe('settings', () => {
 
   it.each([
     ['is not YAML', 'run: [', /^c\.yaml:\d+:\d+: /],
-    ['has a key twice', 'run:\n  sut: a\n  sut: b\n', /c\.yaml:3:3: Map keys must be unique/],
+    ['has a key twice', 'run:\n  sut: a\n  sut: b\n', /c\.yaml:3:3: the key "sut" stands twice/],
     [
       'has an unknown section',
       'runs:\n  sut: a\n',
