@@ -53,6 +53,25 @@ describe('a SUT node with a model', () => {
   });
 });
 
+describe('a file without an end', () => {
+  it.each([
+    ['run', '--config'],
+    ['sut', '--config'],
+    ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '1', '--token-file'],
+    ['name', '--sut', '127.0.0.1:1', '--tls-ca'],
+    ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '1', '--user-conf'],
+    ['settings', '--scenario', 'Server', '--model', 'resnet50', '--user-conf'],
+    ['trace', '--args'],
+    ['remote', 'status', '--hosts'],
+  ])('ends %s %s with one line and exit code 2', async (...flags) => {
+    const { code, stderr } = await longhaul([...flags, '/dev/zero']);
+    expect(told(stderr)).toEqual([
+      expect.stringMatching(/\/dev\/zero.*it has more than \d+ bytes/),
+    ]);
+    expect(code).toBe(2);
+  });
+});
+
 describe('a run with a data set', () => {
   let node: SutNodeProcess;
   beforeAll(async () => {

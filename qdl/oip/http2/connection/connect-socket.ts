@@ -7,6 +7,7 @@ import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
+import { checkNames } from '../../../node/server-identity.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
@@ -61,6 +62,7 @@ function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: Cl
   const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
   return {
     ALPNProtocols: ['h2'],
+    checkServerIdentity: checkNames,
     ...(servername === undefined ? {} : { servername }),
     ...(authorities === undefined ? {} : { ca: authorities }),
     ...(identity === undefined ? {} : { cert: identity.cert, key: identity.key }),

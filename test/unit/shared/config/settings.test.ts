@@ -89,6 +89,14 @@ describe('settings', () => {
     expect(() => parseConfigFile('c.yaml', text, ['run', 'sut'])).toThrow(message);
   });
 
+  it('name 20 of many unknown keys, and count the others', () => {
+    const keys = Array.from({ length: 2_000 }, (_, i) => `  k${i}: 1\n`).join('');
+    const { problems } = resolve(`run:\n  sut: [a:1]\n${keys}`);
+    expect(problems).toHaveLength(21);
+    expect(problems[19]).toMatch(/^c\.yaml:22:3: unknown key "k19"/);
+    expect(problems[20]).toBe('c.yaml:23:3: 1980 more unknown keys from here on');
+  });
+
   it('list everything that is wrong or missing at once', () => {
     const flags = { minDuration: 'soon', scenario: 'Sever' };
     const sources = { section: 'run', file: undefined, flags };
