@@ -78,7 +78,7 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
   const take: ServeStream = (stream, headers, flags, rawHeaders) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
-    countResets(stream);
+    if (!countResets(stream)) return;
     if (!admit(stream, { headers, rawHeaders }, rules, openCalls)) return;
     for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
     // Answered at once (no such method): nobody else reads what may still come.

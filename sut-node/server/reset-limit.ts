@@ -16,10 +16,12 @@ const budgets = new WeakMap<Http2Session, ResetBudget>();
  * Counts the call if it ends by a reset, whoever made it, and closes a connection that has too many. nghttp2 counts
  * the resets that the peer sends. A peer that makes this end reset (WINDOW_UPDATE of 0 on an open call: CVE-2025-8671)
  * is outside of that, and costs as much.
+ * @returns False where the connection has too many already and is about to be closed: what still comes is not served.
  */
-export function countResets(stream: ServerHttp2Stream): void {
+export function countResets(stream: ServerHttp2Stream): boolean {
   const { session } = stream;
-  if (session === undefined) return;
+  if (session === undefined) return true;
+  if ((budgets.get(session)?.left ?? 0) < 0) return false;
   stream.once('close', () => {
     if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.destroyed) return;
     if (spend(session)) return;
@@ -27,6 +29,7 @@ export function countResets(stream: ServerHttp2Stream): void {
     const why = new Error('too many calls of the connection ended by a reset');
     setImmediate(() => session.destroy(why, constants.NGHTTP2_ENHANCE_YOUR_CALM));
   });
+  return true;
 }
 
 /** Takes one reset from the budget of a connection; false where nothing is left. */
