@@ -1,4 +1,5 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import type { ConfFile } from '../settings/from-config.ts';
 
@@ -11,7 +12,7 @@ export function openConfFile(path: string | undefined): ConfFile | undefined;
 export function openConfFile(path: string | undefined): ConfFile | undefined {
   if (path === undefined) return undefined;
   try {
-    return { name: path, text: readFileSync(path, 'utf8') };
+    return { name: path, text: readBoundedText(path, FILE_BYTES_MAX.settings) };
   } catch (error) {
     return { name: path, text: null, obstacle: describeSystemError(error) };
   }

@@ -3,6 +3,7 @@ import { DEFAULT_ROUND, type Round } from '../../shared/benchmarks/rounds.ts';
 import type { Scenario, TestMode } from '../../shared/domain/scenario.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type OtherArrivals, ownEndOf, ownRateOf } from '../arrivals/arrivals.ts';
+import { checkPlanSize } from '../settings/check-settings.ts';
 import type { ConfigEvent } from '../settings/config-event.ts';
 import type { ExactSettings } from '../settings/exact-settings.ts';
 import type { ConfFile, ConfResult } from '../settings/from-config.ts';
@@ -72,8 +73,11 @@ export function runTestSettings(
   const final = audited === undefined ? settings : audited.settings;
   requireTargetQps(final, round);
   const all = audited === undefined ? results : [...results, audited.result];
+  const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
+  // Before nodes are asked and data is read: the engine would find it behind all that.
+  checkPlanSize(asked);
   return {
-    settings: withRequestedTest05Seeds(final, settings).toTestSettings(),
+    settings: asked,
     round,
     configEvents: all.flatMap((result) => result.events),
     configNotes: all.flatMap((result) => result.notes),

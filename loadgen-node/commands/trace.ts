@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { addJson } from '../../shared/config/json-output.ts';
+import { FILE_BYTES_MAX } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../conformance/read-json-file.ts';
@@ -81,7 +82,10 @@ function inputOf(options: TraceOptions): {
   args: LoadgenArgs;
   library: { totalSampleCount: number; performanceSampleCount: number };
 } {
-  const file = options.args === undefined ? undefined : readJsonFile(options.args, traceFile);
+  const file =
+    options.args === undefined
+      ? undefined
+      : readJsonFile(options.args, traceFile, FILE_BYTES_MAX.settings);
   const totalSampleCount = options.qslTotal ?? file?.qsl.total;
   const performanceSampleCount = options.qslPerformance ?? file?.qsl.performance;
   if (totalSampleCount === undefined || performanceSampleCount === undefined) {

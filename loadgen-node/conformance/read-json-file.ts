@@ -1,23 +1,28 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 
 /**
  * Reads a JSON file and checks its form.
+ * @param bytesMax One of `FILE_BYTES_MAX`.
  * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is not JSON), `ERR_CONFIG_INVALID` (its form)
  */
-export function readJsonFile<T>(path: string, schema: z.ZodType<T>): T {
-  const checked = schema.safeParse(parseJson(path, readText(path)));
+export function readJsonFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  bytesMax: number = FILE_BYTES_MAX.document,
+): T {
+  const checked = schema.safeParse(parseJson(path, readText(path, bytesMax)));
   if (checked.success) return checked.data;
   const issue = checked.error.issues[0];
   const where = issue === undefined || issue.path.length === 0 ? '' : ` ${issue.path.join('.')}:`;
   throw new MlperfError('ERR_CONFIG_INVALID', `${path}:${where} ${issue?.message ?? 'is wrong'}`);
 }
 
-function readText(path: string): string {
+function readText(path: string, bytesMax: number): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readBoundedText(path, bytesMax);
   } catch (error) {
     const why = describeSystemError(error);
     throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });

@@ -6,7 +6,7 @@ import {
 } from '../schedule/accuracy-log-selection.ts';
 import { type LoadableSet, LoadableSets, type Phase } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
-import { checkSettingValues } from '../settings/check-settings.ts';
+import { checkTracedSettings } from '../settings/check-settings.ts';
 import {
   deriveEffectiveSettings,
   type EffectiveSettings,
@@ -21,6 +21,8 @@ const FIRST_COUNT = 6000;
 const FIRST_VALUE_COUNT = 200;
 /** Samples of a set whose whole sequences still fit into one text. */
 const FULL_COUNT_MAX = 5_000_000;
+/** Sets of an accuracy run: each has an entry in the text. */
+const SETS_MAX = 10_000;
 
 /** What a trace is made from. */
 export interface TraceInput {
@@ -70,7 +72,7 @@ export interface Trace {
  * @throws MlperfError `ERR_CONFIG_INVALID` for settings that cannot be run.
  */
 export function buildTrace({ settings, library, loadgen, isFull }: TraceInput): Trace {
-  checkSettingValues(settings, library);
+  checkTracedSettings(settings, library);
   const { effective } = deriveEffectiveSettings(settings, library, loadgen);
   const { probability, expectedSamples } = accuracyLogProbability(effective);
   const tracer = new PhaseTracer(effective, library, loadgen, isFull);
@@ -150,6 +152,13 @@ class PhaseTracer {
   trace(phase: Phase): Trace['phases'][number] {
     const sets = new LoadableSets(phase, this.#effective, this.#library, this.#loadgen);
     const usedCount = phase === 'accuracy' ? sets.count : 1;
+    if (usedCount > SETS_MAX) {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `an accuracy run of this library has ${usedCount} sets; a trace shows ${SETS_MAX} at most: ` +
+          'raise --qsl-performance',
+      );
+    }
     return {
       mode: phase === 'accuracy' ? 'AccuracyOnly' : 'PerformanceOnly',
       loadable_set_count: sets.count,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 
@@ -33,7 +33,7 @@ export function digestOfList(checksums: Checksums): string {
 export async function readChecksumList(path: string): Promise<Checksums> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readBoundedText(path, FILE_BYTES_MAX.list);
   } catch (error) {
     const reason = describeSystemError(error);
     throw new MlperfError('ERR_DATA_SET', `list of checksums ${path}: ${reason}`, { cause: error });

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
@@ -169,7 +170,7 @@ export function sideFile(longhaul: string, side: EfficiencySide): SideFile {
 export function readInProcessSide(path: string): EfficiencySide {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readBoundedText(path, FILE_BYTES_MAX.document);
   } catch (error) {
     const why = describeSystemError(error);
     throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
@@ -78,7 +79,7 @@ export function requireSameSearch(folder: string, file: PeakFile, identity: Sear
 function parse(path: string): PeakFile {
   let raw: unknown;
   try {
-    raw = JSON.parse(readFileSync(path, 'utf8'));
+    raw = JSON.parse(readBoundedText(path, FILE_BYTES_MAX.document));
   } catch (error) {
     const why = error instanceof SyntaxError ? error.message : describeSystemError(error);
     throw new MlperfError('ERR_CONFIG_FILE', `${path} cannot be read as a search: ${why}`, {

@@ -5,12 +5,10 @@ import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
 import { GrowingFloat64, GrowingUint32 } from './growing-array.ts';
 import type { LoadableSet, Phase } from './loadable-sets.ts';
 import { SampleOrder } from './sample-order.ts';
-
-/** Samples of one plan: 4 bytes each here, up to 17 in the recorder. More is a mistake in a setting. */
-const PLAN_SAMPLES_MAX = 2 ** 28;
 
 /** All queries of one set, made before the clock starts. Every query has the same sample count. */
 export interface QueryPlan {
@@ -47,6 +45,7 @@ export interface PlanInput {
  */
 export function buildQueryPlan(input: PlanInput): QueryPlan {
   const target = planTarget(input);
+  checkSampleCount(target.leastQueries * target.samplesPerQuery);
   const order = new SampleOrder({ ...input, leastQueries: target.leastQueries });
   padForConcatenation(input, target);
   if (input.settings.scenario === 'Offline') return buildOfflinePlan(input, target, order);

@@ -1,6 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { formatUint64 } from '../results/number-format.ts';
 import type { LibraryCounts } from './effective-settings.ts';
+import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
 import type { TestSettings } from './test-settings.ts';
 
 /**
@@ -9,12 +10,26 @@ import type { TestSettings } from './test-settings.ts';
  * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
  */
 export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
-  refuse([...valueProblems(settings, library), ...unsupportedProblems(settings)]);
+  refuse([
+    ...valueProblems(settings, library),
+    ...unsupportedProblems(settings),
+    ...planSizeProblems(settings),
+  ]);
 }
 
-/** As {@link checkSettings}, for a trace or results without a run: it needs less of the engine. */
+/** As {@link checkSettings}, for a trace: it needs less of the engine. */
+export function checkTracedSettings(settings: TestSettings, library: LibraryCounts): void {
+  refuse([...valueProblems(settings, library), ...planSizeProblems(settings)]);
+}
+
+/** As {@link checkSettings}, for results without a run: nothing is planned. */
 export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
   refuse(valueProblems(settings, library));
+}
+
+/** What of {@link checkSettings} can be said before the library is there. */
+export function checkPlanSize(settings: TestSettings): void {
+  refuse(planSizeProblems(settings));
 }
 
 function valueProblems(settings: TestSettings, library: LibraryCounts): string[] {
@@ -22,6 +37,7 @@ function valueProblems(settings: TestSettings, library: LibraryCounts): string[]
     ...wholeNumberProblems(settings),
     ...scenarioProblems(settings),
     ...libraryProblems(library),
+    ...librarySizeProblems(library),
   ];
 }
 

@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../shared/process/make-folder.ts';
@@ -159,7 +160,7 @@ export function readSweep(
 
 function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readBoundedText(path, FILE_BYTES_MAX.document);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     const why = describeSystemError(error);

@@ -2,6 +2,7 @@ import { type ChannelCredentials, type ClientOptions, credentials, Metadata } fr
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
+import { checkNames } from './server-identity.ts';
 
 /**
  * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent
@@ -38,7 +39,9 @@ export function connectionCredentials({ security }: DispatchSettings): ChannelCr
   if (!security.tls) return credentials.createInsecure();
   muteIpServerName();
   const { authorities, identity } = readClientSecrets(security);
-  return credentials.createSsl(authorities, identity?.key, identity?.cert);
+  return credentials.createSsl(authorities, identity?.key, identity?.cert, {
+    checkServerIdentity: checkNames,
+  });
 }
 
 /** Node.js's number for the warning that the server name of a handshake is an IP address. */

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError } from '../errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from './read-file.ts';
+import { parseGoodYaml } from './yaml-text.ts';
 
 /** A value of a configuration file and where it stands. */
 export interface FileValue {
@@ -23,7 +24,7 @@ export type ConfigFile = ReadonlyMap<string, ReadonlyMap<string, FileValue>>;
 export function readConfigFile(path: string, sections: readonly string[]): ConfigFile {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readBoundedText(path, FILE_BYTES_MAX.settings);
   } catch (error) {
     const why = describeSystemError(error);
     throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
@@ -37,16 +38,7 @@ export function parseConfigFile(
   text: string,
   sections: readonly string[],
 ): ConfigFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeOf = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  const problem = document.errors[0];
-  if (problem !== undefined) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(problem.pos[0])}: ${problem.message}`);
-  }
+  const { document, placeOf } = parseGoodYaml(path, text);
   const result = new Map<string, ReadonlyMap<string, FileValue>>();
   if (document.contents === null) return result;
   const root = mapOf(document.contents, `${path}:1:1`, `sections (${sections.join(', ')})`);

@@ -15,6 +15,9 @@ export interface ResolvedSetting {
   readonly itemSources?: readonly string[] | undefined;
 }
 
+/** Unknown keys that have a line each: more say that the file is none of ours. */
+const UNKNOWN_KEYS_TOLD = 20;
+
 /** Effective settings of a verb, with their sources. */
 export interface ResolvedSettings<T extends SettingTable> {
   readonly values: SettingValues<T>;
@@ -58,8 +61,14 @@ export function inspectSettings<T extends SettingTable>(
 ): InspectedSettings<T> {
   const problems: string[] = [];
   const missing: string[] = [];
-  for (const [key, { place }] of file ?? []) {
-    if (!Object.hasOwn(table, key)) problems.push(unknownKey(table, section, key, place));
+  const unknown = [...(file ?? [])].filter(([key]) => !Object.hasOwn(table, key));
+  for (const [key, { place }] of unknown.slice(0, UNKNOWN_KEYS_TOLD)) {
+    problems.push(unknownKey(table, section, key, place));
+  }
+  const more = unknown[UNKNOWN_KEYS_TOLD];
+  if (more !== undefined) {
+    const count = unknown.length - UNKNOWN_KEYS_TOLD;
+    problems.push(`${more[1].place}: ${count} more unknown keys from here on`);
   }
   const values: Record<string, unknown> = {};
   const settings: ResolvedSetting[] = [];

@@ -37,6 +37,8 @@ export type MlperfErrorCode =
   | 'ERR_SUT_LOST'
   /** A message breaks the protocol. */
   | 'ERR_WIRE_PROTOCOL'
+  /** This machine gives the process too few open files. */
+  | 'ERR_OPEN_FILES'
   /** A host of an inventory cannot be reached, or cannot do what is needed of it. */
   | 'ERR_HOST'
   /** A rule of the Network division would be broken. */

@@ -22,6 +22,8 @@ const TEXT_OF_SYSTEM_ERROR: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ECONNREFUSED: 'nothing listens there',
   EISDIR: 'it is a folder',
+  EMFILE: 'this process may not open more files: raise "ulimit -n"',
+  ENFILE: 'this machine may not open more files: raise fs.file-max',
   ERR_FS_EISDIR: 'it is a folder',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',

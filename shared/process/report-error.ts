@@ -1,4 +1,5 @@
 import { MlperfError, type MlperfErrorCode } from '../errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isStderrJournal, PRIORITY, withPriority } from './journal.ts';
 import { asOneLine } from './one-line.ts';
@@ -10,7 +11,8 @@ export interface ErrorDocument {
 }
 
 /** @param exitCode Default: that of the error's code. */
-export function errorDocument(error: unknown, exitCode?: number): ErrorDocument {
+export function errorDocument(thrown: unknown, exitCode?: number): ErrorDocument {
+  const error = operatingErrorOf(thrown);
   const isOurs = error instanceof MlperfError;
   const code = isOurs ? error.code : 'ERR_INTERNAL';
   const message = error instanceof Error ? error.message : String(error);
@@ -21,7 +23,8 @@ export function errorDocument(error: unknown, exitCode?: number): ErrorDocument 
  * Says on stderr what went wrong and returns the exit code: the message alone for an operating error
  * (a person can act on it), the stack for a defect of the program (we must act on it).
  */
-export function reportError(error: unknown): number {
+export function reportError(thrown: unknown): number {
+  const error = operatingErrorOf(thrown);
   if (error instanceof MlperfError) {
     const lines = error.message
       .split('\n')
@@ -35,6 +38,13 @@ export function reportError(error: unknown): number {
     `longhaul: internal error, please report it: ${text}`.split('\n').map((one) => `${one}\n`),
   );
   return EXIT.internal;
+}
+
+/** Files are opened everywhere, those of the program itself among them: that there may be no more is no defect. */
+function operatingErrorOf(thrown: unknown): unknown {
+  const code = errorCodeOf(thrown);
+  if (code !== 'EMFILE' && code !== 'ENFILE') return thrown;
+  return new MlperfError('ERR_OPEN_FILES', describeSystemError(thrown), { cause: thrown });
 }
 
 function sayError(lines: readonly string[]): void {

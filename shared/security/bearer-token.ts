@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { FILE_BYTES_MAX, readBoundedText } from '../config/read-file.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError } from '../errors/to-mlperf-error.ts';
 
@@ -26,7 +26,7 @@ export function bearerOf(token: string): string {
 export function readToken(file: string, flag: string): string {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8').trim();
+    text = readBoundedText(file, FILE_BYTES_MAX.secret).trim();
   } catch (error) {
     throw refusal(flag, file, `cannot be read: ${describeSystemError(error)}`);
   }

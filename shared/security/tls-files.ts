@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { FILE_BYTES_MAX, readBounded } from '../config/read-file.ts';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../errors/to-mlperf-error.ts';
 
@@ -57,7 +57,7 @@ export function readAuthorities(file: string, flag: string, nowMs: number = Date
 
 function readPem(flag: string, file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readBounded(file, FILE_BYTES_MAX.pem);
   } catch (error) {
     throw refusal(flag, file, `cannot be read: ${describeSystemError(error)}`, error);
   }

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/config/read-file.ts';
+import { parseGoodYaml } from '../../shared/config/yaml-text.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { POSTPROCESSOR_NAMES } from '../pipeline/postprocessors.ts';
@@ -79,21 +80,12 @@ export function isDescription(path: string): boolean {
 export function readModelDescription(path: string): ModelDescription {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readBoundedText(path, FILE_BYTES_MAX.settings);
   } catch (error) {
     const why = describeSystemError(error);
     throw new MlperfError('ERR_MODEL', `model description ${path}: ${why}`, { cause: error });
   }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeOf = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  const broken = document.errors[0];
-  if (broken !== undefined) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(broken.pos[0])}: ${broken.message}`);
-  }
+  const { document, placeOf } = parseGoodYaml(path, text);
   if (!isMap(document.contents)) {
     const keys = Object.keys(DESCRIPTION.shape).join(', ');
     throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: a map is expected here: ${keys}`);

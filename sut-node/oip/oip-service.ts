@@ -170,7 +170,7 @@ export class OipService implements SideService {
     this.#streams.add(stream);
     logger.info({ peer }, 'a ModelStreamInfer stream was opened');
     // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
-    receiveInPieces(call, this.#parts.limits.receiveBytesMax);
+    receiveInPieces(call, this.#parts.limits.receiveBytesMax, (end) => stream.breakOff(end));
     call.on('data', (message: Buffer | MessagePieces) =>
       stream.message(message instanceof MessagePieces ? message.join() : message),
     );

@@ -91,6 +91,11 @@ export class OipStream {
     this.#proceed();
   }
 
+  /** What the peer sends can no longer be read as messages. */
+  breakOff(end: StreamEnd): void {
+    this.#end(end);
+  }
+
   /** Ends the stream now, whatever is in work. */
   abort(reason: string): void {
     this.#end(unavailable(reason).end);

@@ -6,13 +6,16 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../shared/security/bearer-token.ts';
+import { type CallFault, type CallHeaders, formFault } from './call-form.ts';
 import type { CallRule } from './call-rules.ts';
 import { lookAtCall } from './call-seen.ts';
 import type { ConnectionGuard } from './connection-guard.ts';
 import { peerOf } from './decoupled-socket.ts';
+import { HEAD_BYTES, MessageHeads } from './message-heads.ts';
 import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from './node-limits.ts';
 import type { RequestBytes } from './request-bytes.ts';
-import type { StreamEnd } from './stream-end.ts';
+import { countResets } from './reset-limit.ts';
+import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type StreamEnd } from './stream-end.ts';
 
 /** What a call must do before it costs the node anything. */
 export interface GateRules {
@@ -37,6 +40,7 @@ export const CALL_REFUSALS = [
   'too-many',
   'too-large',
   'too-late',
+  'incomplete',
 ] as const;
 
 /** One of {@link CALL_REFUSALS}. */
@@ -47,10 +51,12 @@ interface Refusal extends StreamEnd {
   readonly reason: CallRefusal;
 }
 
-type ServeStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number) => void;
-
-/** gRPC's head of a message: a byte for compression, four for the length. */
-const HEAD_BYTES = 5;
+type ServeStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: string[],
+) => void;
 
 /** How long a peer may take to notice that a call of bounded life has ended. */
 const AFTER_END_MS = 500;
@@ -69,28 +75,33 @@ export function gateCalls(server: Http2Server, rules: GateRules): void {
   const serve = server.listeners('stream') as ServeStream[];
   server.removeAllListeners('stream');
   const openCalls = new Map<CallRule, number>();
-  server.on('stream', (stream, headers, flags) => {
+  const take: ServeStream = (stream, headers, flags, rawHeaders) => {
     // A stream that breaks is closed as well, which is what counts.
     stream.on('error', () => {});
-    if (!admit(stream, headers, rules, openCalls)) return;
-    for (const listener of serve) listener.call(server, stream, headers, flags);
+    if (!countResets(stream)) return;
+    if (!admit(stream, { headers, rawHeaders }, rules, openCalls)) return;
+    for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
     // Answered at once (no such method): nobody else reads what may still come.
     if (stream.headersSent) stream.resume();
-  });
+  };
+  server.on('stream', take);
 }
 
 /** Takes a call and keeps an eye on it, or refuses it and returns false. */
 function admit(
   stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
+  call: CallHeaders,
   rules: GateRules,
   openCalls: Map<CallRule, number>,
 ): boolean {
+  const { headers } = call;
   const { socket } = stream.session ?? {};
   const rule = rules.ruleOf(headers[':path']);
   const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
   const refusal =
-    refusalOf(headers, isKnown || rule.isOpen) ?? tooMany(rule, openCalls.get(rule) ?? 0);
+    refusalOf(headers, isKnown || rule.isOpen) ??
+    malformed(call) ??
+    tooMany(rule, openCalls.get(rule) ?? 0);
   if (refusal !== undefined) rules.onRefused(refusal.reason);
   if (refusal !== undefined || socket === undefined) {
     refuse(stream, refusal);
@@ -128,6 +139,11 @@ function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal |
   return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
 }
 
+function malformed(call: CallHeaders): Refusal | undefined {
+  const fault = formFault(call);
+  return fault === undefined ? undefined : { ...fault, reason: 'headers' };
+}
+
 function tooMany(rule: CallRule, count: number): Refusal | undefined {
   if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
   const details = `the node has ${count} calls of this kind already; try again later`;
@@ -159,9 +175,13 @@ function listBytes(headers: IncomingHttpHeaders): number {
 }
 
 /** Answers with the status; what the call says is not read. */
-function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
+function refuse(
+  stream: ServerHttp2Stream,
+  end: (StreamEnd & Partial<CallFault>) | undefined,
+): void {
   if (end !== undefined && !stream.destroyed) {
-    const head = { ':status': 200, 'content-type': 'application/grpc+proto' };
+    const { httpStatus = constants.HTTP_STATUS_OK } = end;
+    const head = { ':status': httpStatus, 'content-type': 'application/grpc+proto' };
     const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
     stream.respond({ ...head, ...trailers }, { endStream: true });
   }
@@ -169,42 +189,63 @@ function refuse(stream: ServerHttp2Stream, end: StreamEnd | undefined): void {
 }
 
 function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRules): void {
-  const { onRefused } = rules;
   const onFirstWhole = watchTime(stream, rule, rules);
   const firstBytesMax = rule.carries === 'little' ? undefined : rules.requests?.messageBytesMax;
-  let isFirstWhole = false;
+  const heads = new MessageHeads();
   let seenBytes = 0;
-  let messageBytes = 0;
-  const onData = (bytes: Buffer): void => {
-    const hadHead = seenBytes >= HEAD_BYTES;
-    messageBytes = announcedBytes(messageBytes, bytes, seenBytes);
-    seenBytes += bytes.length;
-    const isWhole = seenBytes >= HEAD_BYTES + messageBytes;
-    const refusal = isTooLarge() ? 'reset' : takeRoom(hadHead);
-    const isRefused = refusal !== undefined;
-    if (isRefused) {
-      onRefused('too-large');
-      if (refusal === 'reset') stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-      else refuse(stream, refusal);
-    } else if (isWhole && !isFirstWhole) {
-      isFirstWhole = true;
-      onFirstWhole();
-    }
-    const isSeen = isWhole && rule.bytesMax === undefined && rule.carries !== 'request';
-    if (isRefused || isSeen) stream.off('data', onData);
-  };
   /** What comes behind a request is none. */
   const isTooLarge = (): boolean =>
-    messageBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
+    heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
     seenBytes > (rule.bytesMax ?? seenBytes) ||
-    (rule.carries === 'request' && seenBytes > HEAD_BYTES + messageBytes);
+    (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
   /** A request must find room once its head is there. @returns Why it has none. */
   const takeRoom = (hadHead: boolean): StreamEnd | undefined => {
     if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
-    if (rules.requests?.take(stream, messageBytes) !== false) return undefined;
-    return noRoomFor(messageBytes, rules.requests);
+    if (rules.requests?.take(stream, heads.firstBytes) !== false) return undefined;
+    return noRoomFor(heads.firstBytes, rules.requests);
+  };
+  const stop = (): void => {
+    stream.off('data', onData);
+    stream.off('end', onEnd);
+  };
+  const end = (reason: CallRefusal, how: () => void): void => {
+    stop();
+    rules.onRefused(reason);
+    how();
+  };
+  const onData = (bytes: Buffer): void => {
+    const hadHead = seenBytes >= HEAD_BYTES;
+    const hadFirst = heads.wholeCount > 0;
+    heads.take(bytes);
+    seenBytes += bytes.length;
+    if (isTooLarge()) {
+      end('too-large', () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM));
+      return;
+    }
+    if (heads.isCompressed && !rule.isInPieces) {
+      end('compression', () => fail(stream, COMPRESSED_MESSAGE));
+      return;
+    }
+    const noRoom = takeRoom(hadHead);
+    if (noRoom !== undefined) {
+      end('too-large', () => refuse(stream, noRoom));
+      return;
+    }
+    if (hadFirst || heads.wholeCount === 0) return;
+    onFirstWhole();
+    if (rule.isInPieces && rule.bytesMax === undefined) stop();
+  };
+  const onEnd = (): void => {
+    if (heads.isInside) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
   };
   stream.on('data', onData);
+  if (!rule.isInPieces) stream.on('end', onEnd);
+}
+
+/** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
+function fail(stream: ServerHttp2Stream, end: StreamEnd): void {
+  if (stream.headersSent) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else refuse(stream, end);
 }
 
 function noRoomFor(bytes: number, requests: RequestBytes): StreamEnd {
@@ -237,13 +278,4 @@ function watchTime(
       timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
     });
   };
-}
-
-/** The length that a message announces, as far as its head is here. Rule: gRPC over HTTP/2, Length-Prefixed-Message. */
-function announcedBytes(soFar: number, bytes: Buffer, seenBytes: number): number {
-  let length = soFar;
-  for (let i = 0; i < bytes.length && seenBytes + i < HEAD_BYTES; i += 1) {
-    if (seenBytes + i > 0) length = length * 256 + (bytes[i] as number);
-  }
-  return length;
 }

@@ -27,6 +27,8 @@ export interface CallRule {
   readonly isSeen: boolean;
   /** What the call's messages may be: little, one request with samples, or many of them. */
   readonly carries: 'little' | 'request' | 'requests';
+  /** True where the handler looks at the head of every message, and at the end of the last: message-pieces.ts. */
+  readonly isInPieces: boolean;
   /** Longest life of a call whose first message has come in time, in ms; undefined: as `isLong` says. */
   readonly lifeMsMax: number | undefined;
 }
@@ -38,6 +40,7 @@ const UNARY: CallRule = {
   callsMax: undefined,
   isSeen: false,
   carries: 'little',
+  isInPieces: false,
   lifeMsMax: undefined,
 };
 
@@ -48,7 +51,7 @@ const LONG: CallRule = { ...UNARY, isLong: true };
 
 /** The calls that show LoadGen what stands between: one on the control connection, and every stream. */
 const NAME: CallRule = { ...UNARY, isSeen: true };
-const INFER: CallRule = { ...LONG, isSeen: true };
+const INFER: CallRule = { ...LONG, isSeen: true, isInPieces: true };
 
 /** One question, whose answers may come for days. */
 const WATCH: CallRule = { ...LONG, bytesMax: FIRST_MESSAGE_BYTES_MAX };
@@ -65,6 +68,7 @@ const LINK_TEST: CallRule = {
   ...UNARY,
   bytesMax: 2 * LINK_TEST_BYTES_MAX,
   callsMax: 1,
+  isInPieces: true,
   lifeMsMax: LINK_TEST_CALL_MS_MAX,
 };
 
@@ -76,6 +80,7 @@ const MODEL_INFER: CallRule = { ...LONG, carries: 'request' };
 const MODEL_STREAM: CallRule = {
   ...LONG,
   carries: 'requests',
+  isInPieces: true,
   callsMax: OIP_STREAMS_MAX,
   isSeen: true,
 };

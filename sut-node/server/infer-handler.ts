@@ -52,7 +52,7 @@ export class InferStreams {
       (open) => this.#logOpened(open, address),
     );
     this.#streams.add(stream);
-    receiveInPieces(call, services.limits.receiveBytesMax);
+    receiveInPieces(call, services.limits.receiveBytesMax, (end) => stream.breakOff(end));
     call.on('data', (message: Buffer | MessagePieces) => stream.message(message));
     call.on('end', () => stream.halfClosed());
     call.on('drain', () => stream.drained());

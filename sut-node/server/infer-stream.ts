@@ -186,6 +186,11 @@ export class InferStream implements SampleOwner {
     this.#endIfDone();
   }
 
+  /** What the peer sends can no longer be read as messages. */
+  breakOff(end: StreamEnd): void {
+    this.#end(end);
+  }
+
   /** Ends the stream now, whatever is outstanding. */
   abort(reason: string): void {
     this.#end(unavailable(reason).end);

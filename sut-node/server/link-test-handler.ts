@@ -49,7 +49,7 @@ export class LinkTests {
       messageBytesMax,
     );
     this.#tests.add(test);
-    receiveInPieces(call, receiveBytesMax);
+    receiveInPieces(call, receiveBytesMax, ({ code, details }) => test.abort(code, details));
     call.on('data', (message: Buffer | MessagePieces) => test.message(message));
     call.on('end', () => test.halfClosed());
     call.on('drain', () => test.drained());

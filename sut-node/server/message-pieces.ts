@@ -1,5 +1,11 @@
-/** Head of a gRPC message: a flag (1: compressed by gRPC) and the length. */
-const FRAME_HEAD_BYTES = 5;
+import { HEAD_BYTES } from './message-heads.ts';
+import {
+  COMPRESSED_MESSAGE,
+  INCOMPLETE_MESSAGE,
+  resourceExhausted,
+  type StreamEnd,
+  StreamRefusal,
+} from './stream-end.ts';
 
 /** A message that takes less than this share of the chunk it came in is copied out of it. */
 const KEPT_SHARE_MIN = 0.25;
@@ -52,7 +58,7 @@ export class MessagePieces {
  */
 export class PieceDecoder {
   readonly #messageBytesMax: number;
-  readonly #head: Buffer = Buffer.alloc(FRAME_HEAD_BYTES);
+  readonly #head: Buffer = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
   #pieces: Buffer[] = [];
   /** Those of `#pieces` before it are not looked at again by {@link PieceDecoder.#joinSmall}. */
@@ -66,15 +72,15 @@ export class PieceDecoder {
 
   /**
    * Takes the next chunk of the stream and returns the messages that are whole by now.
-   * @throws Error for a message that is too large or compressed; grpc-js ends the stream with its text.
+   * @throws StreamRefusal for a message that is too large or compressed.
    */
   write(chunk: Buffer): MessagePieces[] {
     const messages: MessagePieces[] = [];
     let position = 0;
     while (position < chunk.length) {
-      if (this.#headBytes < FRAME_HEAD_BYTES) {
+      if (this.#headBytes < HEAD_BYTES) {
         position += this.#takeHead(chunk, position);
-        if (this.#headBytes < FRAME_HEAD_BYTES) break;
+        if (this.#headBytes < HEAD_BYTES) break;
       } else {
         const end = Math.min(chunk.length, position + this.#missing);
         this.#pieces.push(chunk.subarray(position, end));
@@ -85,6 +91,11 @@ export class PieceDecoder {
       if (this.#missing === 0) messages.push(this.#finish());
     }
     return messages;
+  }
+
+  /** True while a message has begun and not ended. */
+  get isInside(): boolean {
+    return this.#headBytes > 0;
   }
 
   /** A peer that sends frames of one byte must not get a hundred bytes of memory for each. */
@@ -101,23 +112,21 @@ export class PieceDecoder {
 
   /** Takes bytes of a message's head; returns how many. */
   #takeHead(chunk: Buffer, position: number): number {
-    const end = Math.min(chunk.length, position + FRAME_HEAD_BYTES - this.#headBytes);
+    const end = Math.min(chunk.length, position + HEAD_BYTES - this.#headBytes);
     chunk.copy(this.#head, this.#headBytes, position, end);
     this.#headBytes += end - position;
-    if (this.#headBytes === FRAME_HEAD_BYTES) this.#begin();
+    if (this.#headBytes === HEAD_BYTES) this.#begin();
     return end - position;
   }
 
   #begin(): void {
     if (this.#head[0] !== 0) {
-      throw new Error(
-        'a message is compressed by gRPC; the rules leave that to the sample library',
-      );
+      throw new StreamRefusal(COMPRESSED_MESSAGE.code, COMPRESSED_MESSAGE.details);
     }
     this.#length = this.#head.readUInt32BE(1);
     this.#missing = this.#length;
     if (this.#length > this.#messageBytesMax) {
-      throw new Error(
+      throw resourceExhausted(
         `a message has ${this.#length} bytes; limit message_bytes_max is ${this.#messageBytesMax}`,
       );
     }
@@ -138,6 +147,7 @@ export class PieceDecoder {
 /** What is used of grpc-js's call (1.14: server-interceptors.js), and of calls wrapped around it. */
 interface GrpcCall {
   decoder?: { write?: unknown };
+  stream?: { prependListener?: (event: 'end', listener: () => void) => void };
   call?: GrpcCall;
   nextCall?: GrpcCall;
 }
@@ -146,12 +156,37 @@ interface GrpcCall {
  * Lets a stream deliver {@link MessagePieces} instead of bytes, by a decoder of our own in the place of
  * grpc-js's. Where the call looks otherwise (another grpc-js) nothing is changed, and messages come as bytes.
  * @param stream Before anything was read from it.
+ * @param onBroken Told once, when a message cannot be taken or the call ends inside one: nothing comes from then on.
  * @returns False where nothing was changed.
  */
-export function receiveInPieces(stream: object, messageBytesMax: number): boolean {
+export function receiveInPieces(
+  stream: object,
+  messageBytesMax: number,
+  onBroken: (end: StreamEnd) => void,
+): boolean {
   let call: GrpcCall | undefined = stream;
   while (call !== undefined && call.decoder === undefined) call = call.call ?? call.nextCall;
   if (typeof call?.decoder?.write !== 'function') return false;
-  call.decoder = new PieceDecoder(messageBytesMax);
+  const decoder = new PieceDecoder(messageBytesMax);
+  let isBroken = false;
+  const breakOff = (end: StreamEnd): void => {
+    isBroken = true;
+    onBroken(end);
+  };
+  const write = (chunk: Buffer): MessagePieces[] => {
+    if (isBroken) return [];
+    try {
+      return decoder.write(chunk);
+    } catch (error) {
+      if (!(error instanceof StreamRefusal)) throw error;
+      breakOff(error.end);
+      return [];
+    }
+  };
+  call.decoder = { write };
+  // Before grpc-js takes it for the end of a whole stream.
+  call.stream?.prependListener?.('end', () => {
+    if (decoder.isInside && !isBroken) breakOff(INCOMPLETE_MESSAGE);
+  });
   return true;
 }

@@ -10,6 +10,21 @@ export interface StreamEnd {
 export const STREAM_OK: StreamEnd = { code: status.OK, details: 'OK' };
 
 /**
+ * The end of a call with a message that is compressed although no grpc-encoding says how. It was refused at its headers
+ * if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
+ */
+export const COMPRESSED_MESSAGE: StreamEnd = {
+  code: status.INTERNAL,
+  details: 'a message says that it is compressed, and the call has no grpc-encoding',
+};
+
+/** The end of a call that the peer ends amid a message. */
+export const INCOMPLETE_MESSAGE: StreamEnd = {
+  code: status.INTERNAL,
+  details: 'the call ended inside a message',
+};
+
+/**
  * Thrown where a message cannot be accepted; ends its stream with the status and nothing else. Not an
  * error of the node.
  */

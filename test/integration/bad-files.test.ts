@@ -53,6 +53,25 @@ describe('a SUT node with a model', () => {
   });
 });
 
+describe('a file without an end', () => {
+  const run = 'run --sut 127.0.0.1:1 --benchmark digits --target-qps 1';
+  it.each([
+    'run --config /dev/zero',
+    'sut --config /dev/zero',
+    `${run} --token-file /dev/zero`,
+    `${run} --user-conf /dev/zero`,
+    'name --sut 127.0.0.1:1 --tls-ca /dev/zero',
+    'settings --scenario Server --model resnet50 --user-conf /dev/zero',
+    'trace --args /dev/zero',
+    'remote --inventory /dev/zero status',
+  ])('ends "%s" with one line and exit code 2', async (line) => {
+    const { code, stderr } = await longhaul(line.split(' '));
+    const text = expect.stringMatching(/\/dev\/zero.*it has more than \d+ bytes/);
+    expect(told(stderr)).toEqual([text]);
+    expect(code).toBe(2);
+  });
+});
+
 describe('a run with a data set', () => {
   let node: SutNodeProcess;
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
@@ -22,7 +23,7 @@ const cache = ['--cache-dir', testCacheFolder()];
 /** How long the node of this file waits for a first call or message. */
 const HANDSHAKE = ['--handshake-timeout', '2s'];
 /** HTTP/2 error codes of resets (RFC 9113, section 7). */
-const RESET = { refusedStream: 7, cancel: 8, enhanceYourCalm: 11 };
+const RESET = { internalError: 2, cancel: 8, enhanceYourCalm: 11 };
 
 let node: SutNodeProcess;
 let dataFolder = '';
@@ -130,13 +131,23 @@ describe('a SUT node closes', () => {
     await expect.poll(() => session.destroyed).toBe(true);
   });
 
-  it('a connection that resets call after call', async () => {
+  it.each<[string, (flood: HostileClient, session: ClientHttp2Session) => void]>([
+    [
+      'resets',
+      (flood, session) =>
+        flood.call(session, NAME_PATH, frame(Buffer.alloc(0))).stream.close(RESET.cancel),
+    ],
+    [
+      'makes the node reset',
+      (flood, session) => flood.call(session, NAME_PATH, frame(Buffer.alloc(0), 2 ** 31)),
+    ],
+  ])('a connection that %s call after call', async (_what, begin) => {
     const flood = hostile();
     const session = flood.session();
     let resets = 0;
     while (resets < 20_000 && !session.destroyed && !session.closed) {
       for (let i = 0; i < 100 && !session.destroyed && !session.closed; i += 1) {
-        flood.call(session, NAME_PATH, frame(Buffer.alloc(0))).stream.close(RESET.cancel);
+        begin(flood, session);
         resets += 1;
       }
       await new Promise((resolve) => setImmediate(resolve));
@@ -146,7 +157,69 @@ describe('a SUT node closes', () => {
   });
 });
 
+const OIP = '/inference.GRPCInferenceService';
+const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+
+describe.each([
+  NAME_PATH,
+  INFER_PATH,
+  `${OIP}/ServerLive`,
+  `${OIP}/ModelInfer`,
+  `${OIP}/ModelStreamInfer`,
+  NAME_PATH.replace(/Name$/, 'TestLink'),
+  '/grpc.health.v1.Health/Check',
+  '/grpc.health.v1.Health/Watch',
+  REFLECTION,
+])('a SUT node ends a call to %s with INTERNAL', (path) => {
+  it.each([1, 255])('that has a message with compressed flag %i', async (flag) => {
+    const client = hostile();
+    const message = frame(Buffer.alloc(0));
+    message[0] = flag;
+    const call = client.call(client.session(), path, message);
+    call.stream.end();
+    await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
+  });
+
+  it('that ends inside a message', async () => {
+    const client = hostile();
+    const call = client.call(client.session(), path, frame(Buffer.alloc(2), 100));
+    call.stream.end();
+    await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
+  });
+});
+
 describe('a SUT node refuses', () => {
+  it('a stream whose second message is cut short', async () => {
+    const client = hostile();
+    const cut = frame(Buffer.alloc(2), 100);
+    const call = client.call(client.session(), INFER_PATH, Buffer.concat([OPEN, cut]));
+    call.stream.end();
+    await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
+  });
+
+  it('a question of reflection that is cut short behind a whole one, by a reset', async () => {
+    const client = hostile();
+    const list = frame(Buffer.from([0x3a, 1, 0x2a]));
+    const call = client.call(client.session(), REFLECTION, list);
+    await expect.poll(() => call.outcome().isAnswered).toBe(true);
+    call.stream.end(frame(Buffer.alloc(2), 100));
+    await expect.poll(() => call.outcome().resetCode).toBe(RESET.internalError);
+  });
+
+  it.each([
+    ['the method GET', { ':method': 'GET' }],
+    ['a content-type of web pages', { 'content-type': 'text/html' }],
+    ['a content-type that only begins as gRPC', { 'content-type': 'application/grpcs' }],
+    ['a grpc-timeout of 11 digits', { 'grpc-timeout': '99999999999H' }],
+    ['a grpc-timeout without a unit', { 'grpc-timeout': '10' }],
+  ])('a call with %s', async (_what, headers) => {
+    const client = hostile();
+    const message = frame(Buffer.alloc(0));
+    const call = client.call(client.session(), NAME_PATH, message, headers);
+    call.stream.end();
+    await expect.poll(() => call.outcome().grpcStatus).toBe(status.INTERNAL);
+  });
+
   it('all but 32 of 1,000 Infer streams', async () => {
     const greedy = hostile();
     const sessions = Array.from({ length: 20 }, () => greedy.session());

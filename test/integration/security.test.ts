@@ -131,7 +131,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS (needs openssl)', () => {
       'another name',
       'tls',
       () => ({ tlsServerName: 'other.test' }),
-      /for another name \(Host: other\.test\. is not .*\); .*--tls-server-name/,
+      /for another name \(other\.test is not in .*IP Address:127\.0\.0\.1.*\); .*--tls-server-name/,
     ],
     [
       'no client certificate',

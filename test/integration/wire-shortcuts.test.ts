@@ -38,7 +38,9 @@ beforeEach(async () => {
   server.addService(SUT_SERVICE, {
     ...{ Name: never, Describe: never, Ready: never, Ledger: never },
     Infer: (stream: ServerDuplexStream<Buffer, Buffer>) => {
-      isInPieces = receiveInPieces(stream, 8 * MIB);
+      isInPieces = receiveInPieces(stream, 8 * MIB, ({ code, details }) => {
+        stream.emit('error', { code, details });
+      });
       stream.on('data', (message: Buffer | MessagePieces) => {
         received.push(message);
         stream.write(Buffer.from([received.length]));

@@ -14,6 +14,8 @@ export interface StreamOutcome {
   /** HTTP/2 error code of the reset; undefined while the stream is open. */
   readonly resetCode: number | undefined;
   readonly grpcStatus: number | undefined;
+  /** True once a byte of an answer came. */
+  readonly isAnswered: boolean;
   readonly sentBytes: number;
 }
 
@@ -91,11 +93,15 @@ export class HostileClient {
     stream.on('close', () => {
       isClosed = true;
     });
-    stream.resume();
+    let isAnswered = false;
+    stream.once('data', () => {
+      isAnswered = true;
+    });
     stream.write(bytes);
     const outcome = (): StreamOutcome => ({
       resetCode: isClosed ? stream.rstCode : undefined,
       grpcStatus,
+      isAnswered,
       sentBytes: bytes.length - stream.writableLength,
     });
     return { stream, outcome };

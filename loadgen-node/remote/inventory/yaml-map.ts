@@ -1,15 +1,7 @@
-import { readFileSync } from 'node:fs';
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-} from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml';
 import type { FileValue } from '../../../shared/config/config-file.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/config/read-file.ts';
+import { parseGoodYaml } from '../../../shared/config/yaml-text.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 
@@ -26,7 +18,7 @@ export interface YamlMap {
 /** @throws MlperfError `ERR_CONFIG_FILE` */
 export function readYamlMap(path: string): YamlMap {
   try {
-    return parseYamlMap(path, readFileSync(path, 'utf8'));
+    return parseYamlMap(path, readBoundedText(path, FILE_BYTES_MAX.settings));
   } catch (error) {
     if (error instanceof MlperfError) throw error;
     const why = describeSystemError(error);
@@ -36,16 +28,7 @@ export function readYamlMap(path: string): YamlMap {
 
 /** See {@link readYamlMap}. @param path Stands in messages only. */
 function parseYamlMap(path: string, text: string): YamlMap {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeOf = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(problem.pos[0])}: ${problem.message}`);
-  }
+  const { document, placeOf } = parseGoodYaml(path, text);
   const map = new Reader(document, placeOf).mapOf(document.contents);
   if (map !== undefined) return map;
   throw new MlperfError('ERR_CONFIG_FILE', `${path}:1:1: a map of keys is expected here`);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/config/read-file.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { ageEncryption, type Encryption, opensslEncryption } from './encryption.ts';
@@ -71,7 +72,7 @@ export function isReadByOthers(path: string): boolean {
 
 function readKeyFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readBoundedText(path, FILE_BYTES_MAX.secret);
   } catch (error) {
     const text = `cannot read the key file ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/config/read-file.ts';
+import { parseGoodYaml } from '../../../shared/config/yaml-text.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../system-fields.ts';
@@ -19,9 +20,6 @@ export interface MergeValues {
 
 const KEYS = new Set([...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key));
 
-/** A description has some 50 fields. */
-const FILE_BYTES_MAX = 1024 * 1024;
-
 /**
  * Reads a user's file of fields, YAML or JSON (which YAML includes): an object of texts. An earlier description is such
  * a file; what is a TODO there is taken as not given.
@@ -30,7 +28,7 @@ const FILE_BYTES_MAX = 1024 * 1024;
 export function readMergeFile(path: string): MergeValues {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readBoundedText(path, FILE_BYTES_MAX.settings);
   } catch (error) {
     const why = describeSystemError(error);
     throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
@@ -40,19 +38,7 @@ export function readMergeFile(path: string): MergeValues {
 
 /** See {@link readMergeFile}. @param path Stands in messages only. */
 export function parseMergeFile(path: string, text: string): MergeValues {
-  if (text.length > FILE_BYTES_MAX) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${path} is too large for a system description`);
-  }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeOf = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${line}:${col}`;
-  };
-  const problem = document.errors[0];
-  if (problem !== undefined) {
-    throw new MlperfError('ERR_CONFIG_FILE', `${placeOf(problem.pos[0])}: ${problem.message}`);
-  }
+  const { document, placeOf } = parseGoodYaml(path, text);
   const root = document.contents;
   // A file with nothing but comments.
   if (root === null) return { values: {}, places: {}, unknown: [], problems: [] };

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/config/read-file.ts';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 
@@ -16,9 +16,7 @@ export async function readNumberList(
 ): Promise<Float64Array> {
   let content: string;
   try {
-    // A device would never end.
-    if (!(await stat(file)).isFile()) throw new MlperfError('ERR_MODEL', 'it is not a file');
-    content = await readFile(file, 'utf8');
+    content = readBoundedText(file, FILE_BYTES_MAX.list);
   } catch (error) {
     const what = `list ${file} cannot be read: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_MODEL', what, { cause: error });

@@ -1,4 +1,5 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, type Pair } from 'yaml';
+import { parseYaml } from '../../../../shared/config/yaml-text.ts';
 
 /** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
 export type YamlPath = readonly (string | number)[];
@@ -14,13 +15,7 @@ export interface PlacedYaml {
 
 /** Parses YAML. Never throws. @param file Stands in places only. */
 export function parsePlacedYaml(file: string, text: string): PlacedYaml {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const placeAt = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}`;
-  };
-  const problems = document.errors.map(({ pos, message }) => `${placeAt(pos[0])}: ${message}`);
+  const { document, problems, placeOf: placeAt } = parseYaml(file, text);
   return {
     value: problems.length > 0 ? undefined : document.toJS(),
     problems,

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/config/read-file.ts';
 import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/errors/to-mlperf-error.ts';
 
 /** Reads a text that the configuration names. @throws MlperfError `ERR_CONFIG_FILE` */
 export function readTextFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readBoundedText(path, FILE_BYTES_MAX.document);
   } catch (error) {
     const text = `cannot read ${path}: ${describeSystemError(error)}`;
     throw new MlperfError('ERR_CONFIG_FILE', text, { cause: error });

@@ -10,6 +10,7 @@ import {
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
 import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
+import { checkNames } from '../../../node/server-identity.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;
@@ -64,6 +65,7 @@ function tlsOptions(host: string, { tlsServerName }: ClientSecurity, secrets: Cl
   const servername = tlsServerName ?? (isIP(host) === 0 ? host : undefined);
   return {
     ALPNProtocols: ['h2'],
+    checkServerIdentity: checkNames,
     ...(servername === undefined ? {} : { servername }),
     ...(authorities === undefined ? {} : { ca: authorities }),
     ...(identity === undefined ? {} : { cert: identity.cert, key: identity.key }),

@@ -381,7 +381,11 @@ describe('the environment', () => {
       { ...SERVER, performanceIssueSame: true, performanceIssueSameIndex: 100 },
       /only 100 samples/,
     ],
-    ['too many samples', { scenario: 'Offline', offlineExpectedQps: 1e9 }, /more than 268435456/],
+    [
+      'too many samples',
+      { scenario: 'Offline', offlineExpectedQps: 1e9 },
+      /^test settings: offline_expected_qps 1000000000 .* 268435456 are the most: lower/,
+    ],
   ])('refuses %s', async (_case, settings, text) => {
     const run = simulatedTest(settings).run();
     await expect(run).rejects.toMatchObject({

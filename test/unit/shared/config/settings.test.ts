@@ -78,7 +78,7 @@ describe('settings', () => {
 
   it.each([
     ['is not YAML', 'run: [', /^c\.yaml:\d+:\d+: /],
-    ['has a key twice', 'run:\n  sut: a\n  sut: b\n', /c\.yaml:3:3: Map keys must be unique/],
+    ['has a key twice', 'run:\n  sut: a\n  sut: b\n', /c\.yaml:3:3: the key "sut" stands twice/],
     [
       'has an unknown section',
       'runs:\n  sut: a\n',
@@ -87,6 +87,14 @@ describe('settings', () => {
     ['has no map where one belongs', 'run: 5\n', /a map of keys is expected/],
   ])('refuse a file that %s', (_case, text, message) => {
     expect(() => parseConfigFile('c.yaml', text, ['run', 'sut'])).toThrow(message);
+  });
+
+  it('name 20 of many unknown keys, and count the others', () => {
+    const keys = Array.from({ length: 2_000 }, (_, i) => `  k${i}: 1\n`).join('');
+    const { problems } = resolve(`run:\n  sut: [a:1]\n${keys}`);
+    expect(problems).toHaveLength(21);
+    expect(problems[19]).toMatch(/^c\.yaml:22:3: unknown key "k19"/);
+    expect(problems[20]).toBe('c.yaml:23:3: 1980 more unknown keys from here on');
   });
 
   it('list everything that is wrong or missing at once', () => {

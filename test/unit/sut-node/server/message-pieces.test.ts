@@ -1,6 +1,12 @@
+import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PieceDecoder, receiveInPieces } from '../../../../sut-node/server/message-pieces.ts';
+import {
+  type MessagePieces,
+  PieceDecoder,
+  receiveInPieces,
+} from '../../../../sut-node/server/message-pieces.ts';
+import type { StreamEnd } from '../../../../sut-node/server/stream-end.ts';
 
 // Goal: however a gRPC stream is cut into chunks, the same messages come out; a message that is too
 // large or compressed is refused at its head; nothing keeps more memory than it needs.
@@ -63,7 +69,7 @@ describe('a decoder of pieces', () => {
   it('refuses a message that gRPC compressed', () => {
     const message = frame(Buffer.from('x'));
     message[0] = 1;
-    expect(() => new PieceDecoder(1000).write(message)).toThrow('compressed by gRPC');
+    expect(() => new PieceDecoder(1000).write(message)).toThrow('compressed, and the call has no');
   });
 });
 
@@ -88,16 +94,55 @@ describe('a decoder of pieces that gets tiny chunks', () => {
   });
 });
 
+/** What receiveInPieces uses of grpc-js's call. */
+class FakeCall {
+  readonly stream = new EventEmitter();
+  decoder: { write(chunk: Buffer): MessagePieces[] } = { write: () => [] };
+}
+
+/** A call that takes messages of at most 10 bytes, and how it was broken off. */
+function brokenCall(): { readonly call: FakeCall; readonly ends: StreamEnd[] } {
+  const call = new FakeCall();
+  const ends: StreamEnd[] = [];
+  receiveInPieces(call, 10, (end) => ends.push(end));
+  return { call, ends };
+}
+
 describe('receiveInPieces', () => {
   it('finds the decoder behind the calls around it', () => {
-    const inner = { decoder: { write: () => [] } };
-    expect(receiveInPieces({ call: { nextCall: { nextCall: inner } } }, 10)).toBe(true);
-    expect(inner.decoder).toBeInstanceOf(PieceDecoder);
+    const inner = new FakeCall();
+    const outer = { call: { nextCall: { nextCall: inner } } };
+    expect(receiveInPieces(outer, 10, () => {})).toBe(true);
+    const [message] = inner.decoder.write(frame(Buffer.from('ab')));
+    expect(message?.join().toString()).toBe('ab');
+  });
+
+  it('tells once that a message cannot be taken, and gives nothing from then on', () => {
+    const { call, ends } = brokenCall();
+    expect(call.decoder.write(frame(Buffer.alloc(11)))).toEqual([]);
+    expect(call.decoder.write(frame(Buffer.from('ab')))).toEqual([]);
+    call.stream.emit('end');
+    const details = 'a message has 11 bytes; limit message_bytes_max is 10';
+    expect(ends).toEqual([{ code: 8, details }]);
+  });
+
+  it('tells that a call ended inside a message', () => {
+    const { call, ends } = brokenCall();
+    call.decoder.write(frame(Buffer.from('abc')).subarray(0, 7));
+    call.stream.emit('end');
+    expect(ends).toEqual([{ code: 13, details: 'the call ended inside a message' }]);
+  });
+
+  it('tells nothing of a call that ended behind a message', () => {
+    const { call, ends } = brokenCall();
+    call.decoder.write(frame(Buffer.from('abc')));
+    call.stream.emit('end');
+    expect(ends).toEqual([]);
   });
 
   it.each([{}, { call: {} }, { call: { decoder: {} } }])('changes nothing in %j', (stream) => {
     const before = structuredClone(stream);
-    expect(receiveInPieces(stream, 10)).toBe(false);
+    expect(receiveInPieces(stream, 10, () => {})).toBe(false);
     expect(stream).toEqual(before);
   });
 });

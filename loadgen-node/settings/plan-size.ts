@@ -1,0 +1,90 @@
+import type { LibraryCounts } from './effective-settings.ts';
+import type { TestSettings } from './test-settings.ts';
+
+/** Samples of one plan: 4 bytes each there, up to 17 in the recorder. More is a mistake in a setting. */
+export const PLAN_SAMPLES_MAX: number = 2 ** 28;
+
+/** Samples of a library: a run shuffles all of them before it begins. */
+const LIBRARY_SAMPLES_MAX: number = PLAN_SAMPLES_MAX;
+
+/** Samples that settings ask for, and what would make them fewer. */
+interface Demand {
+  readonly samples: number;
+  /** Settings with their values, by LoadGen's names and those of `run`. */
+  readonly asked: readonly string[];
+  readonly remedy: string;
+}
+
+/** Why the settings ask for more than a plan can have, found before any of it is made. @returns One problem at most. */
+export function planSizeProblems(settings: TestSettings): string[] {
+  const [largest] = demandsOf(settings).sort((a, b) => b.samples - a.samples);
+  if (largest === undefined || !(largest.samples > PLAN_SAMPLES_MAX)) return [];
+  const { samples, asked, remedy } = largest;
+  return [
+    `${asked.join(' and ')} ${asked.length > 1 ? 'ask' : 'asks'} for ${Math.round(samples)} samples in one run; ` +
+      `${PLAN_SAMPLES_MAX} are the most: ${remedy}`,
+  ];
+}
+
+/** Why a library is too large to draw from. @returns One problem at most. */
+export function librarySizeProblems({ totalSampleCount }: LibraryCounts): string[] {
+  if (!(totalSampleCount > LIBRARY_SAMPLES_MAX)) return [];
+  return [
+    `the sample library has ${totalSampleCount} samples (--qsl-total of a trace); ` +
+      `${LIBRARY_SAMPLES_MAX} are the most`,
+  ];
+}
+
+function demandsOf(settings: TestSettings): Demand[] {
+  const { minQueryCount, minDurationMs } = settings;
+  const isMulti = settings.scenario === 'MultiStream';
+  const perQuery = isMulti ? settings.multiStreamSamplesPerQuery : 1;
+  const size = isMulti ? [`multi_stream_samples_per_query ${perQuery}`] : [];
+  const sizeRemedy = isMulti ? ' or multi_stream_samples_per_query' : '';
+  const one = { samples: perQuery, asked: size, remedy: 'lower multi_stream_samples_per_query' };
+  // Every sample once: the library decides.
+  if (settings.mode === 'AccuracyOnly' || settings.performanceIssueUnique) return [one];
+  const least = {
+    samples: minQueryCount * perQuery,
+    asked: [`min_query_count ${minQueryCount} (--min-query-count)`, ...size],
+    remedy: `lower min_query_count${sizeRemedy}`,
+  };
+  const rate = rateOf(settings);
+  const queries = (rate.queriesPerSecond * minDurationMs) / 1000;
+  // A rate that is none, or none that ends, has a text of its own.
+  if (!Number.isFinite(queries)) return [least];
+  const timed = {
+    samples: queries * perQuery,
+    asked: [rate.asked, `min_duration_ms ${minDurationMs} (--min-duration)`, ...size],
+    remedy: `${rate.remedy}, or lower min_duration_ms${sizeRemedy}`,
+  };
+  return [least, timed];
+}
+
+/** Queries per second that a plan is made for; a closed loop may be twice as fast as expected. */
+function rateOf(settings: TestSettings): {
+  readonly queriesPerSecond: number;
+  readonly asked: string;
+  readonly remedy: string;
+} {
+  const open = (name: string, qps: number, factor: number): ReturnType<typeof rateOf> => ({
+    queriesPerSecond: factor * qps,
+    asked: `${name} ${qps} (--target-qps)`,
+    remedy: `lower ${name}`,
+  });
+  const closed = (name: string, latencyNs: number): ReturnType<typeof rateOf> => ({
+    queriesPerSecond: 2e9 / latencyNs,
+    asked: `${name} ${latencyNs} (--target-qps)`,
+    remedy: `raise ${name}`,
+  });
+  switch (settings.scenario) {
+    case 'Server':
+      return open('server_target_qps', settings.serverTargetQps, 1);
+    case 'Offline':
+      return open('offline_expected_qps', settings.offlineExpectedQps, 1.1);
+    case 'SingleStream':
+      return closed('single_stream_expected_latency_ns', settings.singleStreamExpectedLatencyNs);
+    case 'MultiStream':
+      return closed('multi_stream_expected_latency_ns', settings.multiStreamExpectedLatencyNs);
+  }
+}

@@ -1,0 +1,64 @@
+/** gRPC's head of a message: a byte for compression, four for the length. */
+export const HEAD_BYTES = 5;
+
+/**
+ * Follows the messages in the bytes of a call, however they are cut into chunks, and keeps none of them.
+ * Rule: gRPC over HTTP/2, Length-Prefixed-Message.
+ */
+export class MessageHeads {
+  readonly #head: Buffer = Buffer.alloc(HEAD_BYTES);
+  #headBytes = 0;
+  /** Bytes of the current message that are still to come. */
+  #missing = 0;
+  #firstBytes: number | undefined;
+  #isCompressed = false;
+  #wholeCount = 0;
+
+  /** Length that the first message announces; 0 until its head is there. */
+  get firstBytes(): number {
+    return this.#firstBytes ?? 0;
+  }
+
+  /** Messages that have come to their end. */
+  get wholeCount(): number {
+    return this.#wholeCount;
+  }
+
+  /** True once a message says that it is compressed. */
+  get isCompressed(): boolean {
+    return this.#isCompressed;
+  }
+
+  /** True while a message has begun and not ended. */
+  get isInside(): boolean {
+    return this.#headBytes > 0;
+  }
+
+  /** Takes the next chunk of the call. */
+  take(chunk: Buffer): void {
+    let position = 0;
+    while (position < chunk.length) {
+      if (this.#headBytes < HEAD_BYTES) {
+        const end = Math.min(chunk.length, position + HEAD_BYTES - this.#headBytes);
+        chunk.copy(this.#head, this.#headBytes, position, end);
+        this.#headBytes += end - position;
+        position = end;
+        if (this.#headBytes < HEAD_BYTES) break;
+        this.#begin();
+      } else {
+        const end = Math.min(chunk.length, position + this.#missing);
+        this.#missing -= end - position;
+        position = end;
+      }
+      if (this.#missing > 0) continue;
+      this.#headBytes = 0;
+      this.#wholeCount += 1;
+    }
+  }
+
+  #begin(): void {
+    this.#missing = this.#head.readUInt32BE(1);
+    this.#firstBytes ??= this.#missing;
+    if (this.#head[0] !== 0) this.#isCompressed = true;
+  }
+}
