@@ -172,7 +172,9 @@ function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | stri
 
 /** JSON.parse makes Infinity of 1e400; whole numbers of so many digits are none that LoadGen writes. */
 function isTooLarge(value: unknown): boolean {
-  return (typeof value === 'number' || typeof value === 'bigint') && !Number.isFinite(Number(value));
+  return (
+    (typeof value === 'number' || typeof value === 'bigint') && !Number.isFinite(Number(value))
+  );
 }
 
 /** As Python has it, in which the official tools ask: an empty text, list or object is no yes, any other is. */

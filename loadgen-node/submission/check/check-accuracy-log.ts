@@ -94,12 +94,11 @@ function truncatedDamage(text: string): string | undefined {
   if (!isCut) return `Its ${text.length} characters are neither a whole log nor a truncated one.`;
   if (!/^\[\s*\{/.test(text)) return 'It does not begin with "[" and a record.';
   if (!/\}\s*\]\s*$/.test(text)) return 'It does not end with a record and "]".';
-  const records = [text.slice(0, KEPT_BYTES), text.slice(KEPT_BYTES + DOTS.length)]
-    .flatMap((part) => part.match(/\{[^{}]*\}/g) ?? []);
+  const records = [text.slice(0, KEPT_BYTES), text.slice(KEPT_BYTES + DOTS.length)].flatMap(
+    (part) => part.match(/\{[^{}]*\}/g) ?? [],
+  );
   const odd = records.find((record) => !isRecordText(record));
-  return odd === undefined
-    ? undefined
-    : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
+  return odd === undefined ? undefined : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
 }
 
 /** However it is spread over lines. */

@@ -60,8 +60,8 @@ export async function checkAccuracy(
 }
 
 /**
- * A log that is that of another result. Results of one model with two targets may share their runs, a result may be
- * in closed and in open, and one that is inferred is a copy.
+ * A log that is that of another scenario or model. Systems that compute alike write the same log, results of one model
+ * with two targets may share their runs, and one that is inferred is a copy.
  */
 function tellShared(
   { accuracyHashes, findings }: CheckContext,
@@ -76,10 +76,7 @@ function tellShared(
     return;
   }
   const isSame =
-    first.submitter === site.submitter &&
-    first.system === site.system &&
-    first.scenario === site.scenario &&
-    first.model?.benchmark === site.model?.benchmark;
+    first.scenario === site.scenario && first.model?.benchmark === site.model?.benchmark;
   if (isSame) return;
   const { division, submitter, system, modelFolder, scenario } = first;
   const where = [division, submitter, system, modelFolder, scenario].join('/');

@@ -78,10 +78,12 @@ function checkWeights(context: CheckContext, site: ResultSite, folder: string): 
       findings.add('todo-left', path, `${key} is "${shortened(value, 160)}".`);
     }
   }
-  const { retraining } = weights;
-  if (isStrict(site) && typeof retraining === 'string' && /^\s*yes\b/i.test(retraining)) {
-    findings.add('retraining-stated', path, `retraining is "${shortened(retraining, 160)}".`);
-  }
+  if (isStrict(site)) tellRetraining(context, path, weights['retraining']);
+}
+
+function tellRetraining({ findings }: CheckContext, path: string, value: unknown): void {
+  if (typeof value !== 'string' || !/^\s*yes\b/i.test(value)) return;
+  findings.add('retraining-stated', path, `retraining is "${shortened(value, 160)}".`);
 }
 
 /** Name of the measurements file, as the official tools find it; undefined where there is none, which is told. */
@@ -107,7 +109,8 @@ function checkCode(context: CheckContext, site: ResultSite): void {
   const { division, submitter, modelFolder } = site;
   const code = layout.code(division, submitter);
   if (layout.isFlat) {
-    if (!listing.leadsToFolder(code)) findings.add('code-missing', code, 'There is no such folder.');
+    if (!listing.leadsToFolder(code))
+      findings.add('code-missing', code, 'There is no such folder.');
     return;
   }
   const path = posix.join(code, modelFolder);

@@ -172,7 +172,11 @@ function checkEqualIssue(
   const record = log.record(key);
   if (record === undefined && round === 'v4.1') return;
   if (record?.value === true) return;
-  log.tellOf('equal-issue-off', key, record === undefined ? `It has no record of ${key}.` : `${key} is ${String(record.value)}.`);
+  log.tellOf(
+    'equal-issue-off',
+    key,
+    record === undefined ? `It has no record of ${key}.` : `${key} is ${String(record.value)}.`,
+  );
 }
 
 /** Labels of the rate in the summary, by LoadGen's key in the detail log. */
@@ -192,7 +196,8 @@ async function checkSummary(context: CheckContext, folder: string, log: RunLog):
     findings.add('no-plain-file', file, `It cannot be read: ${messageOf(error)}.`);
   });
   if (summary === undefined) return;
-  const { values } = summary;
+  const { values, errorCount } = summary;
+  if (errorCount > 0) findings.add('errors-in-summary', file, `It counts ${errorCount} error(s).`);
   const rate = RATES.find(([key]) => log.record(key) !== undefined);
   const labels = ['Scenario', 'Result is', ...(rate === undefined ? [] : [rate[1]])];
   const missing = labels.filter((label) => !values.has(label));

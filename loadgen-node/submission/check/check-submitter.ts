@@ -35,7 +35,11 @@ export async function checkSubmitter(
   const folder = resultsFolder(division, submitter);
   const systems = listing.entries(folder).folders;
   if (systems.length === 0) {
-    findings.add('submitter-empty', posix.join(division, submitter), 'There is nothing in results/.');
+    findings.add(
+      'submitter-empty',
+      posix.join(division, submitter),
+      'There is nothing in results/.',
+    );
     return [];
   }
   const descriptions = checkSystems(context, division, submitter);

@@ -150,16 +150,13 @@ function checkField(
     findings.add('field-empty', path, `${key} is ${shown}, which counts as empty.`);
   } else if (isMeaningful && typeof value === 'string' && value.trim() === '') {
     findings.add('field-blank', path, `${key} is ${shown}.`);
-  } else if (isList(value) || (TEXT_FIELDS.includes(key) && typeof value !== 'string')) {
+  } else if (TEXT_FIELDS.includes(key) && typeof value !== 'string') {
     findings.add('field-not-text', path, `${key} is ${shown}.`);
+  } else if (typeof value === 'object' && value !== null) {
+    findings.add('field-not-plain', path, `${key} is ${shown}.`);
   } else if (isNumber === true && countOf(value) === undefined && !isToFillIn(value)) {
     findings.add('field-not-number', path, `${key} is ${shown}.`);
   }
-}
-
-/** A list or an object: no tool can write it into its report. */
-function isList(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 function isToFillIn(value: unknown): boolean {

@@ -68,7 +68,8 @@ export class TreeListing {
   }
 
   #addLink(path: string): void {
-    const isToFolder = statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
+    const isToFolder =
+      statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
     if (isToFolder) this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
     else this.#odd(path, 'symlink', 'It is a symbolic link.');
   }
@@ -120,7 +121,9 @@ export class TreeListing {
   /** True for a folder, and for a link to one. */
   leadsToFolder(path: string): boolean {
     if (this.hasFolder(path)) return true;
-    const isLink = this.#oddities.some((one) => one.path === path && one.kind === 'symlink-to-folder');
+    const isLink = this.#oddities.some(
+      (one) => one.path === path && one.kind === 'symlink-to-folder',
+    );
     return isLink || this.#isBelowLink(path);
   }
 
@@ -129,7 +132,9 @@ export class TreeListing {
     const isBelow = this.#oddities.some(
       (one) => one.kind === 'symlink-to-folder' && path.startsWith(`${one.path}/`),
     );
-    return isBelow && statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
+    return (
+      isBelow && statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true
+    );
   }
 
   hasFile(path: string): boolean {

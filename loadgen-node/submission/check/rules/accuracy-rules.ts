@@ -1,3 +1,4 @@
+import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import {
   ALL_CHECKERS,
   NEWER_CHECKERS,
@@ -32,7 +33,7 @@ export type AccuracyRuleId =
 export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
   'accuracy-metric-missing': {
     severity: 'error',
-    warningInOpen: UP_TO_V51,
+    warningInOpen: SUBMISSION_ROUNDS,
     rule: "accuracy.txt has the line of the model's accuracy script, from its first character on.",
     source: ALL_CHECKERS,
     advice:
@@ -78,7 +79,7 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
   },
   'hash-missing': {
     severity: 'error',
-    warningInOpen: UP_TO_V51,
+    warningInOpen: SUBMISSION_ROUNDS,
     rule: 'accuracy.txt has a line hash=<SHA-256 of the whole accuracy log>.',
     source: ALL_CHECKERS,
     advice: 'Truncate the tree: longhaul submission truncate.',
@@ -103,7 +104,7 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
   },
   'accuracy-log-shared': {
     severity: 'warning',
-    rule: 'Results of different systems, models or scenarios have accuracy logs of their own.',
+    rule: 'Results of different models or scenarios have accuracy logs of their own.',
     source: 'no checker compares them',
     advice: 'Take the log of the accuracy run of this result.',
   },

@@ -15,6 +15,7 @@ export type SystemRuleId =
   | 'field-empty'
   | 'field-blank'
   | 'field-not-text'
+  | 'field-not-plain'
   | 'field-not-number'
   | 'field-unknown'
   | 'todo-left'
@@ -76,9 +77,15 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
   },
   'field-not-text': {
     severity: 'error',
-    rule: 'Values are texts or numbers; names, notes and kinds are texts.',
+    rule: 'Names, notes and kinds are texts.',
     source: `${ALL_CHECKERS} break off while they join the texts`,
     advice: 'Put the value in quotes.',
+  },
+  'field-not-plain': {
+    severity: 'warning',
+    rule: 'A value is a text or a number.',
+    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take lists and objects as well`,
+    advice: 'Write it as one text.',
   },
   'field-not-number': {
     severity: 'error',

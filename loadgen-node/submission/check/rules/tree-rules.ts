@@ -124,7 +124,7 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   },
   'symlink-to-folder': {
     severity: 'warning',
-    rule: "A folder is a folder, no symbolic link to one.",
+    rule: 'A folder is a folder, no symbolic link to one.',
     source: `${OLDER_CHECKERS} follow such a link; other tools and archives may not`,
     advice: 'Put a copy in its place.',
   },
