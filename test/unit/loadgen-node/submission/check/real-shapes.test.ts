@@ -7,6 +7,14 @@ import {
   type CheckOptions,
   checkTree,
 } from '../../../../../loadgen-node/submission/check/check-tree.ts';
+import {
+  type FindingId,
+  findingRule,
+} from '../../../../../loadgen-node/submission/check/finding-rules.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUBMISSION_ROUNDS,
+} from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
 import { MutableTree } from '../../../../support/mutable-tree.ts';
 import {
@@ -47,6 +55,23 @@ it.each(ACCEPTED_SHAPES.filter(({ warnings }) => warnings.length > 0))(
     expect(strict).toEqual({ errors: [...warnings], warnings: [] });
   },
 );
+
+it.each<FindingId>([
+  'scenario-differs',
+  'mode-differs',
+  'accuracy-log-empty',
+  'audit-in-result',
+  'test-settings-wrong',
+  'test-rate-differs',
+  'accuracy-seed-wrong',
+  'hash-twice',
+  'name-without-round-trip',
+])('refuses in every round and division what the tree itself shows to be wrong: %s', (id) => {
+  const severities = SUBMISSION_ROUNDS.flatMap((round) =>
+    SUBMISSION_DIVISIONS.map((division) => findingRule(id, round, division).severity),
+  );
+  expect(new Set(severities)).toEqual(new Set(['error']));
+});
 
 it.each(REFUSED_SHAPES)('refuses as the official tool does: $what', async (shape) => {
   const { tree, change, error } = shape;
