@@ -209,7 +209,7 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
   },
   'early-stopping-not-met': {
     severity: 'error',
-    rule: 'early_stopping_met is true in Server.',
+    rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
     source: NEWER_CHECKERS,
     advice: 'A longer run, or a lower target QPS.',
   },
