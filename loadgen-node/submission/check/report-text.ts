@@ -4,7 +4,7 @@ import type { CheckedResult, CheckReport } from './check-report.ts';
 
 const TITLES: Readonly<Record<Severity, string>> = {
   mark: 'Marks: not a valid closed or network submission, whatever its form',
-  error: 'Errors: the tree is refused, or breaks a rule',
+  error: 'Errors: the tree is refused, or shows a wrong result',
   warning: 'Warnings: a reviewer will ask',
   notice: 'Notices',
 };
@@ -84,7 +84,8 @@ function verdictLines({ counts, findings }: CheckReport): string[] {
     ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
   ];
   if (counts.error > 0) return [`${count}: the tree is not ready to be handed in.`];
-  if (marks.length === 0) return [`${count}: nothing speaks against handing it in.`];
+  const but = counts.warning > 0 ? ' but the warnings' : '';
+  if (marks.length === 0) return [`${count}: nothing speaks against handing it in${but}.`];
   return [
     `${count} (${marks.join(', ')}):`,
     'accepted form, not a valid closed or network submission',
