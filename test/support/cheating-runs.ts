@@ -13,7 +13,7 @@ import { labelOf, simulateRun } from './simulated-run.ts';
 import type { Conduct } from './sut-conduct.ts';
 
 /** Samples of the data set; a performance run draws from 1,024 of them. */
-const TOTAL = 1_500;
+export const CHEATING_SAMPLES = 1_500;
 
 /** Tests of round v4.1. */
 export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
@@ -22,7 +22,7 @@ export const SPEED_AND_ANSWERS = ['TEST01', 'TEST04', 'TEST05'] as const;
 export type CheatingTest = (typeof SPEED_AND_ANSWERS)[number];
 
 /** Scores as if {@link labelOf} was always right. */
-const LABELS = Uint16Array.from({ length: TOTAL }, (_, sample) => labelOf(sample));
+const LABELS = Uint16Array.from({ length: CHEATING_SAMPLES }, (_, sample) => labelOf(sample));
 const SCORER: ResponseScorer = {
   score: async (entries) => scoreResponses(entries, LABELS, 'top-1'),
   marks: () => [],
@@ -78,7 +78,7 @@ export class CheatingRuns {
     const { conduct, scenario, qps, seconds } = this.#system;
     const isTest = name !== 'performance' && name !== 'accuracy';
     await simulateRun({
-      ...{ folder, totalSamples: TOTAL, facts: () => null, ...conducted(conduct) },
+      ...{ folder, totalSamples: CHEATING_SAMPLES, facts: () => null, ...conducted(conduct) },
       flags: {
         ...{ scenario, round: 'v4.1', division: 'open', targetQps: String(qps) },
         ...{ minDuration: `${seconds}s`, minQueryCount: '100' },
