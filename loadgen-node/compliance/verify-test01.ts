@@ -255,7 +255,7 @@ function wholeCheck(
   const isMet = deltaPercent <= tolerance;
   const text = `${which}; right of all logged responses: ${rightInWords(logged)}; the accuracy run to the same: ${rightInWords(accuracyRun)}; apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
   if (!isMet) return { ...base, isMet, text, advice: ADVICE };
-  const warning = `${differingSamples.length} of ${testSamples} samples were answered otherwise than in the accuracy run. Their accuracy is the same; is the system known to be not deterministic?`;
+  const warning = `${differingSamples.length} of ${testSamples} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`;
   return { ...base, isMet, text, warning };
 }
 
