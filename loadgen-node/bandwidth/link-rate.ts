@@ -1,7 +1,7 @@
 const PREFIX: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /** A number, a prefix, and perhaps a unit: `100G`, `25 Gbit/s`, `10GbE`, `800 Mbps`. Bytes (`GB/s`) are no rate of a link. */
-const RATE = /^(\d+(?:\.\d+)?)\s*([kKmMgGtT])\s*(?:b|bits?|bps|b\/s|bits?\/s|b[eE])?$/;
+const RATE = /^(\d+(?:\.\d+)?)\s*([kKmMgGtT])\s*(?:b|bits?|bps|b\/s|bits?\/s(?:ec)?|b[eE])?$/;
 
 /** Bits per second of a link, above 0; undefined when the text is no rate. */
 export function parseRate(text: string): number | undefined {

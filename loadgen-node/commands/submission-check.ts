@@ -56,16 +56,20 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
       '--log',
       `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
     )
-    .option('--strict', 'marks (a stand-in, a LoadGen that is not the approved one) are errors')
+    .option(
+      '--strict',
+      'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
+    )
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string, flags: CheckFlags) => {
-      const report = await checkTree(tree, { round: flags.round, originals: flags.originals });
+      const { round, originals, strict: isStrict } = flags;
+      const report = await checkTree(tree, { round, originals, isStrict });
       if (typeof flags.json === 'string') writeReport(flags.json, report);
       const text = reportText(report);
       if (flags.log === true) writeCheckerLogs(tree, report, text);
       writeResult(command, { text, json: checkReportSchema.parse(report) });
       const { error, mark } = report.counts;
-      if (error > 0 || (flags.strict === true && mark > 0)) setExitCode(EXIT.invalid);
+      if (error > 0 || (isStrict === true && mark > 0)) setExitCode(EXIT.invalid);
     });
 }
 

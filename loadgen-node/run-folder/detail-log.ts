@@ -17,6 +17,13 @@ const OWN_KEY = 'longhaul_';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
+/** Damage of a log whose first record no official tool sees. */
+export const MARKED_BYTE_ORDER =
+  'the log begins with a byte order mark: the official tools do not see its first record';
+
+/** Settings and results: a log has one value of each. */
+const SINGLE_KEY = /^(?:effective|result)_|^(?:sut_name|early_stopping_met)$/;
+
 /** The first record of a key: the official checkers go by it. */
 export interface DetailRecord {
   readonly key: string;
@@ -47,6 +54,8 @@ export interface DetailLog {
   /** Records that LoadGen marked as errors; the first 20. */
   readonly errors: readonly DetailRecord[];
   readonly errorCount: number;
+  /** Records of a setting or a result that has another value already; the first 20. */
+  readonly repeats: readonly DetailRecord[];
   /** Lines with the mark that are no record (bad JSON, cut off), and lines that are no text; the first 20. */
   readonly damages: readonly LogDamage[];
   readonly damageCount: number;
@@ -67,6 +76,7 @@ class DetailReading {
   readonly #records = new Map<string, DetailRecord>();
   readonly #ownRecords: DetailRecord[] = [];
   readonly #errors: DetailRecord[] = [];
+  readonly #repeats: DetailRecord[] = [];
   readonly #damages: LogDamage[] = [];
   #recordCharacters = 0;
   #lineCount = 0;
@@ -89,7 +99,9 @@ class DetailReading {
     }
     const { isError, ...record } = read;
     const isOwn = record.key.startsWith(OWN_KEY);
-    if (isOwn || !this.#records.has(record.key)) this.#addRecord(line, record, isOwn);
+    const first = this.#records.get(record.key);
+    if (isOwn || first === undefined) this.#addRecord(line, record, isOwn);
+    else if (isOther(record, first) && this.#repeats.length < KEPT_MAX) this.#repeats.push(record);
     if (!isError) return;
     this.#errorCount += 1;
     if (this.#errors.length < KEPT_MAX) this.#errors.push(record);
@@ -120,6 +132,7 @@ class DetailReading {
       ownRecords: this.#ownRecords,
       errors: this.#errors,
       errorCount: this.#errorCount,
+      repeats: this.#repeats,
       damages: this.#damages,
       damageCount: this.#damageCount,
     };
@@ -129,9 +142,11 @@ class DetailReading {
 /** Other lines than records may stand in the log, but not all of them. */
 function damageOfForeignLine(line: LogLine): string | undefined {
   if (!line.isUtf8) return notUtf8(line, 'line');
-  return line.text.startsWith(BYTE_ORDER_MARK + DETAIL_MARK)
-    ? 'the log begins with a byte order mark: the official tools do not see its first record'
-    : undefined;
+  return line.text.startsWith(BYTE_ORDER_MARK + DETAIL_MARK) ? MARKED_BYTE_ORDER : undefined;
+}
+
+function isOther({ key, value }: DetailRecord, first: DetailRecord): boolean {
+  return SINGLE_KEY.test(key) && String(value) !== String(first.value);
 }
 
 /** @returns What is wrong, in words, where the line is no record. */
@@ -148,8 +163,24 @@ function readRecord(line: LogLine): (DetailRecord & { isError: boolean }) | stri
   const { key, value, metadata } = parsed as Record<string, unknown>;
   if (typeof key !== 'string') return 'the record has no key';
   if (typeof metadata !== 'object' || metadata === null) return 'the record has no metadata';
-  const isError = (metadata as Record<string, unknown>)['is_error'] === true;
-  return { key, value: exactValue(line.text, value), line: line.number, isError };
+  const { is_error: flag } = metadata as Record<string, unknown>;
+  if (flag === undefined) return 'the record does not say whether it is an error';
+  const exact = exactValue(line.text, value);
+  if (isTooLarge(exact)) return `the value of "${key}" is too large for a number`;
+  return { key, value: exact, line: line.number, isError: isTruthy(flag) };
+}
+
+/** JSON.parse makes Infinity of 1e400; whole numbers of so many digits are none that LoadGen writes. */
+function isTooLarge(value: unknown): boolean {
+  return (
+    (typeof value === 'number' || typeof value === 'bigint') && !Number.isFinite(Number(value))
+  );
+}
+
+/** As Python has it, in which the official tools ask: an empty text, list or object is no yes, any other is. */
+export function isTruthy(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return Object.keys(value).length > 0;
 }
 
 function notUtf8({ isEnded }: LogLine, what: string): string {

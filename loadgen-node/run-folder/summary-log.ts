@@ -4,11 +4,16 @@ import { readLogLines } from './log-lines.ts';
 const LABELS_MAX = 10_000;
 const LINE_CHARACTERS_MAX = 10_000;
 
+/** LoadGen's last line where a run had errors. */
+const ERRORS = /^(\d{1,9}) ERRORS? encountered/;
+
 /** What `mlperf_log_summary.txt` says, label by label; the first line of a label counts. */
 export interface SummaryLog {
   readonly path: string;
   /** Label as it stands in the file → text behind the colon, without blanks around. */
   readonly values: ReadonlyMap<string, string>;
+  /** Errors that LoadGen counted in the run. */
+  readonly errorCount: number;
   /** Empty for a file without a line. */
   readonly lineCount: number;
 }
@@ -17,8 +22,10 @@ export interface SummaryLog {
 export async function readSummaryLog(path: string): Promise<SummaryLog> {
   const values = new Map<string, string>();
   let lineCount = 0;
+  let errorCount = 0;
   for await (const { number, text } of readLogLines(path)) {
     lineCount = number;
+    errorCount += Number(ERRORS.exec(text.slice(0, 100))?.[1] ?? 0);
     if (text.length > LINE_CHARACTERS_MAX || values.size === LABELS_MAX) continue;
     const colon = text.indexOf(':');
     // The official tools part label and value at a colon with a blank behind it.
@@ -26,5 +33,5 @@ export async function readSummaryLog(path: string): Promise<SummaryLog> {
     const label = text.slice(0, colon).trim();
     if (label !== '' && !values.has(label)) values.set(label, text.slice(colon + 1).trim());
   }
-  return { path, values, lineCount };
+  return { path, values, errorCount, lineCount };
 }

@@ -79,7 +79,7 @@ function writeResult(write: Write, layout: TreeLayout, result: ResultOf): void {
   write(layout.measurementsFile(place, 'own'), JSON.stringify(WEIGHTS));
   writeRun(write, layout.performance(place), foreignLog(result, 'PerformanceOnly'));
   writeRun(write, layout.accuracy(place), foreignLog(result, 'AccuracyOnly'));
-  writeAccuracy(write, layout.accuracy(place), model);
+  writeAccuracy(write, layout.accuracy(place), result);
   for (const test of model.tests) {
     const folder = layout.compliance(place, test);
     write(posix.join(folder, 'verify_accuracy.txt'), VERIFIED);
@@ -90,7 +90,7 @@ function writeResult(write: Write, layout: TreeLayout, result: ResultOf): void {
     );
     const log = foreignLog(result, 'PerformanceOnly', test);
     writeRun(write, posix.join(folder, 'performance', 'run_1'), log);
-    if (test === 'TEST01') writeAccuracy(write, posix.join(folder, 'accuracy'), model);
+    if (test === 'TEST01') writeAccuracy(write, posix.join(folder, 'accuracy'), result);
   }
 }
 
@@ -128,8 +128,9 @@ function writeRun(write: Write, folder: string, log: ForeignLog): void {
   );
 }
 
-function writeAccuracy(write: Write, folder: string, model: SubmissionModel): void {
-  const log = '[\n{ "seq_id" : 0, "qsl_idx" : 7, "data" : "00003F40" }\n]\n';
+function writeAccuracy(write: Write, folder: string, { model, place }: ResultOf): void {
+  const data = Buffer.from(place.scenario).toString('hex').toUpperCase();
+  const log = `[\n{ "seq_id" : 0, "qsl_idx" : 7, "data" : "${data}" }\n]\n`;
   const hash = createHash('sha256').update(log).digest('hex');
   write(posix.join(folder, 'mlperf_log_accuracy.json'), log);
   write(posix.join(folder, 'accuracy.txt'), `${accuracyLine(model)}\nhash=${hash}\n`);
@@ -150,7 +151,9 @@ function accuracyLine({ accuracy, dataSetSamples }: SubmissionModel): string {
   const figure = (lower = 0): string => (lower + 0.001).toFixed(3);
   const [first] = accuracy;
   if (first?.metric === 'acc') {
-    return `accuracy=${figure(first.lower)}%, good=40000, total=${dataSetSamples}`;
+    const good = Math.ceil((dataSetSamples * (first.lower ?? 0)) / 100);
+    const percent = ((100 * good) / dataSetSamples).toFixed(3);
+    return `accuracy=${percent}%, good=${good}, total=${dataSetSamples}`;
   }
   if (first?.metric === 'DICE') return `Accuracy: mean = ${figure(first.lower)}, kidney = 0.9`;
   const pairs = accuracy.map(

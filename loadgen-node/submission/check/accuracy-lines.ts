@@ -52,14 +52,19 @@ export function accuracyPattern(metric: string, round: SubmissionRound): RegExp 
   return round === 'v4.1' ? /^accuracy=([0-9.]+)/ : /^(?:\{")?accuracy[": ]*=?\s*([0-9.]+)/;
 }
 
-/** The share of `total=` in the line of the image classification script; undefined where there is none. */
-export function totalOf(line: string): number | undefined {
-  const digits = /^accuracy=[0-9.]+%.*\btotal=(\d+)/.exec(line)?.[1];
-  return digits === undefined ? undefined : Number(digits);
+/** Counts in the line of the image classification script; undefined where there is no total. */
+export function sharesOf(line: string): { good: number | undefined; total: number } | undefined {
+  const total = /^accuracy=[0-9.]+%.*\btotal=(\d+)/.exec(line)?.[1];
+  if (total === undefined) return undefined;
+  const good = /\bgood=(\d+)/.exec(line)?.[1];
+  return { good: good === undefined ? undefined : Number(good), total: Number(total) };
 }
 
 /** A line of the truncation tool, however it came out. */
 export const HASH_LINE: RegExp = /^\s*hash\s*=/;
+
+/** A line that the official checkers take for a hash, whatever word it has. */
+export const OFFICIAL_HASH_LINE: RegExp = /^hash=\w+$/;
 
 /** What the truncation tool writes. */
 export const SHA256_LINE: RegExp = /^hash=([0-9a-f]{64})$/;

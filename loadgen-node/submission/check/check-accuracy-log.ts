@@ -1,5 +1,6 @@
 import { sha256OfFile } from '../file-work.ts';
 import type { CheckContext } from './check-context.ts';
+import type { FindingId } from './finding-rules.ts';
 import { readDocument } from './read-document.ts';
 import { messageOf } from './run-log.ts';
 
@@ -10,27 +11,36 @@ const ACCURACY_LOG_BYTES_MAX = 10_240;
 const KEPT_BYTES = 4096;
 const DOTS = '\n\n...\n\n';
 
-/**
- * Checks an accuracy log in a tree: its size, its form, and its hash where the whole log is known.
- * @param hash SHA-256 in accuracy.txt; undefined: none that could be compared.
- */
+/** What is known of an accuracy log beside the file itself. */
+interface AccuracyLogFacts {
+  /** SHA-256 in accuracy.txt; undefined: none that could be compared. */
+  readonly hash: string | undefined;
+  /** What a log is told as that was not truncated. */
+  readonly tooLarge?: FindingId;
+}
+
+/** Checks an accuracy log in a tree: its size, its form, and its hash where the whole log is known. */
 export async function checkAccuracyLog(
   context: CheckContext,
   path: string,
-  hash: string | undefined,
+  { hash, tooLarge = 'accuracy-log-not-truncated' }: AccuracyLogFacts,
 ): Promise<void> {
   const { listing, findings, originals } = context;
   const bytes = listing.bytesOf(path);
   if (bytes === undefined) return;
   if (bytes > ACCURACY_LOG_BYTES_MAX) {
     const text = `It has ${bytes} bytes; ${ACCURACY_LOG_BYTES_MAX} at most.`;
-    findings.add('accuracy-log-not-truncated', path, text);
+    findings.add(tooLarge, path, text);
     return;
   }
   const text = readDocument(context, path);
   if (text === undefined) return;
+  if (/^\s*(?:\[\s*\]?\s*)?$/.test(text)) {
+    findings.add('accuracy-log-empty', path, 'It has no records.');
+    return;
+  }
   const isWhole = isWholeLog(text);
-  const damage = isWhole ? undefined : truncatedDamage(text);
+  const damage = isWhole ? undefined : truncatedDamage(text.replaceAll('\r\n', '\n'));
   if (damage !== undefined) findings.add('accuracy-log-damaged', path, damage);
   if (hash === undefined || damage !== undefined) return;
   const known = isWhole ? [listing.pathOf(path)] : originals?.of(path);
@@ -74,30 +84,27 @@ function isRecord(value: unknown): boolean {
   );
 }
 
-/** What is wrong with a log that is not whole; undefined where it is as the truncation tool leaves one. */
+/**
+ * What is wrong with a log that is not whole; undefined where it is as the truncation tool leaves one. On Windows the
+ * tool counts a line end as one character and writes two bytes, so that the end may be shorter.
+ * @param text With "\n" for each line end.
+ */
 function truncatedDamage(text: string): string | undefined {
-  if (text.length === 0) return 'It has no bytes.';
-  if (text.length !== 2 * KEPT_BYTES + DOTS.length || !text.startsWith(DOTS, KEPT_BYTES)) {
-    return /^\[\s*\]\s*$/.test(text)
-      ? 'It has no records.'
-      : `Its ${text.length} bytes are neither a whole log nor a truncated one.`;
-  }
-  const head = text.slice(0, KEPT_BYTES).split('\n').slice(0, -1);
-  const tail = text
-    .slice(KEPT_BYTES + DOTS.length)
-    .split('\n')
-    .slice(1);
-  const odd = [...head, ...tail].find((line) => !isLogLine(line));
-  if (odd !== undefined) return `"${odd.slice(0, 60)}" is no line of an accuracy log.`;
-  if (!text.startsWith('[')) return 'It does not begin with "[".';
-  return text.trimEnd().endsWith(']') ? undefined : 'It does not end with "]".';
+  const isCut = text.startsWith(DOTS, KEPT_BYTES) && text.length <= 2 * KEPT_BYTES + DOTS.length;
+  if (!isCut) return `Its ${text.length} characters are neither a whole log nor a truncated one.`;
+  if (!/^\[\s*\{/.test(text)) return 'It does not begin with "[" and a record.';
+  if (!/\}\s*\]\s*$/.test(text)) return 'It does not end with a record and "]".';
+  const records = [text.slice(0, KEPT_BYTES), text.slice(KEPT_BYTES + DOTS.length)].flatMap(
+    (part) => part.match(/\{[^{}]*\}/g) ?? [],
+  );
+  const odd = records.find((record) => !isRecordText(record));
+  return odd === undefined ? undefined : `"${odd.slice(0, 60)}" is no record of an accuracy log.`;
 }
 
-function isLogLine(line: string): boolean {
-  const text = line.trim();
-  if (text === '' || text === '[' || text === ']') return true;
+/** However it is spread over lines. */
+function isRecordText(text: string): boolean {
   try {
-    return isRecord(JSON.parse(text.replace(/,$/, '')));
+    return isRecord(JSON.parse(text));
   } catch {
     return false;
   }

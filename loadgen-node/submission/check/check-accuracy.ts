@@ -6,12 +6,19 @@ import {
   modelInScenario,
   type SubmissionModel,
 } from '../rules/submission-model.ts';
-import { accuracyPattern, HASH_LINE, SHA256_LINE, totalOf } from './accuracy-lines.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import {
+  accuracyPattern,
+  HASH_LINE,
+  OFFICIAL_HASH_LINE,
+  SHA256_LINE,
+  sharesOf,
+} from './accuracy-lines.ts';
 import { checkAccuracyLog } from './check-accuracy-log.ts';
 import type { CheckContext } from './check-context.ts';
 import { ACCURACY_FILES, checkFileList, POWER_LOG } from './check-folders.ts';
 import type { Findings } from './findings.ts';
-import { documentLines } from './read-document.ts';
+import { toolLines } from './read-document.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
 import { type RunLog, readRunLog } from './run-log.ts';
 
@@ -47,8 +54,33 @@ export async function checkAccuracy(
   const path = posix.join(folder, RUN_FILES.accuracyText);
   if (!listing.hasFile(path)) return { log, text: undefined };
   const text = checkAccuracyText(context, site, path);
-  await checkAccuracyLog(context, posix.join(folder, RUN_FILES.accuracy), text.hash);
+  await checkAccuracyLog(context, posix.join(folder, RUN_FILES.accuracy), { hash: text.hash });
+  tellShared(context, site, path, text.hash);
   return { log, text };
+}
+
+/**
+ * A log that is that of another scenario or model. Systems that compute alike write the same log, results of one model
+ * with two targets may share their runs, and one that is inferred is a copy.
+ */
+function tellShared(
+  { accuracyHashes, findings }: CheckContext,
+  site: ResultSite,
+  path: string,
+  hash: string | undefined,
+): void {
+  if (hash === undefined || site.measured !== site.scenario) return;
+  const first = accuracyHashes.get(hash);
+  if (first === undefined) {
+    accuracyHashes.set(hash, site);
+    return;
+  }
+  const isSame =
+    first.scenario === site.scenario && first.model?.benchmark === site.model?.benchmark;
+  if (isSame) return;
+  const { division, submitter, system, modelFolder, scenario } = first;
+  const where = [division, submitter, system, modelFolder, scenario].join('/');
+  findings.add('accuracy-log-shared', path, `The hash is that of ${where}, too.`);
 }
 
 async function checkLog(
@@ -58,25 +90,31 @@ async function checkLog(
 ): Promise<RunLog | undefined> {
   const log = await readRunLog(context, folder);
   if (log === undefined) return undefined;
-  log.checkSeeds(seedsOfRound(context.round), 'accuracy-seed-wrong');
+  log.checkSeeds(seedsOfRound(context.round), 'accuracy-seed-wrong', false);
   const mode = log.record('effective_test_mode')?.value;
   if (mode !== undefined && mode !== 'AccuracyOnly' && mode !== 'SubmissionRun') {
     log.tellOf('mode-differs', 'effective_test_mode', `It is ${String(mode)}.`);
   }
   const scenario = site.measured === 'Interactive' ? 'Server' : site.measured;
-  const seen = log.text('effective_scenario');
+  const seen = log.optionalText('effective_scenario');
   if (seen !== undefined && seen !== scenario) {
     log.tellOf('scenario-differs', 'effective_scenario', `It is ${seen}, not ${scenario}.`);
   }
-  if (site.model !== undefined) checkCount(log, modelInScenario(site.model, site.scenario));
+  if (site.model !== undefined) {
+    checkCount(log, modelInScenario(site.model, site.scenario), context.round);
+  }
   return log;
 }
 
 /** The accuracy run had every sample of the data set. */
-function checkCount(log: RunLog, { accuracySamples, dataSetSamples }: SubmissionModel): void {
+function checkCount(
+  log: RunLog,
+  { accuracySamples, dataSetSamples }: SubmissionModel,
+  round: SubmissionRound,
+): void {
   const override = 'effective_accuracy_sample_count';
   const key = log.record(override) === undefined ? 'qsl_reported_total_count' : override;
-  const count = log.number(key);
+  const count = round === 'v4.1' ? log.optionalNumber(key) : log.number(key);
   const expected = accuracySamples ?? dataSetSamples;
   if (count !== undefined && count !== expected) {
     log.tellOf('accuracy-count-differs', key, `${key} is ${count}, not ${expected}.`);
@@ -100,11 +138,11 @@ function checkAccuracyText(context: CheckContext, site: ResultSite, path: string
   const model = site.model === undefined ? undefined : modelInScenario(site.model, site.scenario);
   const reading = new AccuracyReading();
   const patterns = (model?.accuracy ?? []).map(({ metric }) => accuracyPattern(metric, round));
-  for (const [i, text] of documentLines(context, path).entries()) {
+  for (const [i, text] of toolLines(context, path).entries()) {
     reading.add(text, i + 1, patterns);
   }
   if (model !== undefined) tellFigures(context, { site, model, path }, reading);
-  if (reading.hashLines.length === 0) {
+  if (!reading.hashLines.some(({ text }) => OFFICIAL_HASH_LINE.test(text))) {
     findings.add('hash-missing', path, 'It has no line hash=....');
   }
   for (const { text, line } of reading.hashLines) {
@@ -169,7 +207,7 @@ function tellFigures(
     }
     for (const figure of seen) {
       if (isStrict(site)) tellBounds(findings, path, target, figure);
-      if (metric === 'acc') tellTotal(findings, path, model, figure);
+      if (metric === 'acc') tellShares(findings, path, model, figure);
     }
   });
 }
@@ -190,15 +228,26 @@ function tellBounds(
   }
 }
 
-function tellTotal(
+/** Largest difference of a percentage, which has three decimals, from the share that it was made from. */
+const PERCENT_TOLERANCE = 0.00051;
+
+/** Holds the percentage of image classification against the counts beside it. */
+function tellShares(
   findings: Findings,
   path: string,
   model: SubmissionModel,
-  { text, line }: Figure,
+  { text, value, line }: Figure,
 ): void {
-  const total = totalOf(text);
+  const shares = sharesOf(text);
+  if (shares === undefined) return;
+  const { good, total } = shares;
   const expected = model.accuracySamples ?? model.dataSetSamples;
-  if (total === undefined || total === expected) return;
-  const words = `It is of ${total} samples, not of ${expected}.`;
-  findings.add('accuracy-total-differs', path, words, line);
+  if (total !== expected) {
+    const words = `It is of ${total} samples, not of ${expected}.`;
+    findings.add('accuracy-total-differs', path, words, line);
+  }
+  const isShare = good === undefined || Math.abs((100 * good) / total - value) <= PERCENT_TOLERANCE;
+  if (isShare && value <= 100) return;
+  const words = `It is ${value} %${good === undefined ? '' : `, and ${good} of ${total} are good`}.`;
+  findings.add('accuracy-impossible', path, words, line);
 }

@@ -9,7 +9,10 @@ import type { ResultSite } from './result-site.ts';
 import type { RunLog } from './run-log.ts';
 
 /** A number with a prefix somewhere in a text: `25G`, `100 Gbit/s`, `10GbE`. */
-const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bit\/s|b\/s|bps|bit|be|b)?(?![a-z])/gi;
+const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(?![a-z])/gi;
+
+/** A count at the front of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
+const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
 
 /** What both ends counted of a run; null where the logs' LoadGen counts nothing. */
 export interface WireBytes {
@@ -49,7 +52,7 @@ export function checkBandwidth(
   if (description === undefined) return;
   const path = layout.system(division, submitter, system);
   const rate = slowestRate(textOf(description['network_rate']));
-  const cards = ['number_nic_loadgen', 'number_nic_sut'].map((key) => countOf(description[key]));
+  const cards = ['number_nic_loadgen', 'number_nic_sut'].map((key) => cardsOf(description[key]));
   const [ofLoadgen, ofSut] = cards;
   if (rate === undefined || !ofLoadgen || !ofSut) {
     tellUnknown(context, path, description);
@@ -85,6 +88,11 @@ function tellUnknown(
   if (values.some(([, value]) => value.trim() === '' || value.startsWith(TODO_MARK))) return;
   const text = values.map(([key, value]) => `${key} is "${value}"`).join(', ');
   findings.add('bandwidth-unknown', path, `${text}.`);
+}
+
+function cardsOf(value: unknown): number | undefined {
+  const digits = LEADING_COUNT.exec(textOf(value))?.[1];
+  return digits === undefined ? countOf(value) : Number(digits);
 }
 
 function slowestRate(text: string): number | undefined {

@@ -8,7 +8,7 @@ import { checkAccuracyLog } from './check-accuracy-log.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkFileList, checkPresent, PERFORMANCE_FILES } from './check-folders.ts';
 import { checkPerformanceRun } from './check-performance.ts';
-import { documentLines } from './read-document.ts';
+import { documentLines, toolLines } from './read-document.ts';
 import { type ResultSite, runFolder } from './result-site.ts';
 import type { RunLog } from './run-log.ts';
 
@@ -16,6 +16,9 @@ import type { RunLog } from './run-log.ts';
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];
 
 const PASS = 'TEST PASS';
+const FAIL = 'TEST FAIL';
+
+const VERIFY_ACCURACY = 'verify_accuracy.txt';
 
 /** Lines of TEST06, each with the words that it may have. */
 const TEST06_LINES: readonly (readonly string[])[] = [
@@ -73,7 +76,7 @@ async function checkTest(
   else if (test === 'TEST06') checkTest06(context, folder);
   else if (test === 'TEST09') checkPass(context, posix.join(folder, 'verify_output_len.txt'));
   else if (test === 'TEST07' || test === 'TEST08') {
-    checkPass(context, posix.join(folder, 'verify_accuracy.txt'));
+    checkPass(context, posix.join(folder, VERIFY_ACCURACY));
   }
   if (!PERFORMANCE_TESTS.includes(test)) return undefined;
   checkPass(context, posix.join(folder, 'verify_performance.txt'));
@@ -82,22 +85,33 @@ async function checkTest(
   return checkPerformanceRun(context, site, run, test);
 }
 
-/** A file that has to say TEST PASS, on a line of its own as the strictest tool reads it. */
+/** A file that has to say TEST PASS. */
 function checkPass(context: CheckContext, path: string): void {
   if (!checkPresent(context, path)) return;
-  const lines = documentLines(context, path);
-  if (lines.some((line) => line.trim() === PASS)) return;
+  const lines = toolLines(context, path);
+  if (isPass(context, path, lines)) return;
   const last = lines.findLast((line) => line.trim() !== '') ?? '';
   context.findings.add('test-not-passed', path, `It ends "${last.slice(0, 90)}".`);
+}
+
+/** Whether a verification passed as the round's tools read it; a file with both verdicts is told. */
+function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
+  const isWholeLine = context.round !== 'v4.1' && posix.basename(path) === VERIFY_ACCURACY;
+  const isPassed = lines.some((line) => (isWholeLine ? line.trim() === PASS : line.includes(PASS)));
+  const failed = lines.findIndex((line) => line.includes(FAIL));
+  if (isPassed && failed >= 0) {
+    context.findings.add('test-verdict-mixed', path, `It says ${FAIL} as well.`, failed + 1);
+  }
+  return isPassed;
 }
 
 /** Verdict on the responses, or the two accuracies that stand in for it. */
 async function checkTest01(context: CheckContext, site: ResultSite, folder: string): Promise<void> {
   const { findings, listing } = context;
-  const verify = posix.join(folder, 'verify_accuracy.txt');
+  const verify = posix.join(folder, VERIFY_ACCURACY);
   const accuracy = posix.join(folder, 'accuracy');
   const isThere = checkPresent(context, verify);
-  const isPassed = isThere && documentLines(context, verify).some((line) => line.trim() === PASS);
+  const isPassed = isThere && isPass(context, verify, toolLines(context, verify));
   const baselines = ['baseline_accuracy.txt', 'compliance_accuracy.txt'];
   const files = [RUN_FILES.accuracy, RUN_FILES.accuracyText];
   const isFolder = checkFileList(context, accuracy, { needed: files, allowed: baselines });
@@ -111,7 +125,10 @@ async function checkTest01(context: CheckContext, site: ResultSite, folder: stri
   } else if (isThere) checkBaselines(context, site, paths);
   const text = posix.join(accuracy, RUN_FILES.accuracyText);
   const hash = listing.hasFile(text) ? hashIn(context, text) : undefined;
-  await checkAccuracyLog(context, posix.join(accuracy, RUN_FILES.accuracy), hash);
+  await checkAccuracyLog(context, posix.join(accuracy, RUN_FILES.accuracy), {
+    hash,
+    tooLarge: 'test01-log-not-truncated',
+  });
 }
 
 function hashIn(context: CheckContext, path: string): string | undefined {
@@ -160,14 +177,14 @@ function figureIn(
   { metric }: AccuracyTarget,
 ): number | undefined {
   const pattern = accuracyPattern(metric, context.round);
-  const digits = documentLines(context, path).flatMap((line) => pattern.exec(line)?.[1] ?? []);
+  const digits = toolLines(context, path).flatMap((line) => pattern.exec(line)?.[1] ?? []);
   return digits.length === 0 ? undefined : Number(digits.at(-1));
 }
 
 function checkTest06(context: CheckContext, folder: string): void {
-  const path = posix.join(folder, 'verify_accuracy.txt');
+  const path = posix.join(folder, VERIFY_ACCURACY);
   if (!checkPresent(context, path)) return;
-  const lines = documentLines(context, path).map((line) => line.trim());
+  const lines = toolLines(context, path).map((line) => line.trim());
   const missing = TEST06_LINES.filter((words) => !words.some((word) => lines.includes(word)));
   for (const [word] of missing) {
     context.findings.add('test-not-passed', path, `It has no line "${word}".`);

@@ -3,6 +3,7 @@ import type { TreeLayout } from '../tree-layout.ts';
 import type { DetailLogs } from './detail-logs.ts';
 import type { Findings } from './findings.ts';
 import type { OriginalLogs } from './original-logs.ts';
+import type { ResultSite } from './result-site.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** What every check of a tree works with. */
@@ -16,4 +17,6 @@ export interface CheckContext {
   readonly originals: OriginalLogs | undefined;
   /** Truncated logs that were held against their originals, by path. */
   readonly comparedOriginals: Set<string>;
+  /** Results by the hash of their accuracy log, the first one that has it. */
+  readonly accuracyHashes: Map<string, ResultSite>;
 }

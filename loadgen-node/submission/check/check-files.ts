@@ -17,7 +17,8 @@ const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
 export function checkFiles(listing: TreeListing, findings: Findings): void {
   checkRoot(listing, findings);
   for (const { path, kind, text } of listing.oddities) {
-    findings.add(kind === 'symlink' ? 'symlink' : 'no-plain-file', path || '.', text);
+    const isLink = kind === 'symlink' || kind === 'symlink-to-folder';
+    findings.add(isLink ? kind : 'no-plain-file', path || '.', text);
   }
   for (const path of listing.folderPaths()) {
     if (isOfDivision(path)) checkFolder(path, listing, findings);

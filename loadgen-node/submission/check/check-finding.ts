@@ -1,5 +1,5 @@
 /**
- * `error`: the tree is refused, or breaks a rule. `mark`: the tree has the accepted form and is no valid submission
+ * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the tree has the accepted form and is no valid submission
  * all the same; nothing silences it. `warning`: a reviewer will ask. `notice`: to know.
  */
 export const SEVERITIES = ['mark', 'error', 'warning', 'notice'] as const;

@@ -9,7 +9,7 @@ import type { ResultSite } from './result-site.ts';
 import type { RunLog } from './run-log.ts';
 
 /** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
-const TAGGED = /^\d+\.\d+(?:\.\d+)? @ [0-9a-f]{7,40}$/;
+const TAGGED = /^\d+\.\d+(?:\.\d+)? @ (?!0+$)[0-9a-f]{7,40}$/;
 
 /** Texts in which longhaul says that a model or a data set is a stand-in. */
 const STAND_IN = /\bstand-?in\b/i;

@@ -1,11 +1,12 @@
 import { posix } from 'node:path';
+import { isTruthy } from '../../run-folder/detail-log.ts';
 import { parseConf } from '../../settings/conf-grammar.ts';
 import { DRY_RUN_WORDS } from '../dry-run-mark.ts';
 import { brokenConfLines } from '../rules/conf-lines.ts';
 import { TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkPresent } from './check-folders.ts';
-import { documentLines, readDocument, readJsonObject } from './read-document.ts';
+import { documentLines, readDocument, readJsonObject, readToolText } from './read-document.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
 import { shortened } from './shortened.ts';
 
@@ -18,7 +19,7 @@ const KEYS = [
   'weight_transformations',
 ];
 
-/** Models of v4.1 whose equal issue the round's own checker can see in these files only. */
+/** Models of v4.1 whose equal issue the round's own checker looks for, in these files only. */
 const EQUAL_ISSUE_IN_CONF: readonly string[] = ['3d-unet-99', 'llama2-70b-99.9', 'mixtral-8x7b'];
 
 /** Checks what lies beside a result: its settings, its README, its weights, its code. */
@@ -38,7 +39,7 @@ export function checkMeasurements(context: CheckContext, site: ResultSite): void
   }
   checkWeights(context, site, folder);
   checkCode(context, site);
-  if (EQUAL_ISSUE_IN_CONF.includes(site.model?.name ?? '') && round === 'v4.1' && isStrict(site)) {
+  if (site.model?.isEqualIssue === true && round === 'v4.1' && isStrict(site)) {
     checkEqualIssue(context, site, folder);
   }
 }
@@ -55,7 +56,7 @@ function checkConf(context: CheckContext, path: string): void {
   const text = readDocument(context, path);
   if (text === undefined) return;
   for (const { line, explanation } of parseConf(text).errors) {
-    context.findings.add('conf-unreadable', path, `In line ${line}, ${explanation}.`, line);
+    context.findings.add('conf-not-for-loadgen', path, `In line ${line}, ${explanation}.`, line);
   }
 }
 
@@ -68,13 +69,21 @@ function checkWeights(context: CheckContext, site: ResultSite, folder: string): 
   if (weights === undefined) return;
   for (const key of KEYS) {
     const value = weights[key];
-    if (!value) {
+    if (!isTruthy(value)) {
       const text = value === undefined ? `${key} is missing.` : `${key} is empty.`;
       findings.add('measurements-field-missing', path, text);
+    } else if (typeof value === 'string' && value.trim() === '') {
+      findings.add('field-blank', path, `${key} is ${JSON.stringify(value.slice(0, 60))}.`);
     } else if (typeof value === 'string' && value.startsWith(TODO_MARK)) {
       findings.add('todo-left', path, `${key} is "${shortened(value, 160)}".`);
     }
   }
+  if (isStrict(site)) tellRetraining(context, path, weights['retraining']);
+}
+
+function tellRetraining({ findings }: CheckContext, path: string, value: unknown): void {
+  if (typeof value !== 'string' || !/^\s*yes\b/i.test(value)) return;
+  findings.add('retraining-stated', path, `retraining is "${shortened(value, 160)}".`);
 }
 
 /** Name of the measurements file, as the official tools find it; undefined where there is none, which is told. */
@@ -100,14 +109,15 @@ function checkCode(context: CheckContext, site: ResultSite): void {
   const { division, submitter, modelFolder } = site;
   const code = layout.code(division, submitter);
   if (layout.isFlat) {
-    if (!listing.hasFolder(code)) findings.add('code-missing', code, 'There is no such folder.');
+    if (!listing.leadsToFolder(code))
+      findings.add('code-missing', code, 'There is no such folder.');
     return;
   }
   const path = posix.join(code, modelFolder);
   // A file of that name holds the name of the folder of another model.
-  const named = listing.hasFile(path) ? readDocument(context, path)?.trim() : undefined;
+  const named = listing.hasFile(path) ? readToolText(context, path)?.trim() : undefined;
   const folder = named === undefined ? path : posix.join(code, named);
-  if (listing.hasFolder(folder)) return;
+  if (listing.leadsToFolder(folder)) return;
   const text =
     named === undefined ? 'There is no such folder.' : `It names ${folder}, which is not there.`;
   findings.add('code-missing', path, text);
@@ -116,11 +126,12 @@ function checkCode(context: CheckContext, site: ResultSite): void {
 /** Looks for sample_concatenate_permutation as the checker of v4.1 does. */
 function checkEqualIssue(context: CheckContext, site: ResultSite, folder: string): void {
   const model = (site.model?.name ?? '').replace(/-99(?:\.9)?$/, '');
+  const isAsked = EQUAL_ISSUE_IN_CONF.includes(site.model?.name ?? '');
   const areOn = ['mlperf.conf', 'user.conf'].map((name) => {
     const path = posix.join(folder, name);
     if (!context.listing.hasFile(path)) return false;
-    const text = readDocument(context, path) ?? '';
-    for (const line of brokenConfLines(text)) {
+    const text = (isAsked ? readToolText(context, path) : readDocument(context, path)) ?? '';
+    for (const line of isAsked ? brokenConfLines(text) : []) {
       const seen = `"${line.slice(0, 90)}" has more than one "=", or a key of other than three parts.`;
       context.findings.add('conf-unreadable', path, seen);
     }
@@ -133,5 +144,5 @@ function checkEqualIssue(context: CheckContext, site: ResultSite, folder: string
   });
   if (areOn.includes(true)) return;
   const text = `Neither mlperf.conf nor user.conf sets ${model}.*.sample_concatenate_permutation = 1.`;
-  context.findings.add('equal-issue-off', folder, text);
+  context.findings.add(isAsked ? 'equal-issue-off' : 'equal-issue-unknown', folder, text);
 }

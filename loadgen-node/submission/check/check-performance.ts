@@ -2,9 +2,10 @@ import { posix } from 'node:path';
 import type { TestId } from '../../compliance/test-ids.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { readSummaryLog } from '../../run-folder/summary-log.ts';
-import { metricOf } from '../rules/result-metric.ts';
+import { metricOf, resultMetric } from '../rules/result-metric.ts';
 import { seedsOfRound, test05SeedsOfRound } from '../rules/round-seeds.ts';
 import { modelInScenario, type SubmissionModel } from '../rules/submission-model.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkLatencies } from './check-latencies.ts';
 import { isTrue } from './description-values.ts';
@@ -35,14 +36,15 @@ export async function checkPerformanceRun(
   if (log === undefined) return undefined;
   const { round } = context;
   const seeds = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
-  log.checkSeeds(seeds ?? seedsOfRound(round), 'seed-wrong');
+  log.checkSeeds(seeds ?? seedsOfRound(round), 'seed-wrong', true);
   checkScenarioAndMode(log, site);
   checkVerdict(log);
   checkSettings(log, test);
   checkSutName(log, site, test);
   const model = site.model === undefined ? undefined : modelInScenario(site.model, site.scenario);
   checkAmounts(log, site, model);
-  if (model !== undefined) checkLatencies(log, site, model);
+  checkEqualIssue(log, site, { model, round });
+  if (model !== undefined) checkLatencies(log, site, model, round);
   await checkSummary(context, folder, log);
   return log;
 }
@@ -79,20 +81,20 @@ function checkVerdict(log: RunLog): void {
 
 /** Whether the settings of a compliance test are there exactly where they belong. */
 function checkSettings(log: RunLog, test: TestId | undefined): void {
-  const isSame = log.boolean('effective_performance_issue_same') === true;
-  const isUnique = log.boolean('effective_performance_issue_unique') === true;
-  const target = log.optionalNumber('effective_accuracy_log_sampling_target') ?? 0;
+  const isSame = log.boolean('effective_performance_issue_same');
+  const isUnique = log.boolean('effective_performance_issue_unique');
+  const target = log.optionalNumber('effective_accuracy_log_sampling_target');
   const id = test === undefined ? 'audit-in-result' : 'test-settings-wrong';
   const what = test ?? 'a result';
-  if (isSame !== (test === 'TEST04')) {
+  if (isSame !== undefined && isSame !== (test === 'TEST04')) {
     const text = `performance_issue_same is ${isSame}, which is not that of ${what}.`;
     log.tellOf(id, 'effective_performance_issue_same', text);
   }
-  if (isUnique) {
+  if (isUnique === true) {
     const text = `performance_issue_unique is true, which is not that of ${what}.`;
     log.tellOf(id, 'effective_performance_issue_unique', text);
   }
-  if (target > 0 !== (test === 'TEST01')) {
+  if (target !== undefined && target > 0 !== (test === 'TEST01')) {
     const text = `accuracy_log_sampling_target is ${target}, which is not that of ${what}.`;
     log.tellOf(id, 'effective_accuracy_log_sampling_target', text);
   }
@@ -111,7 +113,8 @@ function checkSutName(
   { division, description }: ResultSite,
   test: TestId | undefined,
 ): void {
-  const name = log.text('sut_name');
+  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
+  const name = isNetwork ? log.text('sut_name') : log.optionalText('sut_name');
   if (name === undefined) return;
   if (division === 'closed') {
     // Once for a result with all of its tests.
@@ -119,7 +122,6 @@ function checkSutName(
       log.tellOf('closed-over-network', 'sut_name', `It is "${name}".`);
     return;
   }
-  const isNetwork = division === 'network' || isTrue(description?.['is_network']);
   if (!isNetwork || name.includes(NETWORK_SUT)) return;
   log.tellOf('sut-name', 'sut_name', `The name is "${name}", without "${NETWORK_SUT}".`);
 }
@@ -134,29 +136,47 @@ function checkAmounts(log: RunLog, site: ResultSite, model: SubmissionModel | un
       'performance-samples-few',
     ],
     ['effective_min_duration_ms', MIN_DURATION_MS, 'duration-short'],
-    ['effective_min_query_count', measured === 'Offline' ? 1 : 0, 'queries-few'],
-    [
-      'effective_samples_per_query',
-      measured === 'Offline' ? (model?.offlineSamples ?? 1) : 1,
-      'offline-samples-few',
-    ],
   ];
+  if (measured === 'Offline') {
+    least.push(
+      ['effective_min_query_count', 1, 'queries-few'],
+      ['effective_samples_per_query', model?.offlineSamples ?? 1, 'offline-samples-few'],
+    );
+  }
   for (const [key, count, id] of least) {
     const seen = log.number(key);
     if (seen !== undefined && seen < count) {
       log.tellOf(id, key, `${key} is ${seen}; at least ${count} are needed.`);
     }
   }
-  const metric = metricOf(model, scenario, measured);
-  const value = log.optionalNumber(metric);
-  if (value === undefined || !(value > 0)) {
+  // A metric in tokens stands beside the one in samples, and the tools read both.
+  const metrics = new Set([metricOf(model, scenario, measured), resultMetric(undefined, measured)]);
+  for (const metric of metrics) {
+    const value = log.optionalNumber(metric);
+    if (value !== undefined && value > 0) continue;
     log.tellOf('metric-missing', metric, `${metric} is ${value ?? 'missing'}.`);
   }
-  const isIssuedEqually = log.boolean('effective_sample_concatenate_permutation') === true;
-  if (model?.isEqualIssue === true && isStrict(site) && !isIssuedEqually) {
-    const key = 'effective_sample_concatenate_permutation';
-    log.tellOf('equal-issue-off', key, `${key} is not true.`);
-  }
+}
+
+/**
+ * Models with samples of unlike length. The tool of v4.1 reads the configuration beside the result, the later ones
+ * the log; that of v5.1 in open as well.
+ */
+function checkEqualIssue(
+  log: RunLog,
+  site: ResultSite,
+  { model, round }: { model: SubmissionModel | undefined; round: SubmissionRound },
+): void {
+  if (model?.isEqualIssue !== true || (!isStrict(site) && round !== 'v5.1')) return;
+  const key = 'effective_sample_concatenate_permutation';
+  const record = log.record(key);
+  if (record === undefined && round === 'v4.1') return;
+  if (record?.value === true) return;
+  log.tellOf(
+    'equal-issue-off',
+    key,
+    record === undefined ? `It has no record of ${key}.` : `${key} is ${String(record.value)}.`,
+  );
 }
 
 /** Labels of the rate in the summary, by LoadGen's key in the detail log. */
@@ -176,7 +196,8 @@ async function checkSummary(context: CheckContext, folder: string, log: RunLog):
     findings.add('no-plain-file', file, `It cannot be read: ${messageOf(error)}.`);
   });
   if (summary === undefined) return;
-  const { values } = summary;
+  const { values, errorCount } = summary;
+  if (errorCount > 0) findings.add('errors-in-summary', file, `It counts ${errorCount} error(s).`);
   const rate = RATES.find(([key]) => log.record(key) !== undefined);
   const labels = ['Scenario', 'Result is', ...(rate === undefined ? [] : [rate[1]])];
   const missing = labels.filter((label) => !values.has(label));

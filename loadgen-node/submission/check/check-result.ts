@@ -10,6 +10,7 @@ import { checkFileList, PERFORMANCE_FILES, POWER_LOG } from './check-folders.ts'
 import { checkMarks } from './check-marks.ts';
 import { checkMeasurements } from './check-measurements.ts';
 import { checkPerformanceRun } from './check-performance.ts';
+import { checkPlausible } from './check-plausible.ts';
 import type { CheckedResult } from './check-report.ts';
 import { measuredScenario } from './inferred-result.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
@@ -38,6 +39,7 @@ export async function checkResult(
       ? checkNetwork(context, site, runs)
       : new Map<string, NetworkAudit>();
   const logs = new Map(runs.flatMap(([run, one]) => (one === undefined ? [] : [[run, one]])));
+  checkPlausible(context, site, { logs, audits });
   checkMarks(context, site, { logs, audits, notes: accuracy.text?.notes ?? [] });
   return checkedResult(site, log, accuracy.text?.line);
 }

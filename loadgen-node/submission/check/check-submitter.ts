@@ -35,10 +35,15 @@ export async function checkSubmitter(
   const folder = resultsFolder(division, submitter);
   const systems = listing.entries(folder).folders;
   if (systems.length === 0) {
-    findings.add('no-results', posix.join(division, submitter), 'There is nothing in results/.');
+    findings.add(
+      'submitter-empty',
+      posix.join(division, submitter),
+      'There is nothing in results/.',
+    );
     return [];
   }
   const descriptions = checkSystems(context, division, submitter);
+  checkUnused(context, division, submitter);
   if (isStrict({ division }) && !WITHOUT_CALIBRATION.includes(round)) {
     checkCalibration(context, division, submitter);
   }
@@ -55,6 +60,21 @@ export async function checkSubmitter(
     }
   }
   return results;
+}
+
+/** Folders of measurements without results; in the flat layout there are none. */
+function checkUnused(
+  { listing, findings, layout }: CheckContext,
+  division: SubmissionDivision,
+  submitter: string,
+): void {
+  if (layout.isFlat) return;
+  const folder = posix.join(division, submitter, 'measurements');
+  const systems = listing.entries(resultsFolder(division, submitter)).folders;
+  for (const name of listing.entries(folder).folders) {
+    if (systems.includes(name)) continue;
+    findings.add('measurements-unused', posix.join(folder, name), 'No results are of this system.');
+  }
 }
 
 function checkCalibration(

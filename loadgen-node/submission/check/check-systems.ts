@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isTruthy } from '../../run-folder/detail-log.ts';
 import {
   SUITES,
   type SubmissionDivision,
@@ -23,6 +24,21 @@ const SYSTEM_TYPES: Readonly<Record<string, readonly Suite[]>> = {
   'datacenter,edge': SUITES,
   'edge,datacenter': SUITES,
 };
+
+/** Fields that the official tools join with other texts, or take in lower case: a number ends them. */
+const TEXT_FIELDS: readonly string[] = [
+  'division',
+  'submitter',
+  'status',
+  'system_name',
+  'system_type',
+  'host_processor_model_name',
+  'accelerator_model_name',
+  'framework',
+  'operating_system',
+  'hw_notes',
+  'sw_notes',
+];
 
 /** Keys that power measurements add. */
 const POWER_FIELDS: readonly string[] = [
@@ -127,17 +143,24 @@ function checkField(
   description: JsonObject,
 ): void {
   const value = description[key];
+  const shown = (JSON.stringify(value) ?? '').slice(0, 60);
   if (value === undefined) {
     findings.add('field-missing', path, `${key} is missing.`);
-  } else if (typeof value !== 'string') {
-    // A number in a number's place is read by every tool, but 0 counts as empty.
-    if (isNumber === true && countOf(value) !== undefined && value !== 0) return;
-    findings.add('field-not-text', path, `${key} is ${JSON.stringify(value).slice(0, 60)}.`);
-  } else if (isMeaningful && value.trim() === '') {
-    findings.add('field-empty', path, `${key} is empty.`);
-  } else if (isNumber === true && countOf(value) === undefined && !value.startsWith(TODO_MARK)) {
-    findings.add('field-not-number', path, `${key} is "${value.slice(0, 60)}".`);
+  } else if (isMeaningful && !isTruthy(value)) {
+    findings.add('field-empty', path, `${key} is ${shown}, which counts as empty.`);
+  } else if (isMeaningful && typeof value === 'string' && value.trim() === '') {
+    findings.add('field-blank', path, `${key} is ${shown}.`);
+  } else if (TEXT_FIELDS.includes(key) && typeof value !== 'string') {
+    findings.add('field-not-text', path, `${key} is ${shown}.`);
+  } else if (typeof value === 'object' && value !== null) {
+    findings.add('field-not-plain', path, `${key} is ${shown}.`);
+  } else if (isNumber === true && countOf(value) === undefined && !isToFillIn(value)) {
+    findings.add('field-not-number', path, `${key} is ${shown}.`);
   }
+}
+
+function isToFillIn(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(TODO_MARK);
 }
 
 function checkNetworkFields(context: CheckContext, path: string, description: JsonObject): void {
@@ -147,9 +170,7 @@ function checkNetworkFields(context: CheckContext, path: string, description: Js
     if (key === 'is_network') continue;
     const value = description[key];
     if (value === undefined) findings.add('field-missing', path, `${key} is missing.`);
-    else if (typeof value !== 'string') {
-      findings.add('field-not-text', path, `${key} is ${JSON.stringify(value).slice(0, 60)}.`);
-    } else if (value.trim() === '') {
+    else if (!isTruthy(value) || (typeof value === 'string' && value.trim() === '')) {
       findings.add('network-field-empty', path, `${key} is empty.`);
     }
   }
@@ -196,7 +217,7 @@ function checkIsNetwork(
 ): void {
   const value = description['is_network'];
   if (division === 'closed') {
-    if (value === undefined || isHarmless(value, description, round)) return;
+    if (value === undefined || value === null || isHarmless(value, description, round)) return;
     findings.add('is-network-in-closed', path, `is_network is ${JSON.stringify(value)}.`);
   } else if (value === undefined) {
     if (division === 'network') findings.add('field-missing', path, 'is_network is missing.');

@@ -25,6 +25,8 @@ export interface CheckOptions {
   readonly round?: SubmissionRound | undefined;
   /** Folder with the accuracy logs as they were before truncation ({@link OriginalLogs}): hashes are computed. */
   readonly originals?: string | undefined;
+  /** Warnings are errors. */
+  readonly isStrict?: boolean | undefined;
   /** Reads a detail log; default: from the file, each time. */
   readonly readLog?: DetailLogReader | undefined;
 }
@@ -42,7 +44,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     said === undefined
       ? await detectRound(listing, logs)
       : { round: said, roundFrom: 'said' as const };
-  const findings = new Findings();
+  const findings = new Findings(round, options.isStrict === true);
   const layout = new TreeLayout(round);
   const context: CheckContext = {
     listing,
@@ -52,6 +54,7 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
     logs,
     originals: options.originals === undefined ? undefined : new OriginalLogs(options.originals),
     comparedOriginals: new Set(),
+    accuracyHashes: new Map(),
   };
   checkFiles(listing, findings);
   checkTodo(context);
@@ -62,6 +65,9 @@ export async function checkTree(root: string, options: CheckOptions = {}): Promi
   }
   for (const { division, submitter } of submitters) {
     results.push(...(await checkSubmitter(context, division, submitter)));
+  }
+  if (submitters.length > 0 && results.length === 0) {
+    findings.add('no-results', '.', 'No submitter has the folder of a result.');
   }
   return {
     schemaVersion: CHECK_REPORT_VERSION,

@@ -1,3 +1,4 @@
+import type { SubmissionDivision, SubmissionRound } from '../rules/submission-rounds.ts';
 import type { FindingRule } from './check-finding.ts';
 import { ACCURACY_RULES, type AccuracyRuleId } from './rules/accuracy-rules.ts';
 import { COMPLIANCE_RULES, type ComplianceRuleId } from './rules/compliance-rules.ts';
@@ -19,7 +20,7 @@ export type FindingId =
 /** Rules that are about one thing. */
 export interface RuleGroup {
   readonly title: string;
-  readonly rules: readonly FindingRule[];
+  readonly rules: readonly (RuleTexts & { readonly id: string })[];
 }
 
 /** All rules, in the order in which they are listed to people. */
@@ -41,9 +42,19 @@ const TEXTS: Readonly<Record<FindingId, RuleTexts>> = {
   ...COMPLIANCE_RULES,
 };
 
-/** The rule with an id. */
-export function findingRule(id: FindingId): FindingRule {
-  return { id, ...TEXTS[id] };
+/**
+ * The rule with an id, as a round and a division have it.
+ * @param division Undefined for what lies in no division.
+ */
+export function findingRule(
+  id: FindingId,
+  round: SubmissionRound,
+  division: SubmissionDivision | undefined,
+): FindingRule {
+  const { warningIn = [], warningInOpen = [], ...rule } = TEXTS[id];
+  const isWarning =
+    warningIn.includes(round) || (division === 'open' && warningInOpen.includes(round));
+  return { id, ...rule, ...(isWarning && { severity: 'warning' }) };
 }
 
 function group(title: string, table: Readonly<Record<string, RuleTexts>>): RuleGroup {

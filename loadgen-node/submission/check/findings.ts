@@ -1,3 +1,4 @@
+import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { CheckFinding } from './check-finding.ts';
 import { type FindingId, findingRule } from './finding-rules.ts';
 
@@ -11,6 +12,14 @@ const SEEN_MAX = 600;
 export class Findings {
   readonly #list: CheckFinding[] = [];
   readonly #counts = new Map<string, number>();
+  readonly #round: SubmissionRound;
+  readonly #isStrict: boolean;
+
+  /** @param isStrict Warnings are errors. */
+  constructor(round: SubmissionRound, isStrict: boolean) {
+    this.#round = round;
+    this.#isStrict = isStrict;
+  }
 
   /**
    * @param file Relative to the root of the tree.
@@ -23,7 +32,11 @@ export class Findings {
     if (count > PER_FILE_MAX) return;
     const short = seen.length > SEEN_MAX ? `${seen.slice(0, SEEN_MAX)}...` : seen;
     const where = line === undefined ? {} : { line };
-    this.#list.push({ ...findingRule(id), file, ...where, seen: short });
+    const division = SUBMISSION_DIVISIONS.find((name) => file.startsWith(`${name}/`));
+    const rule = findingRule(id, this.#round, division);
+    const isRaised = this.#isStrict && rule.severity === 'warning';
+    const severity = isRaised ? 'error' : rule.severity;
+    this.#list.push({ ...rule, severity, file, ...where, seen: short });
   }
 
   /** In the order in which they were found. */

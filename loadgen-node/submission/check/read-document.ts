@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
 import type { CheckContext } from './check-context.ts';
@@ -27,15 +28,34 @@ export function readDocument(context: CheckContext, path: string): string | unde
   }
 }
 
+/** Text of a small file that the official tools read, and break off at where it is not UTF-8: that is told. */
+export function readToolText(context: CheckContext, path: string): string | undefined {
+  const text = readDocument(context, path);
+  // Only where a byte was none of a text does the file have to be looked at again.
+  if (text === undefined || !text.includes('\ufffd')) return text;
+  if (isUtf8(readFileSync(context.listing.pathOf(path)))) return text;
+  context.findings.add('not-utf8', path, 'It has bytes that are not UTF-8.');
+  return undefined;
+}
+
 /** Lines of a small file; none where it cannot be read, and then a finding says why. */
 export function documentLines(context: CheckContext, path: string): string[] {
-  const lines = (readDocument(context, path) ?? '').split(/\r?\n/);
+  return linesOf(readDocument(context, path));
+}
+
+/** Lines of {@link readToolText}. */
+export function toolLines(context: CheckContext, path: string): string[] {
+  return linesOf(readToolText(context, path));
+}
+
+function linesOf(text = ''): string[] {
+  const lines = text.split(/\r?\n/);
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
 /** A JSON object of a tree; undefined where the file holds none, and then a finding says why. */
 export function readJsonObject(context: CheckContext, path: string): JsonObject | undefined {
-  const text = readDocument(context, path);
+  const text = readToolText(context, path);
   if (text === undefined) return undefined;
   let parsed: unknown;
   try {

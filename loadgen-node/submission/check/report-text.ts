@@ -4,7 +4,7 @@ import type { CheckedResult, CheckReport } from './check-report.ts';
 
 const TITLES: Readonly<Record<Severity, string>> = {
   mark: 'Marks: not a valid closed or network submission, whatever its form',
-  error: 'Errors: the tree is refused, or breaks a rule',
+  error: 'Errors: the tree is refused, or shows a wrong result',
   warning: 'Warnings: a reviewer will ask',
   notice: 'Notices',
 };

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import {
   modelOfFolder,
   modelOfName,
-  modelOfOpenFolder,
+  modelOfResultFolder,
   SUBMISSION_SCENARIOS,
   type SubmissionModel,
   type SubmissionScenario,
@@ -69,8 +69,7 @@ export function modelOfResult(
   folder: string,
   mapping: JsonObject | undefined,
 ): SubmissionModel | undefined {
-  if (division !== 'open') return modelOfFolder(round, folder);
-  return modelOfOpenFolder(round, folder, mapping?.[folder]);
+  return modelOfResultFolder(round, folder, division === 'open' ? mapping?.[folder] : undefined);
 }
 
 /** What an open submission calls its models; undefined where it has no such file. Unknown names are told. */

@@ -1,5 +1,9 @@
 import { posix } from 'node:path';
-import type { DetailLog, DetailRecord } from '../../run-folder/detail-log.ts';
+import {
+  type DetailLog,
+  type DetailRecord,
+  MARKED_BYTE_ORDER,
+} from '../../run-folder/detail-log.ts';
 import { RUN_FILES } from '../../run-folder/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES } from '../rules/round-seeds.ts';
 import type { CheckContext } from './check-context.ts';
@@ -43,6 +47,12 @@ export class RunLog {
     return record === undefined ? undefined : String(record.value);
   }
 
+  /** Text of a record that may be missing. */
+  optionalText(key: string): string | undefined {
+    const record = this.record(key);
+    return record === undefined ? undefined : String(record.value);
+  }
+
   /** Number of a record that has to be there; undefined where there is none, which is told. */
   number(key: string): number | undefined {
     const record = this.#needed(key);
@@ -65,11 +75,11 @@ export class RunLog {
     return typeof value === 'boolean' ? value : undefined;
   }
 
-  /** Holds the three seeds against those of the round. */
-  checkSeeds(seeds: RoundSeeds, wrong: FindingId): void {
+  /** Holds the three seeds against those of the round. @param isNeeded False: a log may lack them. */
+  checkSeeds(seeds: RoundSeeds, wrong: FindingId, isNeeded: boolean): void {
     for (const name of SEED_NAMES) {
       const key = `effective_${name}`;
-      const record = this.#needed(key);
+      const record = isNeeded ? this.#needed(key) : this.record(key);
       if (record === undefined) continue;
       const { value, line } = record;
       const expected = seeds[name];
@@ -118,8 +128,13 @@ export async function readRunLog(
     findings.add('log-empty', file, `It has ${log.lineCount} line(s) and no record.`);
     return undefined;
   }
-  if (!log.beginsWithRecord) {
+  if (!log.beginsWithRecord && !log.damages.some(({ text }) => text === MARKED_BYTE_ORDER)) {
     findings.add('log-first-line', file, 'Its first line is no record.', 1);
+  }
+  for (const { key, value, line } of log.repeats) {
+    const first = log.records.get(key);
+    const text = `${key} is ${String(value)}, and in line ${first?.line} ${String(first?.value)}.`;
+    findings.add('record-twice', file, text, line);
   }
   for (const { key, value, line } of log.errors) {
     findings.add('error-in-log', file, `${key}: ${String(value)}.`, line);
@@ -127,10 +142,15 @@ export async function readRunLog(
   return new RunLog(file, log, findings);
 }
 
+/** Damages with a rule of their own. */
+const DAMAGES: Readonly<Record<string, FindingId>> = {
+  'the file ends inside a record': 'log-cut',
+  [MARKED_BYTE_ORDER]: 'log-first-line',
+};
+
 function tellDamages({ damages }: DetailLog, file: string, findings: Findings): void {
   for (const { line, text } of damages) {
-    const id = text === 'the file ends inside a record' ? 'log-cut' : 'log-damaged';
-    findings.add(id, file, `In line ${line}, ${text}.`, line);
+    findings.add(DAMAGES[text] ?? 'log-damaged', file, `In line ${line}, ${text}.`, line);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
@@ -12,7 +12,7 @@ export interface TreeFolder {
 /** What is neither a file nor a folder that could be read, and why. */
 export interface TreeOddity {
   readonly path: string;
-  readonly kind: 'symlink' | 'special' | 'unreadable';
+  readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
   readonly text: string;
 }
 
@@ -56,7 +56,7 @@ export class TreeListing {
     const folders: string[] = [];
     for (const entry of this.#entriesOf(path)) {
       const at = posix.join(path, entry.name);
-      if (entry.isSymbolicLink()) this.#odd(at, 'symlink', 'It is a symbolic link.');
+      if (entry.isSymbolicLink()) this.#addLink(at);
       else if (entry.isDirectory()) folders.push(entry.name);
       else if (entry.isFile()) {
         files.push(entry.name);
@@ -65,6 +65,13 @@ export class TreeListing {
     }
     this.#folders.set(path, { files: files.sort(), folders: folders.sort() });
     return folders.map((name) => posix.join(path, name));
+  }
+
+  #addLink(path: string): void {
+    const isToFolder =
+      statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isToFolder) this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
+    else this.#odd(path, 'symlink', 'It is a symbolic link.');
   }
 
   #entriesOf(path: string): Dirent[] {
@@ -109,6 +116,25 @@ export class TreeListing {
 
   hasFolder(path: string): boolean {
     return this.#folders.has(path);
+  }
+
+  /** True for a folder, and for a link to one. */
+  leadsToFolder(path: string): boolean {
+    if (this.hasFolder(path)) return true;
+    const isLink = this.#oddities.some(
+      (one) => one.path === path && one.kind === 'symlink-to-folder',
+    );
+    return isLink || this.#isBelowLink(path);
+  }
+
+  /** A folder behind a link to a folder, which is not listed. */
+  #isBelowLink(path: string): boolean {
+    const isBelow = this.#oddities.some(
+      (one) => one.kind === 'symlink-to-folder' && path.startsWith(`${one.path}/`),
+    );
+    return (
+      isBelow && statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true
+    );
   }
 
   hasFile(path: string): boolean {

@@ -81,9 +81,13 @@ export interface SubmissionModel {
   readonly isEqualIssue?: boolean;
 }
 
+/** How folders may spell the names of some models, which have a dot. Source: model_mapping of the official tools. */
+const SPELLED: readonly [RegExp, string] = [/^llama3_1-/, 'llama3.1-'];
+
 /** The model whose results lie in a folder of this name; undefined: the round has none. */
 export function modelOfFolder(round: SubmissionRound, folder: string): SubmissionModel | undefined {
-  return modelsOfRound(round).find((model) => model.folder === folder || model.name === folder);
+  const name = folder.replace(...SPELLED);
+  return modelsOfRound(round).find((model) => model.folder === name || model.name === name);
 }
 
 /** The model that the official tools call by exactly this name, as model_mapping.json has to. */
@@ -91,7 +95,7 @@ export function modelOfName(round: SubmissionRound, name: string): SubmissionMod
   return modelsOfRound(round).find((model) => model.name === name);
 }
 
-/** What the official tools take a folder of open for, where neither its name nor the mapping says. */
+/** What the official tools take a folder for, where neither its name nor the mapping says. */
 const GUESSES: readonly (readonly [RegExp, string])[] = [
   [/^ssd-resnet34$/, 'retinanet'],
   [/mobilenet|efficientnet|resnet50/, 'resnet'],
@@ -100,10 +104,10 @@ const GUESSES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The model that an open result is of. Source: get_mlperf_model of every official submission checker.
- * @param mapped What model_mapping.json says of the folder.
+ * The model that a result is of. Source: get_mlperf_model of every official submission checker.
+ * @param mapped What model_mapping.json of open says of the folder.
  */
-export function modelOfOpenFolder(
+export function modelOfResultFolder(
   round: SubmissionRound,
   folder: string,
   mapped: unknown,

@@ -14,8 +14,8 @@ const GAP = '\n\n...\n\n';
 /** The tool reads text: a character has 4 bytes at most, a line end 2. */
 const HEAD_BYTES = CUT_SIZE * 5;
 
-/** A cut log is no longer than this, whatever its characters. */
-const CUT_BYTES_MAX = CUT_SIZE * 4 + GAP.length + CUT_SIZE;
+/** A cut log is no longer than this, whatever its characters and line ends. */
+const CUT_BYTES_MAX = CUT_SIZE * 5 + 2 * GAP.length + 2 * CUT_SIZE;
 
 /** The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError `ERR_OUTPUT` */
 export async function cutLog(path: string, bytes: number): Promise<string> {
@@ -27,7 +27,8 @@ export async function cutLog(path: string, bytes: number): Promise<string> {
 /** True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError `ERR_OUTPUT` */
 export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
-  return (await readPart(path, 0, CUT_BYTES_MAX)).includes(GAP);
+  // On Windows the official tool writes its own line ends in two bytes.
+  return textOf(await readPart(path, 0, CUT_BYTES_MAX)).includes(GAP);
 }
 
 /** As Python reads a text: each kind of line end is one newline. */

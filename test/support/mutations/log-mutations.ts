@@ -14,6 +14,9 @@ const SUMMARY = `${SERVER_RUN}/mlperf_log_summary.txt`;
 const ERROR_RECORD =
   ':::MLLOG {"key": "error_runtime", "value": "a query was lost", "metadata": {"is_error": true}}\n';
 
+const OTHER_VERDICT =
+  ':::MLLOG {"key": "result_validity", "value": "INVALID", "metadata": {"is_error": false}}\n';
+
 /** Faults of detail and summary logs. */
 export const LOG_MUTATIONS: readonly Mutation[] = [
   logged('a wrong seed', [SERVER_LOG, 'effective_qsl_rng_seed', '1'], 'seed-wrong'),
@@ -46,6 +49,22 @@ export const LOG_MUTATIONS: readonly Mutation[] = [
     'a log without the record of our own verdict',
     [SERVER_LOG, 'longhaul_validity', null],
     'own-records-removed',
+  ),
+  logged(
+    'a rate beyond all numbers',
+    [OFFLINE_LOG, 'result_samples_per_second', '1e400'],
+    'log-damaged',
+    ['metric-missing'],
+  ),
+  logged(
+    'a latency below zero',
+    [SERVER_LOG, 'result_99.00_percentile_latency_ns', '-5'],
+    'latency-impossible',
+  ),
+  logged(
+    'an accuracy run of another year',
+    [ACCURACY_DETAIL, 'test_datetime', '"2001-07-01T00:00:00Z"'],
+    'runs-far-apart',
   ),
   logged('INVALID', [SERVER_LOG, 'result_validity', '"INVALID"'], 'result-invalid', [
     'summary-differs',
@@ -93,6 +112,7 @@ export const LOG_MUTATIONS: readonly Mutation[] = [
     'a shortest duration of 599,999 ms',
     [SERVER_LOG, 'effective_min_duration_ms', '599999'],
     'duration-short',
+    ['user-conf-differs'],
   ),
   logged('no queries asked for', [OFFLINE_LOG, 'effective_min_query_count', '0'], 'queries-few'),
   logged(
@@ -130,6 +150,31 @@ export const LOG_MUTATIONS: readonly Mutation[] = [
     what: 'a record of an error',
     change: (tree) => tree.edit(SERVER_LOG, (text) => text + ERROR_RECORD),
     finding: 'error-in-log',
+    file: SERVER_LOG,
+  },
+  {
+    what: 'a record of an error that is marked with a text',
+    change: (tree) =>
+      tree.edit(SERVER_LOG, (text) => text + ERROR_RECORD.replace('true', '"true"')),
+    finding: 'error-in-log',
+    file: SERVER_LOG,
+  },
+  {
+    what: 'INVALID behind VALID',
+    change: (tree) => tree.edit(SERVER_LOG, (text) => text + OTHER_VERDICT),
+    finding: 'record-twice',
+    file: SERVER_LOG,
+  },
+  {
+    what: 'a summary that counts errors',
+    change: (tree) => tree.edit(SUMMARY, (text) => `${text}\n3 ERRORS encountered. See log.\n`),
+    finding: 'errors-in-summary',
+    file: SUMMARY,
+  },
+  {
+    what: 'a byte order mark in front of the first record',
+    change: (tree) => tree.edit(SERVER_LOG, (text) => `\ufeff${text}`),
+    finding: 'log-first-line',
     file: SERVER_LOG,
   },
   {

@@ -18,7 +18,7 @@ const HASH = /^hash=.*\n/m;
 const OTHER_HASH = 'ab'.repeat(32);
 
 /** Lowest accuracy that counts is 75.6954. */
-const BELOW_TARGET = 'accuracy=75.695%, good=37847, total=50000';
+const BELOW_TARGET = 'accuracy=75.694%, good=37847, total=50000';
 
 /** Faults of accuracy runs. */
 export const ACCURACY_MUTATIONS: readonly Mutation[] = [
@@ -45,8 +45,32 @@ export const ACCURACY_MUTATIONS: readonly Mutation[] = [
   {
     what: 'an accuracy of half of the data set',
     change: (tree) =>
-      tree.edit(ACCURACY_TEXT, (text) => text.replace('total=50000', 'total=25000')),
+      tree.edit(ACCURACY_TEXT, (text) =>
+        text.replace('good=38250, total=50000', 'good=19125, total=25000'),
+      ),
     finding: 'accuracy-total-differs',
+    file: ACCURACY_TEXT,
+  },
+  {
+    what: 'an accuracy that its own counts contradict',
+    change: (tree) => tree.edit(ACCURACY_TEXT, (text) => text.replace(/good=\d+/, 'good=100')),
+    finding: 'accuracy-impossible',
+    file: ACCURACY_TEXT,
+  },
+  {
+    what: 'an accuracy above 100 %',
+    change: (tree) =>
+      tree.edit(ACCURACY_TEXT, (text) =>
+        text.replace(/^accuracy=[\d.]+%, good=\d+/, 'accuracy=101.500%, good=50750'),
+      ),
+    finding: 'accuracy-impossible',
+    file: ACCURACY_TEXT,
+  },
+  {
+    what: 'the accuracy of the other scenario',
+    change: (tree) =>
+      tree.edit(`${RESULTS}/Offline/accuracy/accuracy.txt`, () => tree.text(ACCURACY_TEXT)),
+    finding: 'accuracy-log-shared',
     file: ACCURACY_TEXT,
   },
   logged(
@@ -92,6 +116,12 @@ export const ACCURACY_MUTATIONS: readonly Mutation[] = [
     file: ACCURACY_LOG,
   },
   {
+    what: 'the empty accuracy log of a performance run',
+    change: (tree) => tree.write(ACCURACY_LOG, '[\n]\n'),
+    finding: 'accuracy-log-empty',
+    file: ACCURACY_LOG,
+  },
+  {
     what: 'no accuracy.txt',
     change: (tree) => tree.remove(ACCURACY_TEXT),
     finding: 'missing-file',
@@ -118,6 +148,12 @@ export const COMPLIANCE_MUTATIONS: readonly Mutation[] = [
     change: (tree) =>
       tree.edit(`${TEST04}/verify_performance.txt`, (text) => text.replace('PASS', 'FAIL')),
     finding: 'test-not-passed',
+    file: `${TEST04}/verify_performance.txt`,
+  },
+  {
+    what: 'a test that failed and passed',
+    change: (tree) => tree.edit(`${TEST04}/verify_performance.txt`, (text) => `TEST FAIL\n${text}`),
+    finding: 'test-verdict-mixed',
     file: `${TEST04}/verify_performance.txt`,
   },
   {
@@ -182,7 +218,7 @@ export const COMPLIANCE_MUTATIONS: readonly Mutation[] = [
     what: 'a log of TEST01 that is not truncated',
     change: (tree) =>
       tree.edit(`${TEST01}/accuracy/mlperf_log_accuracy.json`, (text) => text.padEnd(10_241)),
-    finding: 'accuracy-log-not-truncated',
+    finding: 'test01-log-not-truncated',
     file: `${TEST01}/accuracy/mlperf_log_accuracy.json`,
   },
   {
@@ -248,7 +284,7 @@ export const AUDIT_MUTATIONS: readonly Mutation[] = [
       }
     },
     'node-names-alike',
-    ['audit-rule-broken'],
+    ['audit-rule-broken', 'nodes-differ'],
   ),
   audited(
     'a Name() that is answered much sooner than a TCP connect',

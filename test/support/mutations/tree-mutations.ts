@@ -34,7 +34,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   {
     what: 'a division without a submitter that has results',
     change: (tree) => tree.write('closed/ACME/README.md', 'text'),
-    finding: 'no-results',
+    finding: 'submitter-empty',
     file: 'closed/ACME',
   },
   {
@@ -99,6 +99,12 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     file: `${ACME}/code/link.json`,
   },
   {
+    what: 'a link that leads to a folder',
+    change: (tree) => tree.link(`${ACME}/code/resnet`, 'resnet50'),
+    finding: 'symlink-to-folder',
+    file: `${ACME}/code/resnet`,
+  },
+  {
     what: 'no summary log',
     change: (tree) => tree.remove(`${SERVER_RUN}/mlperf_log_summary.txt`),
     finding: 'missing-file',
@@ -156,8 +162,39 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     what: 'a line of user.conf that LoadGen refuses',
     change: (tree) =>
       tree.edit(`${MEASUREMENTS}/Server/user.conf`, (text) => `${text}*.*.mode : 2\n`),
-    finding: 'conf-unreadable',
+    finding: 'conf-not-for-loadgen',
     file: `${MEASUREMENTS}/Server/user.conf`,
+  },
+  {
+    what: 'a user.conf of another run',
+    change: (tree) =>
+      tree.write(`${MEASUREMENTS}/Server/user.conf`, '*.Server.min_duration = 1000\n'),
+    finding: 'user-conf-differs',
+    file: `${MEASUREMENTS}/Server/user.conf`,
+  },
+  {
+    what: 'measurements of a system without results',
+    change: (tree) => tree.copy(`${ACME}/measurements/acme-2n`, `${ACME}/measurements/acme-3n`),
+    finding: 'measurements-unused',
+    file: `${ACME}/measurements/acme-3n`,
+  },
+  {
+    what: 'retraining in network',
+    change: (tree) =>
+      tree.json(`${MEASUREMENTS}/Server/acme-2n_longhaul_Server.json`, (weights) => {
+        weights['retraining'] = 'Yes';
+      }),
+    finding: 'retraining-stated',
+    file: `${MEASUREMENTS}/Server/acme-2n_longhaul_Server.json`,
+  },
+  {
+    what: 'a blank in the measurements file',
+    change: (tree) =>
+      tree.json(`${MEASUREMENTS}/Server/acme-2n_longhaul_Server.json`, (weights) => {
+        weights['retraining'] = ' ';
+      }),
+    finding: 'field-blank',
+    file: `${MEASUREMENTS}/Server/acme-2n_longhaul_Server.json`,
   },
   {
     what: 'no measurements file',
@@ -208,6 +245,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
       'missing-folder',
       'scenario-differs',
       'metric-missing',
+      'accuracy-log-shared',
       'audit-missing',
       'test-missing',
     ],
@@ -229,6 +267,16 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
     what: 'a description that is no JSON',
     change: (tree) => tree.edit(SYSTEM, (text) => text.slice(0, 200)),
     finding: 'json-broken',
+    file: SYSTEM,
+  },
+  {
+    what: 'a description in Latin-1',
+    change: (tree) =>
+      tree.write(
+        SYSTEM,
+        Buffer.from(tree.text(SYSTEM).replace('"cooling": "', '$&\u00e9'), 'latin1'),
+      ),
+    finding: 'not-utf8',
     file: SYSTEM,
   },
   {

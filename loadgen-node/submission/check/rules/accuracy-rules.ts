@@ -1,4 +1,11 @@
-import { ALL_CHECKERS, NEWER_CHECKERS, type RuleTexts, SUBMISSION_RULES } from './rule-sources.ts';
+import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
+import {
+  ALL_CHECKERS,
+  NEWER_CHECKERS,
+  type RuleTexts,
+  SUBMISSION_RULES,
+  UP_TO_V51,
+} from './rule-sources.ts';
 
 const TRUNCATION = 'truncate_accuracy_log.py';
 
@@ -9,20 +16,24 @@ export type AccuracyRuleId =
   | 'accuracy-above-limit'
   | 'accuracy-line-twice'
   | 'accuracy-total-differs'
+  | 'accuracy-impossible'
   | 'accuracy-count-differs'
   | 'hash-missing'
   | 'hash-malformed'
   | 'hash-twice'
   | 'hash-wrong'
+  | 'accuracy-log-shared'
   | 'original-missing'
   | 'accuracy-log-not-truncated'
   | 'accuracy-log-damaged'
+  | 'accuracy-log-empty'
   | 'accuracy-file-missing';
 
 /** Rules about accuracy.txt and the accuracy log. */
 export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
   'accuracy-metric-missing': {
     severity: 'error',
+    warningInOpen: SUBMISSION_ROUNDS,
     rule: "accuracy.txt has the line of the model's accuracy script, from its first character on.",
     source: ALL_CHECKERS,
     advice:
@@ -41,31 +52,40 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
     advice: 'Fix the model, or submit to open.',
   },
   'accuracy-line-twice': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'accuracy.txt shows one result.',
-    source: `${ALL_CHECKERS}: every line that matches counts, and the worst one refuses`,
+    source: `${ALL_CHECKERS}: up to the hash every line that matches counts, and the worst one refuses`,
     advice: 'Keep the line of the run.',
   },
   'accuracy-total-differs': {
     severity: 'error',
+    warningInOpen: UP_TO_V51,
     rule: 'The accuracy is of the whole data set.',
     source: `${NEWER_CHECKERS} by the log's count; nobody reads "total" in accuracy.txt`,
     advice: 'Make the accuracy run over all samples.',
   },
+  'accuracy-impossible': {
+    severity: 'error',
+    rule: 'An accuracy is at most 100 %, and is the share of "good" in "total".',
+    source: 'no checker looks',
+    advice: 'Take the file as the accuracy script wrote it.',
+  },
   'accuracy-count-differs': {
     severity: 'error',
+    warningInOpen: UP_TO_V51,
     rule: 'The accuracy run had all samples of the data set.',
     source: NEWER_CHECKERS,
     advice: 'Make the accuracy run over all samples.',
   },
   'hash-missing': {
     severity: 'error',
+    warningInOpen: SUBMISSION_ROUNDS,
     rule: 'accuracy.txt has a line hash=<SHA-256 of the whole accuracy log>.',
     source: ALL_CHECKERS,
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
   'hash-malformed': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'The hash is a SHA-256 in 64 lower-case hexadecimal digits, alone on its line.',
     source: `${TRUNCATION}; the checkers take any word`,
     advice: 'Truncate again from the originals.',
@@ -82,6 +102,12 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
     source: `${TRUNCATION}; no checker computes it`,
     advice: 'Put back the original of this run, and truncate once.',
   },
+  'accuracy-log-shared': {
+    severity: 'warning',
+    rule: 'Results of different models or scenarios have accuracy logs of their own.',
+    source: 'no checker compares them',
+    advice: 'Take the log of the accuracy run of this result.',
+  },
   'original-missing': {
     severity: 'error',
     rule: 'Where originals are named (--originals), every truncated log has its own among them.',
@@ -90,18 +116,26 @@ export const ACCURACY_RULES: Readonly<Record<AccuracyRuleId, RuleTexts>> = {
   },
   'accuracy-log-not-truncated': {
     severity: 'error',
+    warningInOpen: ['v4.1'],
     rule: 'An accuracy log in the tree has at most 10,240 bytes.',
-    source: `${ALL_CHECKERS}; in TEST01 nobody looks`,
+    source: ALL_CHECKERS,
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
   'accuracy-log-damaged': {
-    severity: 'error',
-    rule: 'An accuracy log is whole, or has the form of a truncated one: 4,096 bytes, dots, 4,096 bytes.',
-    source: TRUNCATION,
+    severity: 'warning',
+    rule: 'An accuracy log is whole, or has the form of a truncated one: 4,096 characters, dots, 4,096 bytes.',
+    source: `${TRUNCATION}; no checker looks`,
     advice: 'Put back the original, and truncate once.',
+  },
+  'accuracy-log-empty': {
+    severity: 'error',
+    rule: 'The accuracy log of a result has records.',
+    source: 'LoadGen writes an empty one in performance mode; no checker looks',
+    advice: 'Take the log of the accuracy run.',
   },
   'accuracy-file-missing': {
     severity: 'error',
+    warningInOpen: UP_TO_V51,
     rule: 'Models that make pictures or videos show the prescribed ones in accuracy/.',
     source: `${ALL_CHECKERS}; ${SUBMISSION_RULES}`,
     advice: 'Add the files.',

@@ -10,12 +10,14 @@ export type ComplianceRuleId =
   | 'test-missing'
   | 'test-not-asked'
   | 'test-not-passed'
+  | 'test-verdict-mixed'
   | 'test-settings-wrong'
   | 'test-rate-differs'
   | 'baseline-beside-pass'
   | 'baseline-missing'
   | 'baseline-differs'
-  | 'test01-hash-missing';
+  | 'test01-hash-missing'
+  | 'test01-log-not-truncated';
 
 /** Rules about compliance tests. */
 export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
@@ -34,8 +36,14 @@ export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
   'test-not-passed': {
     severity: 'error',
     rule: 'verify_performance.txt (verify_accuracy.txt, verify_output_len.txt) says TEST PASS.',
-    source: ALL_CHECKERS,
+    source: `${ALL_CHECKERS}; from v5.0 on verify_accuracy.txt says it on a line of its own`,
     advice: 'See what the test compared (longhaul compliance), mend it, and run the test again.',
+  },
+  'test-verdict-mixed': {
+    severity: 'warning',
+    rule: 'A verification has one verdict.',
+    source: `${ALL_CHECKERS} look for TEST PASS only`,
+    advice: 'Run the verification again, into a new file.',
   },
   'test-settings-wrong': {
     severity: 'error',
@@ -71,6 +79,12 @@ export const COMPLIANCE_RULES: Readonly<Record<ComplianceRuleId, RuleTexts>> = {
     severity: 'warning',
     rule: "TEST01's accuracy.txt has a line hash=<SHA-256 of its whole accuracy log>.",
     source: 'truncate_accuracy_log.py; no checker looks',
+    advice: 'Truncate the tree: longhaul submission truncate.',
+  },
+  'test01-log-not-truncated': {
+    severity: 'warning',
+    rule: 'An accuracy log in the tree has at most 10,240 bytes.',
+    source: 'truncate_accuracy_log.py; in TEST01 no checker looks',
     advice: 'Truncate the tree: longhaul submission truncate.',
   },
 };

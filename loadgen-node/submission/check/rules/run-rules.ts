@@ -18,12 +18,14 @@ export type RunRuleId =
   | 'error-in-log'
   | 'result-invalid'
   | 'constraint-not-met'
+  | 'record-twice'
   | 'seed-wrong'
   | 'seed-rounded'
   | 'accuracy-seed-wrong'
   | 'scenario-differs'
   | 'result-inferred'
   | 'mode-differs'
+  | 'runs-far-apart'
   | 'audit-in-result'
   | 'sut-name'
   | 'closed-over-network'
@@ -35,13 +37,15 @@ export type RunRuleId =
   | 'percentile-low'
   | 'early-stopping-not-met'
   | 'p99-above-bound'
+  | 'latency-impossible'
   | 'metric-missing'
   | 'token-latencies-off'
   | 'token-latency-above-bound'
-  | 'open-judged-by-tools'
   | 'equal-issue-off'
+  | 'equal-issue-unknown'
   | 'summary-unusable'
-  | 'summary-differs';
+  | 'summary-differs'
+  | 'errors-in-summary';
 
 /** Rules about the logs of a run. */
 export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
@@ -53,6 +57,7 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
   },
   'log-first-line': {
     severity: 'error',
+    warningIn: ['v4.1'],
     rule: 'The first line of a detail log is a record.',
     source: NEWER_CHECKERS,
     advice: 'Remove the lines in front of the first :::MLLOG.',
@@ -99,6 +104,12 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     source: 'LoadGen, result_*_met; no checker reads them',
     advice: 'Make the run again.',
   },
+  'record-twice': {
+    severity: 'warning',
+    rule: 'A log has one value of each setting and result.',
+    source: `one run, one log; ${ALL_CHECKERS} read the first value`,
+    advice: 'Take the log of one run, as LoadGen wrote it.',
+  },
   'seed-wrong': {
     severity: 'error',
     rule: 'The three seeds are those of the round; in TEST05 (v4.1) its own.',
@@ -135,6 +146,12 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     rule: 'Logs in performance/ are of a performance run, logs in accuracy/ of an accuracy run.',
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: 'Put the logs into the folder of their mode.',
+  },
+  'runs-far-apart': {
+    severity: 'warning',
+    rule: 'The runs of a result are of one time.',
+    source: 'no checker looks; reviewers do',
+    advice: 'Take the logs of the runs of this result.',
   },
   'audit-in-result': {
     severity: 'error',
@@ -181,7 +198,7 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
   'latency-bound-loose': {
     severity: 'error',
     rule: "The latency bound of a Server run is not above that of the model's table.",
-    source: ALL_CHECKERS,
+    source: `${ALL_CHECKERS}, in the open division as well, though its rules have no such bound`,
     advice: 'Do not raise target_latency.',
   },
   'percentile-low': {
@@ -202,6 +219,12 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     source: 'no checker compares it: early stopping decides',
     advice: 'Look at it before others do.',
   },
+  'latency-impossible': {
+    severity: 'error',
+    rule: 'Latencies are above zero.',
+    source: 'no checker looks',
+    advice: 'Take the log as LoadGen wrote it.',
+  },
   'metric-missing': {
     severity: 'error',
     rule: "The log has the model's metric, above zero.",
@@ -217,15 +240,8 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
   'token-latency-above-bound': {
     severity: 'error',
     rule: "p99 of the time to the first token and per output token are below the model's bounds.",
-    source: ALL_CHECKERS,
+    source: `${ALL_CHECKERS}, in the open division as well`,
     advice: 'A lower target QPS.',
-  },
-  'open-judged-by-tools': {
-    severity: 'warning',
-    rule: 'Open has no latency constraints; the official tools hold a model that they know against its bounds there as well.',
-    source: `${INFERENCE_RULES}, Open division, against ${ALL_CHECKERS}`,
-    advice:
-      'Report the latency that the result was made under; ask the results chair before the tools refuse it.',
   },
   'equal-issue-off': {
     severity: 'error',
@@ -233,8 +249,14 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     source: `${OLDER_CHECKERS}; that of v4.1 looks into mlperf.conf and user.conf beside the result`,
     advice: "Run with the round's mlperf.conf, and add it to measurements.",
   },
+  'equal-issue-unknown': {
+    severity: 'warning',
+    rule: 'Models with samples of unlike length issue them in whole permutations, and log or mlperf.conf say so.',
+    source: `${INFERENCE_RULES}, LoadGen; the tool of v4.1 misses the model in its list`,
+    advice: "Run with the round's mlperf.conf, and add it to measurements.",
+  },
   'summary-unusable': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'The summary log has the lines "Scenario", the rate and "Result is", which the compliance scripts compare.',
     source: COMPLIANCE_SCRIPTS,
     advice: 'Take the summary as LoadGen wrote it.',
@@ -244,5 +266,11 @@ export const RUN_RULES: Readonly<Record<RunRuleId, RuleTexts>> = {
     rule: 'Summary and detail log are of one run.',
     source: 'no checker looks',
     advice: 'Take both files from the folder of the run.',
+  },
+  'errors-in-summary': {
+    severity: 'warning',
+    rule: 'A summary log counts no errors.',
+    source: `${COMPLIANCE_SCRIPTS} print a warning; no checker looks`,
+    advice: 'Find the reason and make the run again.',
   },
 };

@@ -13,7 +13,9 @@ export type SystemRuleId =
   | 'system-unused'
   | 'field-missing'
   | 'field-empty'
+  | 'field-blank'
   | 'field-not-text'
+  | 'field-not-plain'
   | 'field-not-number'
   | 'field-unknown'
   | 'todo-left'
@@ -32,9 +34,13 @@ export type SystemRuleId =
   | 'ecc-off'
   | 'bandwidth-too-small'
   | 'bandwidth-unknown'
+  | 'nodes-differ'
   | 'measurements-file-missing'
   | 'measurements-field-missing'
-  | 'conf-unreadable';
+  | 'retraining-stated'
+  | 'conf-unreadable'
+  | 'conf-not-for-loadgen'
+  | 'user-conf-differs';
 
 /** Rules about `systems/<system>.json` and the measurements file. */
 export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
@@ -46,8 +52,9 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
   },
   'system-unused': {
     severity: 'error',
+    warningIn: ['v4.1', 'v5.0'],
     rule: 'Every description in systems/ has results.',
-    source: 'submission_checker_old',
+    source: 'submission checker of v5.1, submission_checker_old',
     advice: 'Remove the description, or add its results.',
   },
   'field-missing': {
@@ -62,14 +69,27 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     source: ALL_CHECKERS,
     advice: 'Say what it is; "N/A" where there is none.',
   },
+  'field-blank': {
+    severity: 'warning',
+    rule: 'A value has more than blanks.',
+    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take blanks for a value`,
+    advice: 'Say what it is; "N/A" where there is none.',
+  },
   'field-not-text': {
     severity: 'error',
-    rule: 'Values of a description are texts.',
-    source: `${ALL_CHECKERS} (the number 0 counts as empty, an object breaks the report)`,
+    rule: 'Names, notes and kinds are texts.',
+    source: `${ALL_CHECKERS} break off while they join the texts`,
     advice: 'Put the value in quotes.',
+  },
+  'field-not-plain': {
+    severity: 'warning',
+    rule: 'A value is a text or a number.',
+    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; ${ALL_CHECKERS} take lists and objects as well`,
+    advice: 'Write it as one text.',
   },
   'field-not-number': {
     severity: 'error',
+    warningIn: ['v4.1'],
     rule: 'number_of_nodes, host_processors_per_node and accelerators_per_node are whole numbers.',
     source: `${NEWER_CHECKERS}: any other text ends it while it writes its report`,
     advice: 'Write a number, "0" where there is none.',
@@ -81,7 +101,7 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     advice: 'Move what it says to hw_notes or sw_notes, if reviewers shall see it.',
   },
   'todo-left': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'Nothing is left to be filled in.',
     source: 'longhaul system describe marks with TODO what it could not read',
     advice: 'Fill it in.',
@@ -111,7 +131,7 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     advice: 'Choose one of the four; the Network division wants datacenter.',
   },
   'not-datacenter': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'The Network division supports the datacenter suite only.',
     source: 'inference_rules v4.1, Divisions, Network division',
     advice: 'Write datacenter, or submit to open.',
@@ -135,27 +155,27 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     advice: 'Remove is_network, or submit to network.',
   },
   'network-field-empty': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'Fabric, protocol and interfaces of both ends are stated, enough to know OSI layers one to four.',
     source: `${NETWORK_RULES}, System Topology (the official tools let the keys be empty)`,
     advice: 'Say what it is.',
   },
   'fabric-not-permitted': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'LoadGen node and SUT nodes are joined by Ethernet, IEEE 802.11, InfiniBand or 3GPP.',
     source: `${NETWORK_RULES}, fabric interconnects`,
     advice: 'Name the fabric in network_type; another one needs clearance by the working group.',
   },
   'bus-interconnect': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'A bus does not join LoadGen node and SUT nodes: PCIe, CXL, CCIX, HyperTransport, NVLink, QPI, UPI, ICI.',
     source: `${NETWORK_RULES}, bus interconnects`,
     advice: 'Use a permitted fabric; if the word means something else here, say it in other words.',
   },
   'ecc-not-stated': {
-    severity: 'error',
-    rule: 'A datacenter system has ECC in its DRAM and HBM, on in every run, and says so.',
-    source: `${INFERENCE_RULES}, datacenter systems`,
+    severity: 'warning',
+    rule: 'A datacenter system must use ECC in its DRAM and HBM, enabled in every run; its description can show it.',
+    source: `${INFERENCE_RULES}, datacenter systems; no tool looks, and the description need not say it`,
     advice:
       'State "ECC enabled" in host_memory_configuration, and in accelerator_memory_configuration if there are accelerators.',
   },
@@ -166,7 +186,7 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     advice: 'Switch ECC on and make the runs again.',
   },
   'bandwidth-too-small': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'The links sustain the bytes per second that the result needs.',
     source: `${INFERENCE_RULES}, Datacenter Bandwidth Requirements`,
     advice: 'Correct network_rate and number_nic_*, or use faster links.',
@@ -176,6 +196,12 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     rule: 'The rate of each interface and their number are stated.',
     source: `${INFERENCE_RULES}, system architecture description`,
     advice: 'Write network_rate as a number with a unit (100 Gbit/s), number_nic_* as numbers.',
+  },
+  'nodes-differ': {
+    severity: 'warning',
+    rule: 'number_of_nodes is the number of SUT nodes that the audit saw.',
+    source: `${SUBMISSION_RULES}, <system_desc_id>.json metadata; no tool compares`,
+    advice: 'Write the number of nodes of the runs.',
   },
   'measurements-file-missing': {
     severity: 'error',
@@ -189,11 +215,28 @@ export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
     source: ALL_CHECKERS,
     advice: 'Add the key; "N/A" is a value.',
   },
+  'retraining-stated': {
+    severity: 'warning',
+    rule: 'Closed and network do not retrain the model.',
+    source: `${INFERENCE_RULES}, Model; no tool looks`,
+    advice: 'Write "No", or submit to open.',
+  },
   'conf-unreadable': {
     severity: 'error',
-    rule: 'user.conf and mlperf.conf are what LoadGen read: lines of "model.scenario.key = value".',
-    source:
-      'LoadGen refuses other lines; the checker of v4.1 breaks off at them where a model needs equal issue',
+    rule: 'user.conf and mlperf.conf have no line that the checker of v4.1 breaks off at.',
+    source: 'submission checker of v4.1, where a model needs equal issue',
     advice: 'Repair the line.',
+  },
+  'conf-not-for-loadgen': {
+    severity: 'warning',
+    rule: 'user.conf and mlperf.conf are what LoadGen read: lines of "model.scenario.key = value".',
+    source: 'LoadGen refuses other lines; no checker looks',
+    advice: 'Repair the line, or take the file that the run read.',
+  },
+  'user-conf-differs': {
+    severity: 'warning',
+    rule: 'user.conf is the one that the run read: its values are those of the log.',
+    source: `${SUBMISSION_RULES}, directory structure; no tool compares`,
+    advice: 'Take the user.conf of the run.',
   },
 };

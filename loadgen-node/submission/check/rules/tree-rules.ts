@@ -13,6 +13,7 @@ export type TreeRuleId =
   | 'root-folder'
   | 'division-file'
   | 'no-results'
+  | 'submitter-empty'
   | 'file-too-large'
   | 'name-with-space'
   | 'name-with-dot'
@@ -20,9 +21,11 @@ export type TreeRuleId =
   | 'python-cache'
   | 'empty-folder'
   | 'symlink'
+  | 'symlink-to-folder'
   | 'no-plain-file'
   | 'missing-file'
   | 'missing-folder'
+  | 'measurements-unused'
   | 'empty-file'
   | 'extra-file'
   | 'extra-run'
@@ -34,6 +37,7 @@ export type TreeRuleId =
   | 'scenario-missing'
   | 'scenario-not-in-division'
   | 'json-broken'
+  | 'not-utf8'
   | 'power-unchecked';
 
 /** Rules about files and folders. */
@@ -52,9 +56,9 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     advice: 'Move the file into a submitter folder, or out of the tree.',
   },
   'root-folder': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'The root has no other folders than closed, network and open.',
-    source: ALL_CHECKERS,
+    source: `${ALL_CHECKERS}: they print an error and pass over the folder`,
     advice: 'Rename the folder (in lower case), or move it out of the tree.',
   },
   'division-file': {
@@ -65,10 +69,15 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   },
   'no-results': {
     severity: 'error',
-    rule: 'A submitter has results.',
-    source: ALL_CHECKERS,
-    advice:
-      'Add results/<system>/<model>/<scenario>, or take the folder out: the official tools pass over it.',
+    rule: 'A tree has results.',
+    source: `${SUBMISSION_RULES}; ${ALL_CHECKERS} pass over an empty tree without a word`,
+    advice: 'Add results/<system>/<model>/<scenario>.',
+  },
+  'submitter-empty': {
+    severity: 'warning',
+    rule: 'The folder of a submitter has results.',
+    source: `${ALL_CHECKERS} pass over it without a word`,
+    advice: 'Add results/<system>/<model>/<scenario>, or take the folder out.',
   },
   'file-too-large': {
     severity: 'error',
@@ -109,8 +118,14 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
   },
   symlink: {
     severity: 'error',
-    rule: 'There are no symbolic links.',
+    rule: 'There are no symbolic links to files.',
     source: `${OLDER_CHECKERS} (good relative links are reported as broken, too)`,
+    advice: 'Put a copy in its place.',
+  },
+  'symlink-to-folder': {
+    severity: 'warning',
+    rule: 'A folder is a folder, no symbolic link to one.',
+    source: `${OLDER_CHECKERS} follow such a link; other tools and archives may not`,
     advice: 'Put a copy in its place.',
   },
   'no-plain-file': {
@@ -131,6 +146,13 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     source: ALL_CHECKERS,
     advice: 'Add the folder with its files.',
   },
+  'measurements-unused': {
+    severity: 'error',
+    warningIn: ['v4.1', 'v5.0'],
+    rule: 'Every system in measurements/ has results.',
+    source: 'submission checker of v5.1',
+    advice: 'Remove the folder, or add its results.',
+  },
   'empty-file': {
     severity: 'error',
     rule: 'Required files are not empty.',
@@ -144,7 +166,7 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     advice: 'Move the file to documentation/, or remove it.',
   },
   'extra-run': {
-    severity: 'error',
+    severity: 'warning',
     rule: 'Each scenario has one performance run, run_1.',
     source: `${SUBMISSION_RULES}, directory structure; ${ALL_CHECKERS} read run_1 only`,
     advice: 'Keep the run that counts as run_1 and remove the others.',
@@ -197,6 +219,12 @@ export const TREE_RULES: Readonly<Record<TreeRuleId, RuleTexts>> = {
     rule: 'A .json file of the layout holds one JSON object.',
     source: ALL_CHECKERS,
     advice: 'Repair the file.',
+  },
+  'not-utf8': {
+    severity: 'error',
+    rule: 'What the official tools read is UTF-8.',
+    source: `${ALL_CHECKERS} break off at other bytes`,
+    advice: 'Write the file in UTF-8.',
   },
   'power-unchecked': {
     severity: 'notice',

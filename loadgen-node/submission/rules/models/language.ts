@@ -87,6 +87,7 @@ const LLAMA_8B_EDGE: SubmissionModel = {
   scenarios: { edge: SINGLE_OFFLINE },
   ...samples(5000),
   tokenMetric: 'counted',
+  tokenLatencies: {},
   accuracy: [
     ...shareOf(0.99, { ROUGE1: 39.06, ROUGE2: 16.1147, ROUGEL: 24.6375, ROUGELSUM: 36.124 }),
     within10Percent('GEN_LEN', 3_051_113),
@@ -108,7 +109,7 @@ const MIXTRAL: Omit<SubmissionModel, 'accuracy'> = {
   tests: ['TEST06'],
 };
 
-/** Figures of v5.0 and later; the inference rules of v4.1 have them already, the tool of v4.1 slightly lower ones. */
+/** Figures of v5.0 and later; the inference rules of v4.1 have them already. */
 const MIXTRAL_ACCURACY = [
   ...shareOf(0.99, {
     ROUGE1: 45.5989,
@@ -120,14 +121,14 @@ const MIXTRAL_ACCURACY = [
   within10Percent('TOKENS_PER_SAMPLE', 144.84, 145.9),
 ];
 
-/** What both accept: of each pair of figures (tool of v4.1, rules of v4.1) the stricter. */
+/** Figures of the tool of v4.1, most of them slightly lower. */
 const MIXTRAL_ACCURACY_V41 = [
   ...shareOf(0.99, {
-    ROUGE1: 45.5989,
-    ROUGE2: 23.3526,
-    ROUGEL: 30.4608,
+    ROUGE1: 45.4911,
+    ROUGE2: 23.2829,
+    ROUGEL: 30.3615,
     gsm8k_accuracy: 73.78,
-    mbxp_accuracy: 60.16,
+    mbxp_accuracy: 60.12,
   }),
   within10Percent('TOKENS_PER_SAMPLE', 145.9),
 ];
@@ -149,15 +150,11 @@ const DEEPSEEK: SubmissionModel = {
   tests: ['TEST06'],
 };
 
-/** v5.1: its own checker and the newest one have other references; what both accept is the narrower range. */
+/** The tag v5.1 has other references, which v5.1.1 mended in the same round. */
 const DEEPSEEK_V51: SubmissionModel = {
   ...DEEPSEEK,
   scenarios: { datacenter: SERVER_OFFLINE },
   bothSuites: { required: ['SingleStream', 'Server', 'Offline'], oneOf: [] },
-  accuracy: [
-    ...shareOf(0.99, { exact_match: 81.9132 }),
-    { metric: 'TOKENS_PER_SAMPLE', lower: 3949.648 * 0.9, upper: 3886.2274 * 1.1 },
-  ],
 };
 
 const GPT_OSS: SubmissionModel = {

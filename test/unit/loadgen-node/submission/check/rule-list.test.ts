@@ -12,8 +12,14 @@ const DOCUMENT = fileURLToPath(new URL('../../../../../docs/submission-check.md'
 function groupText({ title, rules }: RuleGroup): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/</g, '&lt;');
   const rows = rules.map(
-    ({ id, severity, rule, source, advice }) =>
-      `| \`${id}\` | ${severity} | ${cell(rule)} | ${cell(source)} | ${cell(advice)} |`,
+    ({ id, severity, warningIn = [], warningInOpen = [], rule, source, advice }) => {
+      const where = [
+        ...(warningIn.length > 0 ? [warningIn.join(', ')] : []),
+        ...(warningInOpen.length > 0 ? [`open of ${warningInOpen.join(', ')}`] : []),
+      ];
+      const lax = where.length > 0 ? ` (${where.join('; ')}: warning)` : '';
+      return `| \`${id}\` | ${severity}${lax} | ${cell(rule)} | ${cell(source)} | ${cell(advice)} |`;
+    },
   );
   const head = '| id | severity | rule | source | what to do |\n|---|---|---|---|---|';
   return `### ${title}\n\n${head}\n${rows.join('\n')}\n`;
