@@ -18,8 +18,9 @@ Examples:
   longhaul submission check tree --json                    (the report alone, on stdout)
   longhaul submission check tree --log                     (after you changed a text by hand)
   longhaul submission check tree --originals originals     (of "longhaul submission truncate")
+  longhaul submission check tree --strict                  (what only a rule's text asks for is an error, too)
 
-Exit codes: 0 no error, 3 errors, 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`;
+Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`;
 
 interface CheckFlags {
   readonly round?: SubmissionRound;
@@ -34,7 +35,7 @@ interface CheckFlags {
 export function submissionCheckCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand(
     'check',
-    'check a tree by all rules that are known, official and of the Network division',
+    'check a tree as the official tool of its round does, and by the rules that no tool checks',
   );
   return command
     .argument('<tree>', 'root of the tree: the folder with closed, network, open')

@@ -143,6 +143,8 @@ const NAMES: Readonly<Record<string, string>> = {
   ROUGE1: 'rouge1',
   ROUGE2: 'rouge2',
   ROUGEL: 'rougeL',
+  ROUGELSUM: 'rougeLsum',
+  GEN_LEN: 'gen_len',
   TOKENS_PER_SAMPLE: 'tokens_per_sample',
 };
 

@@ -112,7 +112,6 @@ export const LOG_MUTATIONS: readonly Mutation[] = [
     'a shortest duration of 599,999 ms',
     [SERVER_LOG, 'effective_min_duration_ms', '599999'],
     'duration-short',
-    ['user-conf-differs'],
   ),
   logged('no queries asked for', [OFFLINE_LOG, 'effective_min_query_count', '0'], 'queries-few'),
   logged(

@@ -80,6 +80,16 @@ describe('truncateTree', () => {
     expect(readTree(backup)).toEqual(kept);
   });
 
+  it('takes a log that was cut on Windows, where line ends have two bytes, for cut', async () => {
+    const { tree, truncate, read } = scene(accuracyLogOf(9000));
+    await truncate();
+    const cut = read(LOG).replaceAll('\n', '\r\n');
+    writeFileSync(join(tree, LOG), cut);
+    const { problems } = await truncate();
+    expect(problems).toEqual([]);
+    expect(read(LOG)).toBe(cut);
+  });
+
   it('keeps originals with a list for sha256sum', async () => {
     const log = accuracyLogOf(20_000);
     const { backup, truncate } = scene(log);
