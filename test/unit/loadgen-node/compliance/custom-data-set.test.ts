@@ -49,7 +49,7 @@ async function makePair(conduct: Conduct, made: Made = {}): Promise<RunPair> {
   const log = (key: string, value: object): void =>
     appendFileSync(
       join(folder, 'mlperf_log_detail.txt'),
-      `:::MLLOG ${JSON.stringify({ key, value, metadata: {} })}\n`,
+      `:::MLLOG ${JSON.stringify({ key, value, metadata: { is_error: false } })}\n`,
     );
   if (dataSet !== undefined) log('longhaul_data_set', { name: dataSet, sha256: `of ${dataSet}` });
   if (model !== undefined) log('longhaul_model', { name: model, sha256: 'f00' });
