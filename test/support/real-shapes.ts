@@ -150,6 +150,8 @@ const DESCRIPTIONS: readonly RealShape[] = [
       host_processors_per_node: 2,
       accelerators_per_node: 8,
       host_network_card_count: 4,
+      hw_notes: null,
+      sw_notes: 'none',
     }),
     warnings: [],
   },

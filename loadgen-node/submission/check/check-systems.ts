@@ -150,13 +150,20 @@ function checkField(
     findings.add('field-empty', path, `${key} is ${shown}, which counts as empty.`);
   } else if (isMeaningful && typeof value === 'string' && value.trim() === '') {
     findings.add('field-blank', path, `${key} is ${shown}.`);
-  } else if (TEXT_FIELDS.includes(key) && typeof value !== 'string') {
+  } else if (isTextNeeded(key, description) && typeof value !== 'string') {
     findings.add('field-not-text', path, `${key} is ${shown}.`);
   } else if (typeof value === 'object' && value !== null) {
     findings.add('field-not-plain', path, `${key} is ${shown}.`);
   } else if (isNumber === true && countOf(value) === undefined && !isToFillIn(value)) {
     findings.add('field-not-number', path, `${key} is ${shown}.`);
   }
+}
+
+/** Notes are joined, and the tools leave out what is empty, of whatever kind. */
+function isTextNeeded(key: string, { [key]: value, sw_notes: other }: JsonObject): boolean {
+  if (!TEXT_FIELDS.includes(key)) return false;
+  if (key === 'sw_notes') return isTruthy(value);
+  return key !== 'hw_notes' || isTruthy(value) || !isTruthy(other);
 }
 
 function isToFillIn(value: unknown): boolean {

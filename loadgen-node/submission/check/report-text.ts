@@ -84,7 +84,8 @@ function verdictLines({ counts, findings }: CheckReport): string[] {
     ...new Set(findings.filter(({ severity }) => severity === 'mark').map(({ id }) => id)),
   ];
   if (counts.error > 0) return [`${count}: the tree is not ready to be handed in.`];
-  if (marks.length === 0) return [`${count}: nothing speaks against handing it in.`];
+  const but = counts.warning > 0 ? ' but the warnings' : '';
+  if (marks.length === 0) return [`${count}: nothing speaks against handing it in${but}.`];
   return [
     `${count} (${marks.join(', ')}):`,
     'accepted form, not a valid closed or network submission',

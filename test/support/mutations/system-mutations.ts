@@ -11,7 +11,7 @@ export const SYSTEM_MUTATIONS: readonly Mutation[] = [
   describe('the number 0 of accelerators', ['accelerators_per_node', 0], 'field-empty'),
   describe('a list for cooling', ['cooling', ['air']], 'field-not-plain'),
   describe('a number for the framework', ['framework', 2.4], 'field-not-text'),
-  describe('null for notes', ['hw_notes', null], 'field-not-text'),
+  describe('a list of notes', ['hw_notes', ['none']], 'field-not-text'),
   describe('a framework of blanks', ['framework', '  '], 'field-blank'),
   describe('an empty list for cooling', ['cooling', []], 'field-empty'),
   describe('8 nodes beside an audit of one', ['number_of_nodes', '8'], 'nodes-differ'),
