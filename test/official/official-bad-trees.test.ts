@@ -48,7 +48,6 @@ const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
   'early-stopping-not-met': 'LoadGen itself found that the run is too short',
   'dry-run-lengths': 'the tree says of itself that its runs are too short',
   'ecc-off': 'the description says that ECC is off',
-  'field-not-text': 'a name or a note is null, a list or an object',
   'hash-twice': 'the accuracy log that was scored is not the one that was truncated',
   'hash-wrong': 'the accuracy log that was scored is not the one that was truncated',
   'latency-impossible': 'a measured latency is below zero',
