@@ -84,7 +84,7 @@ make_run() { # folder, how often at most, then the command
   if [ "$code" -eq 3 ] && [ "$attempts" -gt 1 ] && [ "$is_dry" = yes ]; then
     echo "$0: ${folder#"$out"/} failed; a dry run goes on" >&2
   elif [ "$code" -ne 0 ]; then
-    tail -30 "$folder/report.txt" "$folder/errors.txt" >&2
+    tail -n 30 "$folder/report.txt" "$folder/errors.txt" >&2
     echo "$0: ${folder#"$out"/} ended with exit code $code; start the script again to make it again" \
       "(and remove ${folder%/*}/performance if that run was the unusual one)" >&2
     exit "$code"

@@ -1,5 +1,5 @@
 import type { AccuracyEntry, AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
-import { readAccuracyLog } from '../logs/accuracy-log-reader.ts';
+import { type AccuracyLogEntry, readAccuracyLog } from '../logs/accuracy-log-reader.ts';
 
 /** Scores responses as the benchmark's accuracy script does. */
 export interface ResponseScorer {
@@ -9,23 +9,38 @@ export interface ResponseScorer {
   readonly marks: () => readonly string[];
 }
 
-/** Accuracy of the accuracy run on the test's samples, and of the test itself. */
+/** Accuracy of the accuracy run on the test's samples, and of the test's first response to each of them. */
 export interface AccuracyPair {
   readonly baseline: AccuracyReport;
   readonly compliance: AccuracyReport;
-  /** |1 - baseline / compliance| in percent; Infinity where one of them is 0. */
+  /** See {@link deltaPercent}. */
   readonly deltaPercent: number;
 }
 
-/** Reads the responses of a test; of several to one sample the first, which alone is scored. */
-export async function testResponses(testLog: string): Promise<AccuracyEntry[]> {
-  return [...(await firstResponses(testLog)).values()];
+/**
+ * Reads all responses that a test logged, in the order of the log.
+ * @throws MlperfError `ERR_OUTPUT` when the log cannot be read.
+ */
+export async function loggedResponses(testLog: string): Promise<AccuracyLogEntry[]> {
+  const logged: AccuracyLogEntry[] = [];
+  for await (const entry of readAccuracyLog(testLog)) logged.push(entry);
+  return logged;
+}
+
+/** Of several responses to one sample the first in the log: the official scripts score no other. */
+export function firstOfEach(logged: readonly AccuracyLogEntry[]): AccuracyEntry[] {
+  const first = new Map<number, AccuracyEntry>();
+  for (const entry of logged) {
+    if (!first.has(entry.sampleIndex)) first.set(entry.sampleIndex, entry);
+  }
+  return [...first.values()];
 }
 
 /**
- * Scores the test's responses, and the accuracy run's to the same samples: where responses differ because a
+ * Scores the test's first responses, and the accuracy run's to the same samples: where responses differ because a
  * system is not deterministic, its accuracy has to be the same.
  * Source: TEST01's README, "Non-determinism"; create_accuracy_baseline.sh.
+ * @param compliance One response to each sample.
  */
 export async function scorePair(
   accuracyLog: string,
@@ -45,13 +60,17 @@ export function accuracyLine(report: AccuracyReport): string {
   return `${metric}=${printed(report).toFixed(3)}%, good=${correctCount}, total=${sampleCount}`;
 }
 
-async function firstResponses(
+/**
+ * The first response of an accuracy log to each of these samples, as far as it has them.
+ * @throws MlperfError `ERR_OUTPUT` when the log cannot be read.
+ */
+export async function firstResponses(
   path: string,
-  of?: ReadonlySet<number>,
+  of: ReadonlySet<number>,
 ): Promise<Map<number, AccuracyEntry>> {
   const first = new Map<number, AccuracyEntry>();
   for await (const { sampleIndex, response } of readAccuracyLog(path)) {
-    if (first.has(sampleIndex) || of?.has(sampleIndex) === false) continue;
+    if (first.has(sampleIndex) || !of.has(sampleIndex)) continue;
     first.set(sampleIndex, { sampleIndex, response });
   }
   return first;
@@ -62,7 +81,8 @@ function printed({ value }: AccuracyReport): number {
   return Number((100 * value).toFixed(3));
 }
 
-function deltaPercent(baseline: number, compliance: number): number {
+/** |1 - baseline / compliance| in percent, as the checkers reckon it; Infinity where one of them is 0. */
+export function deltaPercent(baseline: number, compliance: number): number {
   if (baseline === 0 || compliance === 0) return Number.POSITIVE_INFINITY;
   return 100 * Math.abs(1 - baseline / compliance);
 }

@@ -30,8 +30,10 @@ export interface ResponseComparison {
   readonly missingSamples: number;
   /** Entries of the test whose bytes differ anywhere from the accuracy run's response. */
   readonly wholeMismatches: number;
-  /** Samples of the first of those, at most five. */
+  /** Samples that have such an entry, in the order of the log. */
   readonly differingSamples: readonly number[];
+  /** Samples of which the test logged a response. */
+  readonly testSamples: number;
   /** Set where the script would break off: a response is no whole number of elements. */
   readonly brokenResponse?: { readonly sampleIndex: number; readonly bytes: number };
 }
@@ -70,7 +72,7 @@ class ResponseComparing {
   readonly #accuracy = new Map<number, Fingerprint>();
   /** What the official script compares with: it forgets the accuracy run's response after the first use. */
   readonly #latest = new Map<number, Fingerprint>();
-  readonly #differing: number[] = [];
+  readonly #differing = new Set<number>();
   #broken: ResponseComparison['brokenResponse'];
   #accuracyEntries = 0;
   #accuracyDuplicates = 0;
@@ -103,7 +105,7 @@ class ResponseComparing {
     const expected = this.#accuracy.get(sampleIndex);
     if (expected !== undefined && expected.digest !== print.digest) {
       this.#wholeMismatches += 1;
-      if (this.#differing.length < 5) this.#differing.push(sampleIndex);
+      this.#differing.add(sampleIndex);
     }
     const before = this.#latest.get(sampleIndex) ?? expected;
     this.#latest.set(sampleIndex, print);
@@ -127,7 +129,8 @@ class ResponseComparing {
       firstElementMismatches: this.#firstElementMismatches,
       missingSamples: this.#missing,
       wholeMismatches: this.#wholeMismatches,
-      differingSamples: this.#differing,
+      differingSamples: [...this.#differing],
+      testSamples: this.#latest.size,
       ...(this.#broken === undefined ? {} : { brokenResponse: this.#broken }),
     };
   }

@@ -49,9 +49,12 @@ export function testReadme(verdict: TestVerdict, context: TestContext): string {
     ['target rate', targetInWords(submissionQps, testQps)],
   ];
   const checks = verdict.checks.map(
-    ({ name, isMet, isOfficial, text }) =>
-      `| ${name} | ${isMet ? 'met' : '**not met**'} | ${isOfficial ? 'official' : 'longhaul'} | ${cell(text)} |`,
+    ({ name, isMet, isOfficial, text, warning }) =>
+      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${isOfficial ? 'official' : 'longhaul'} | ${cell(text)} |`,
   );
+  const warnings = verdict.checks
+    .filter((check) => check.warning !== undefined)
+    .map(({ name, warning }) => `- ${name}: ${warning}`);
   const advice = verdict.checks
     .filter((check) => check.advice !== undefined)
     .map(({ name, advice: what }) => `- ${name}: ${what}`);
@@ -72,6 +75,7 @@ export function testReadme(verdict: TestVerdict, context: TestContext): string {
     ...checks,
     '',
     conclusion(verdict),
+    ...section('Warnings', warnings),
     ...section('What a check that is not met means', advice),
     ...section('Notes', notes),
     '',
@@ -82,17 +86,23 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
 }
 
-function checkLines({ name, isMet, isOfficial, text, advice }: TestCheck): string[] {
+/** A check that is met with a warning does not read as one that is met without. */
+function metWord(warning: string | undefined): string {
+  return warning === undefined ? 'met' : 'met, **with a warning**';
+}
+
+function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestCheck): string[] {
   const whose = isOfficial ? 'official' : 'longhaul';
   const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose}): ${text}`;
-  return advice === undefined ? [line] : [line, `          ${advice}`];
+  const more = [warning === undefined ? undefined : `WARNING: ${warning}`, advice];
+  return [line, ...more.filter((one) => one !== undefined).map((one) => `          ${one}`)];
 }
 
 /** Says whose verdict is which: the official files may say PASS where longhaul looks at more. */
 function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
   if (hasPassed) return `${test} passed.`;
   if (!isOfficialPass) return `${test} failed: the official tools refuse it as well.`;
-  return `${test} failed: the official script would pass it, but not all of longhaul's own checks are met.`;
+  return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;
 }
 
 function targetInWords(

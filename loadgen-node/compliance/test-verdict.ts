@@ -10,6 +10,8 @@ export interface TestCheck {
   readonly isOfficial: boolean;
   /** What was compared, with the figures. */
   readonly text: string;
+  /** Where it is met, and a reader who stops there would be wrong: what it leaves open. */
+  readonly warning?: string;
   /** Where it is not met: what it means and what to look at. */
   readonly advice?: string;
 }

@@ -6,10 +6,12 @@ import type { SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import {
   type AccuracyPair,
   accuracyLine,
+  firstOfEach,
+  loggedResponses,
   type ResponseScorer,
   scorePair,
-  testResponses,
 } from './accuracy-fallback.ts';
+import { type AnswersBySight, answersBySight, DEVIATIONS_MAX } from './answers-by-sight.ts';
 import { auditCheck, validityChecks } from './common-checks.ts';
 import { comparePerformance } from './compare-performance.ts';
 import {
@@ -20,6 +22,7 @@ import {
 import { readComplianceRun } from './compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
+import { type Proportion, shareOf } from './two-proportions.ts';
 
 /** What TEST01 compares. */
 export interface Test01 {
@@ -40,8 +43,8 @@ export interface Test01 {
 
 /**
  * TEST01: are responses in performance mode the same as in accuracy mode, at the same speed? The script compares
- * the first element of each response; longhaul compares all of it. Where they differ, the accuracies on the
- * same samples decide, in both cases.
+ * the first element of each response; longhaul compares all of it. Where they differ, accuracies decide: officially of
+ * the first logged response to each sample, with longhaul of every logged one, and by how often a sample was seen before.
  * @throws MlperfError `ERR_CONFIG_INVALID` when the runs do not belong together, `ERR_CONFIG_FILE` or
  *   `ERR_OUTPUT` when a folder or a log cannot be read.
  */
@@ -71,7 +74,8 @@ export async function verifyTest01(test: Test01): Promise<TestVerdict> {
     round,
     checks: [
       responsesCheck(compared, test, scored.pair),
-      wholeCheck(compared, test, scored.pair),
+      wholeCheck(compared, test, scored.sights),
+      ...rightAnswersCheck(scored.sights),
       coverageCheck(compared),
       performance.check,
       ...validityChecks(tested),
@@ -123,6 +127,8 @@ function verifyAccuracyText(compared: ResponseComparison, type: ResponseType): s
 /** What scoring gave. */
 interface ScoredTest {
   readonly pair: AccuracyPair | undefined;
+  /** Undefined where all responses are the accuracy run's. */
+  readonly sights: AnswersBySight | undefined;
   readonly notes: readonly string[];
   /** Files of accuracy/; the two of the fallback must not be there where the script says PASS. */
   texts(isExact: boolean): [string, string][];
@@ -138,16 +144,19 @@ async function scoreTest(
     return unscored('longhaul has no accuracy script for this benchmark');
   }
   try {
-    const responses = await testResponses(testLog);
-    if (responses.length === 0) return unscored('the test logged no response');
-    const needsPair = !isOfficialMatch(compared) || compared.wholeMismatches > 0;
+    const logged = await loggedResponses(testLog);
+    if (logged.length === 0) return unscored('the test logged no response');
+    const responses = firstOfEach(logged);
+    const needsPair = !isOfficialMatch(compared);
     const pair = needsPair ? await scorePair(accuracyLog, responses, scorer) : undefined;
     const own = pair?.compliance ?? (await scorer.score(responses));
+    const doDiffer = compared.wholeMismatches > 0;
+    const sights = doDiffer ? await answersBySight(accuracyLog, logged, scorer) : undefined;
     const ownMarks = scorer.marks().map(asOneLine);
     const marks = ownMarks.map((mark) => `note: ${mark}`);
     const file = (line: string): string => [line, ...marks, ''].join('\n');
     return {
-      pair,
+      ...{ pair, sights },
       notes: [
         `accuracy of the logged responses: ${accuracyLine(own)}${repeatsInWords(compared.testEntries, responses.length)}`,
         ...ownMarks,
@@ -170,7 +179,7 @@ async function scoreTest(
 
 function unscored(why: string): ScoredTest {
   const note = `accuracy/accuracy.txt is missing, since ${why}: put there what the benchmark's accuracy script prints of the test's accuracy log`;
-  return { pair: undefined, notes: [note], texts: () => [] };
+  return { pair: undefined, sights: undefined, notes: [note], texts: () => [] };
 }
 
 function responsesCheck(
@@ -195,37 +204,79 @@ function responsesCheck(
       'No response of the test could be compared. Was the run made with audit.config, and is the accuracy run one of the same data set?';
     return { name, isMet: false, isOfficial: true, text: seen, advice };
   }
-  return { name, isOfficial: true, ...decideByAccuracy(seen, pair, accuracyTolerancePercent) };
+  return {
+    name,
+    isOfficial: true,
+    ...decideByFallback(seen, pair, compared, accuracyTolerancePercent),
+  };
 }
 
-function wholeCheck(
-  compared: ResponseComparison,
-  { accuracyTolerancePercent }: Test01,
-  pair: AccuracyPair | undefined,
-): TestCheck {
-  const { wholeMismatches, testEntries, differingSamples } = compared;
-  const name = 'whole responses';
-  const which = wholeMismatches === 0 ? '' : `, the first for the samples ${differingSamples}`;
-  const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ${which}`;
-  if (wholeMismatches === 0) return { name, isMet: true, isOfficial: false, text: seen };
-  return { name, isOfficial: false, ...decideByAccuracy(seen, pair, accuracyTolerancePercent) };
-}
+const ADVICE =
+  'The system answers otherwise in performance mode than in accuracy mode. Look for modes, precisions or shortcuts that depend on load, batch size or on a sample having been seen before; numbers that vary from run to run are allowed as long as the accuracy stays.';
 
-/** Where responses differ, the accuracy of both runs on the test's samples decides. */
-function decideByAccuracy(
+/** Where responses differ, the official fallback compares the accuracies of the first logged response to each sample. */
+function decideByFallback(
   seen: string,
   pair: AccuracyPair | undefined,
+  { testEntries, testSamples }: ResponseComparison,
   tolerance: number,
-): Pick<TestCheck, 'isMet' | 'text' | 'advice'> {
-  const advice =
-    'The system answers otherwise in performance mode than in accuracy mode. Look for modes, precisions or shortcuts that depend on load or batch size; numbers that vary from run to run are allowed as long as the accuracy stays.';
+): Pick<TestCheck, 'isMet' | 'text' | 'advice' | 'warning'> {
   if (pair === undefined) {
-    return { isMet: false, text: `${seen}; the accuracies could not be compared`, advice };
+    const text = `${seen}; the accuracies could not be compared`;
+    return { isMet: false, text, advice: ADVICE };
   }
-  const { baseline, compliance, deltaPercent } = pair;
+  const { baseline, compliance } = pair;
+  const isMet = pair.deltaPercent <= tolerance;
+  const text = `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, apart by ${pair.deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
+  if (!isMet) return { isMet, text, advice: ADVICE };
+  const unseen = testEntries - testSamples;
+  const warning =
+    'the official script says TEST FAIL; only its fallback to accuracies passes, which scores the first logged response to each ' +
+    `sample: ${unseen} of ${testEntries} responses count for nothing there. longhaul's own checks below score all of them.`;
+  return { isMet, text, warning };
+}
+
+/** All bytes of all logged responses; where they differ, the accuracies of all of them decide. */
+function wholeCheck(
+  compared: ResponseComparison,
+  { accuracyTolerancePercent: tolerance }: Test01,
+  sights: AnswersBySight | undefined,
+): TestCheck {
+  const { wholeMismatches, testEntries, testSamples, differingSamples } = compared;
+  const base = { name: 'whole responses', isOfficial: false } as const;
+  const seen = `all bytes of ${testEntries} logged responses were compared with the accuracy run's: ${wholeMismatches} differ`;
+  if (wholeMismatches === 0) return { ...base, isMet: true, text: seen };
+  const which = `${seen}, the first for the samples ${differingSamples.slice(0, 5)}`;
+  if (sights === undefined) {
+    const text = `${which}; the accuracies could not be compared`;
+    return { ...base, isMet: false, text, advice: ADVICE };
+  }
+  const { accuracyRun, logged, deltaPercent } = sights;
   const isMet = deltaPercent <= tolerance;
-  const text = `${seen}; accuracy on the same samples: accuracy run ${accuracyLine(baseline)}, test run ${accuracyLine(compliance)}, apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
-  return isMet ? { isMet, text } : { isMet, text, advice };
+  const text = `${which}; right of all logged responses: ${rightInWords(logged)}; the accuracy run to the same: ${rightInWords(accuracyRun)}; apart by ${deltaPercent.toFixed(4)} %, allowed ${tolerance} %`;
+  if (!isMet) return { ...base, isMet, text, advice: ADVICE };
+  const warning = `${differingSamples.length} of ${testSamples} samples were answered otherwise than in the accuracy run. Their accuracy is within the tolerance; is the system known to be not deterministic?`;
+  return { ...base, isMet, text, warning };
+}
+
+/** Is the test right less often than chance explains, all in all or where a sample was seen before? */
+function rightAnswersCheck(sights: AnswersBySight | undefined): TestCheck[] {
+  if (sights === undefined) return [];
+  const { first, repeats, deviations } = sights;
+  const isMet = deviations < DEVIATIONS_MAX;
+  const text =
+    `right of the first logged responses to each sample: ${rightInWords(first)}; of the repeats: ${rightInWords(repeats)}. ` +
+    `Compared sample by sample with the accuracy run's response and the first one, the others are right less often by ${deviations.toFixed(1)} ` +
+    `standard deviations; fails from ${DEVIATIONS_MAX}, as one honest test of 1000 does whose answers vary`;
+  const advice =
+    'The system is right less often in performance mode, or for samples that it has seen before, and chance does not explain it. An accuracy run asks for each sample once and cannot show it. Look for what the system keeps of a sample, and for what it does otherwise under load.';
+  return [{ name: 'right answers', isMet, isOfficial: false, text, ...(isMet ? {} : { advice }) }];
+}
+
+function rightInWords(proportion: Proportion): string {
+  const { correct, total } = proportion;
+  if (total === 0) return 'none was logged';
+  return `${correct} of ${total} (${(100 * shareOf(proportion)).toFixed(3)} %)`;
 }
 
 function coverageCheck(compared: ResponseComparison): TestCheck {

@@ -29,6 +29,7 @@ import {
   caches,
   honest,
   knowsByHeart,
+  slacksOnRepeats,
   tiresOfRepeats,
 } from '../support/sut-conduct.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -157,12 +158,14 @@ describe('a SUT node that cheats', () => {
   let keeping: TestVerdict;
   let tired: TestVerdict;
   let byHeart: Ended;
+  let slack: Ended;
 
   beforeAll(async () => {
-    [keeping, tired, byHeart] = await Promise.all([
+    [keeping, tired, byHeart, slack] = await Promise.all([
       testKeeping(caches(SERVICE_NS)),
       testTired(acrossRuns(tiresOfRepeats(SERVICE_NS))),
       testByHeart(knowsByHeart(known, undefined, SERVICE_NS)),
+      testSlack(slacksOnRepeats({}, SERVICE_NS)),
     ]);
   });
 
@@ -184,6 +187,17 @@ describe('a SUT node that cheats', () => {
     return test01(performance, accuracy, test);
   }
 
+  /** The command itself, of runs that are there: what it prints, and its exit code. */
+  async function testSlack(conduct: Conduct): Promise<Ended> {
+    const [performance, accuracy, test] = await Promise.all([
+      measure(conduct),
+      runForAccuracy(conduct),
+      measure(conduct, {}, 'TEST01'),
+    ]);
+    const runs = ['--run', performance, '--accuracy-run', accuracy, '--test-run', test];
+    return longhaul(['compliance', 'TEST01', ...runs]);
+  }
+
   async function testByHeart(conduct: Conduct): Promise<Ended> {
     const [performance, accuracy] = await Promise.all([measure(conduct), runForAccuracy(conduct)]);
     return customDataSet(performance, accuracy, conduct);
@@ -197,6 +211,16 @@ describe('a SUT node that cheats', () => {
   it('fails TEST01 if it answers anything in performance mode', () => {
     expect(tired.isOfficialPass).toBe(false);
     expect(failedChecks(tired)).toEqual(expect.arrayContaining(['responses', 'whole responses']));
+  });
+
+  it('fails TEST01 if it answers each sample rightly only once, with words beside the official verdict', () => {
+    const { code, stdout } = slack;
+    expect(stdout).toContain('met     responses (official)');
+    expect(stdout).toContain('WARNING: the official script says TEST FAIL; only its fallback');
+    expect(stdout).toContain('NOT MET whole responses (longhaul)');
+    expect(stdout).toContain('NOT MET right answers (longhaul)');
+    expect(stdout).toMatch(/^TEST01 failed: /m);
+    expect(code).toBe(3);
   });
 
   it('fails the custom data set if it knows the other one by heart', () => {

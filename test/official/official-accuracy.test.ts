@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { scoreResponses } from '../../loadgen-node/benchmarks/imagenet/score-responses.ts';
 import { readAccuracyLog } from '../../loadgen-node/logs/accuracy-log-reader.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
@@ -8,17 +8,14 @@ import { labelOf, simulateRun } from '../support/simulated-run.ts';
 import { buildScene } from '../support/submission-scene.ts';
 import { readTree } from '../support/submission-tree.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
-import { OfficialTools, obstacle } from './official-tools.ts';
+import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: accuracy.txt and truncated logs are, to the byte, what the official scripts make of the same logs.
 // Method: a simulated accuracy run over 50,000 labels of which some are wrong; a tree, truncated by both.
-const WHY_NOT = obstacle();
-if (WHY_NOT !== undefined) console.log(`the official scripts are skipped: ${WHY_NOT}`);
-
 const TOTAL = 50_000;
 const TAG = 'v4.1';
 
-describe.skipIf(WHY_NOT !== undefined)('the scripts of the tag', () => {
+describeOfficial('the scripts of the tag', () => {
   it('accuracy-imagenet.py prints our line', async () => {
     const folder = suiteFolder();
     const run = join(folder, 'run');

@@ -1,50 +1,30 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { longhaul } from '../support/longhaul-process.ts';
 import { buildScene, type SceneOptions } from '../support/submission-scene.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
-import { OfficialTools, obstacle } from './official-tools.ts';
+import {
+  describeOfficial,
+  NEWEST_CHECKER,
+  type OfficialChecker,
+  OfficialTools,
+  taggedChecker,
+} from './official-tools.ts';
 
-// Goal: trees that `submission build` makes from runs of the rules' full length are accepted by the official checkers.
-// Method: real runs of the engine under simulated time, 50,000 samples, all three divisions, then the checkers of the
-// round's tag and the newest one. Without a clone of the official tools everything skips.
-const WHY_NOT = obstacle();
-if (WHY_NOT !== undefined) console.log(`the official checkers are skipped: ${WHY_NOT}`);
-
-const OLD_FILES = [
-  'tools/submission/submission_checker.py',
-  'tools/submission/log_parser.py',
-  'tools/submission/power',
-];
-const NEW_FILES = ['tools/submission/submission_checker', 'tools/submission/power'];
-
-interface Checker {
-  readonly tag: string;
-  readonly script: string;
-  readonly files: readonly string[];
-}
-
-const tagged = (tag: string): Checker => ({
-  tag,
-  script: 'tools/submission/submission_checker.py',
-  files: OLD_FILES,
-});
-const NEWEST: Checker = {
-  tag: 'HEAD',
-  script: 'tools/submission/submission_checker/main.py',
-  files: NEW_FILES,
-};
-
+// Goal: trees that `submission build` makes from runs of the rules' full length are accepted by the official checkers, and
+// by `longhaul submission check`. Method: real runs of the engine under simulated time, 50,000 samples, all three divisions,
+// verified and scored by longhaul; then the command, and the checkers of the round's tag and the newest one.
 /** Round, the system's suite, the results that are expected, and who has to accept them. */
 const CASES: readonly {
   readonly what?: string;
   readonly round: SubmissionRound;
   readonly scene: Omit<SceneOptions, 'folder' | 'round'>;
   readonly results: number;
-  readonly checkers: readonly Checker[];
+  readonly checkers: readonly OfficialChecker[];
 }[] = [
-  { round: 'v4.1', scene: {}, results: 6, checkers: [tagged('v4.1')] },
+  { round: 'v4.1', scene: {}, results: 6, checkers: [taggedChecker('v4.1')] },
   {
     what: 'with a model of its own in open',
     round: 'v4.1',
@@ -57,9 +37,9 @@ const CASES: readonly {
       },
     },
     results: 2,
-    checkers: [tagged('v4.1')],
+    checkers: [taggedChecker('v4.1')],
   },
-  { round: 'v5.0', scene: {}, results: 6, checkers: [tagged('v5.0'), NEWEST] },
+  { round: 'v5.0', scene: {}, results: 6, checkers: [taggedChecker('v5.0'), NEWEST_CHECKER] },
   {
     round: 'v6.1',
     scene: {
@@ -68,11 +48,11 @@ const CASES: readonly {
       scenarios: ['SingleStream', 'MultiStream', 'Offline'],
     },
     results: 6,
-    checkers: [NEWEST],
+    checkers: [NEWEST_CHECKER],
   },
 ];
 
-describe.skipIf(WHY_NOT !== undefined).each(CASES)('a tree of round $round $what', (one) => {
+describeOfficial.each(CASES)('a tree of round $round $what', (one) => {
   let tree: string;
 
   beforeAll(async () => {
@@ -80,6 +60,12 @@ describe.skipIf(WHY_NOT !== undefined).each(CASES)('a tree of round $round $what
     ({ tree } = await buildScene({ folder, round: one.round, ...one.scene }));
     const { problems } = await truncateTree({ tree, round: one.round, backup: `${folder}-backup` });
     expect(problems).toEqual([]);
+  });
+
+  it('is accepted by longhaul submission check', async () => {
+    const { code, stdout } = await longhaul(['submission', 'check', tree, '--round', one.round]);
+    expect(code, stdout).toBe(0);
+    expect(stdout).toContain('0 error(s)');
   });
 
   it.each(one.checkers)('is accepted by the checker of $tag', ({ tag, script, files }) => {

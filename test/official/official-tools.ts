@@ -1,21 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { describe } from 'vitest';
 
-/** Clone of mlcommons/inference with its tags; undefined: the tests skip, and say why. */
+/** Clone of mlcommons/inference with its tags; undefined: the tests skip, and the last line says so. */
 const INFERENCE_CLONE: string | undefined = process.env['MLPERF_INFERENCE'];
 
 /** Python 3 with numpy and PyYAML. */
 const PYTHON = process.env['PYTHON'] ?? 'python3';
 
-/** Why the tests cannot run here; undefined: they can. */
-export function obstacle(): string | undefined {
-  if (INFERENCE_CLONE === undefined) {
-    return 'MLPERF_INFERENCE is not set to a clone of mlcommons/inference with its tags';
-  }
-  const { status } = spawnSync(PYTHON, ['-c', 'import numpy, yaml']);
-  return status === 0 ? undefined : `${PYTHON} lacks numpy or yaml (PYTHON names another one)`;
-}
+/** Tests that need the official tools. */
+export const describeOfficial: ReturnType<typeof describe.skipIf> = describe.skipIf(
+  INFERENCE_CLONE === undefined,
+);
 
 /** What a tool did. */
 export interface ToolRun {
@@ -30,6 +27,7 @@ export class OfficialTools {
 
   /** @param folder Empty; gets the files. */
   constructor(tag: string, folder: string, paths: readonly string[]) {
+    requireModules();
     this.#folder = folder;
     mkdirSync(folder, { recursive: true });
     const clone = INFERENCE_CLONE as string;
@@ -39,10 +37,11 @@ export class OfficialTools {
     execFileSync('tar', ['-x', '-C', folder], { input: archive });
   }
 
-  /** Runs a script. The tools write into the working directory and call `python3` by name. */
+  /** Runs a script of Python or bash. The tools write into the working directory and call `python3` by name. */
   run(script: string, args: readonly string[], cwd: string): ToolRun {
     mkdirSync(cwd, { recursive: true });
-    const { status, stdout, stderr } = spawnSync(PYTHON, [join(this.#folder, script), ...args], {
+    const program = script.endsWith('.sh') ? 'bash' : PYTHON;
+    const { status, stdout, stderr } = spawnSync(program, [join(this.#folder, script), ...args], {
       cwd,
       encoding: 'utf8',
       env: { ...process.env, PATH: path(), PYTHONDONTWRITEBYTECODE: '1' },
@@ -51,6 +50,34 @@ export class OfficialTools {
     return { code: status, output: `${stdout}${stderr}` };
   }
 }
+
+/** @throws Error Who names a clone wants the tests to run: they do not skip then. */
+function requireModules(): void {
+  const { status } = spawnSync(PYTHON, ['-c', 'import numpy, yaml']);
+  if (status !== 0) throw new Error(`${PYTHON} lacks numpy or yaml (PYTHON names another one)`);
+}
+
+/** A submission checker of one tag (or branch). */
+export interface OfficialChecker {
+  readonly tag: string;
+  readonly script: string;
+  /** What it is made of. */
+  readonly files: readonly string[];
+}
+
+/** The checker of a round's own tag, up to v5.0. */
+export function taggedChecker<Tag extends string>(tag: Tag): OfficialChecker & { tag: Tag } {
+  const folder = 'tools/submission';
+  const script = `${folder}/submission_checker.py`;
+  return { tag, script, files: [script, `${folder}/log_parser.py`, `${folder}/power`] };
+}
+
+/** The newest checker; it knows v5.0 and later. */
+export const NEWEST_CHECKER: OfficialChecker = {
+  tag: 'HEAD',
+  script: 'tools/submission/submission_checker/main.py',
+  files: ['tools/submission/submission_checker', 'tools/submission/power'],
+};
 
 /** Scripts of earlier rounds start `python3` by name: it has to be the same Python. */
 function path(): string {

@@ -4,8 +4,22 @@ import { stringify } from 'yaml';
 import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
 import { composeAudit } from '../../loadgen-node/audit/compose-audit.ts';
 import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
+import { scoreResponses } from '../../loadgen-node/benchmarks/imagenet/score-responses.ts';
+import { writeAccuracyFile } from '../../loadgen-node/commands/accuracy-file.ts';
 import { runRecord } from '../../loadgen-node/commands/run-record.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
+import {
+  loggedResponses,
+  type ResponseScorer,
+} from '../../loadgen-node/compliance/accuracy-fallback.ts';
+import { auditConfigText } from '../../loadgen-node/compliance/audit-settings.ts';
+import type { RunnableTestId } from '../../loadgen-node/compliance/test-ids.ts';
+import type { TestVerdict } from '../../loadgen-node/compliance/test-verdict.ts';
+import { verifyTest01 } from '../../loadgen-node/compliance/verify-test01.ts';
+import { verifyTest04 } from '../../loadgen-node/compliance/verify-test04.ts';
+import { verifyTest05 } from '../../loadgen-node/compliance/verify-test05.ts';
+import { writeTestFolder } from '../../loadgen-node/compliance/write-test-folder.ts';
+import { RUN_FILES } from '../../loadgen-node/run-folder/run-folder.ts';
 import {
   type BuiltTree,
   buildSubmission,
@@ -17,7 +31,7 @@ import type {
 import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../../loadgen-node/submission/system-fields.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from './audit-facts.ts';
-import { simulateRun, writeAccuracyText } from './simulated-run.ts';
+import { labelOf, simulateRun } from './simulated-run.ts';
 
 /** Scenarios of resnet50 that a scene can have. */
 export type SceneScenario = 'Server' | 'Offline' | 'SingleStream' | 'MultiStream';
@@ -37,8 +51,6 @@ export interface SceneOptions {
   readonly systemType?: 'datacenter' | 'edge';
   /** Shortest performance run; default: 600s. */
   readonly minDuration?: string;
-  /** Right labels of the 50,000 of an accuracy run; default: 38,250 (76.5 %). */
-  readonly goodLabels?: number;
   /** Facts of network_audit.json of every run; null: none is written, as with another LoadGen. */
   readonly facts?: (facts: AuditFacts) => AuditFacts | null;
   /** Changes what stands in submission.yaml. */
@@ -95,8 +107,12 @@ export async function prepareScene(options: SceneOptions): Promise<Scene> {
     const path = (kind: string): string => join(folder, 'runs', scenario, kind);
     await sceneRun(path('performance'), options, scenario, {});
     await sceneRun(path('accuracy'), options, scenario, { mode: 'accuracy' });
-    writeAccuracyText(path('accuracy'), options.goodLabels ?? 38_250, TOTAL_SAMPLES);
-    for (const test of tests) await sceneTest(path('compliance'), test, options, scenario);
+    const logged = await loggedResponses(join(path('accuracy'), RUN_FILES.accuracy));
+    writeAccuracyFile(path('accuracy'), await SCORER.score(logged), []);
+    const runs = { performance: path('performance'), accuracy: path('accuracy') };
+    for (const test of tests) {
+      await sceneTest(path('compliance'), test, { ...runs, options, scenario });
+    }
   }
   const system = sceneSystem(options.systemType ?? 'datacenter');
   writeFileSync(join(folder, 'systems', 'acme-2n.json'), `${JSON.stringify(system, null, 2)}\n`);
@@ -219,42 +235,44 @@ function sceneFacts(scenario: SceneScenario, isAccuracy: boolean, count: number)
   };
 }
 
-const AUDIT_CONFIGS: Readonly<Record<string, string>> = {
-  TEST01:
-    '*.*.mode = 2\n*.*.accuracy_log_rng_seed = 720381539243781796\n*.*.accuracy_log_sampling_target = 4096\n',
-  TEST04:
-    '*.*.mode = 2\n*.*.performance_issue_unique = 0\n*.*.performance_issue_same = 1\n*.*.performance_issue_same_index = 3\n',
-  TEST05: '*.*.mode = 2\n*.*.test05 = 1\n',
+/** The model is right for 38,250 of the 50,000 samples, which lie among the others: 7,919 shares no factor with 50,000. */
+const LABELS = Uint16Array.from({ length: TOTAL_SAMPLES }, (_, sample) =>
+  (sample * 7_919) % TOTAL_SAMPLES < 38_250 ? labelOf(sample) : (labelOf(sample) + 1) % 1_000,
+);
+
+const SCORER: ResponseScorer = {
+  score: async (entries) => scoreResponses(entries, LABELS, 'top-1'),
+  marks: () => [],
 };
 
-/** A test in the form in which `longhaul compliance` leaves it. */
-async function sceneTest(
-  compliance: string,
-  test: string,
-  options: SceneOptions,
-  scenario: SceneScenario,
-): Promise<void> {
+/** Runs that a test of a scene belongs to. */
+interface SceneTest {
+  readonly performance: string;
+  readonly accuracy: string;
+  readonly options: SceneOptions;
+  readonly scenario: SceneScenario;
+}
+
+/** A test as `longhaul compliance` leaves it: its run, verified, and the files that its verdict has. */
+async function sceneTest(compliance: string, test: string, of: SceneTest): Promise<void> {
+  const { options, scenario } = of;
   const raw = join(compliance, `${test}-run`);
-  await sceneRun(raw, options, scenario, { auditConfig: AUDIT_CONFIGS[test] ?? '' });
-  const folder = join(compliance, test);
-  const logs = join(folder, 'performance', 'run_1');
-  mkdirSync(logs, { recursive: true });
-  for (const name of ['mlperf_log_summary.txt', 'mlperf_log_detail.txt']) {
-    copyFileSync(join(raw, name), join(logs, name));
-  }
-  writeFileSync(
-    join(folder, 'verify_performance.txt'),
-    'performance check pass: True\nTEST PASS\n',
-  );
-  writeFileSync(join(folder, 'README.md'), `# ${test}\n`);
-  if (test !== 'TEST01') return;
-  writeFileSync(join(folder, 'verify_accuracy.txt'), 'Accuracy check pass: True\nTEST PASS\n');
-  mkdirSync(join(folder, 'accuracy'));
-  copyFileSync(
-    join(raw, 'mlperf_log_accuracy.json'),
-    join(folder, 'accuracy', 'mlperf_log_accuracy.json'),
-  );
-  writeAccuracyText(join(folder, 'accuracy'), 3_133, 4_096);
+  const auditConfig = auditConfigText(test as RunnableTestId, 'resnet50', scenario);
+  await sceneRun(raw, options, scenario, { auditConfig });
+  const verdict = await verifySceneTest(test, raw, of);
+  writeTestFolder(join(compliance, test), verdict, `# ${test}\n`);
+}
+
+function verifySceneTest(
+  test: string,
+  raw: string,
+  { performance, accuracy, options }: SceneTest,
+): Promise<TestVerdict> {
+  const runs = { round: options.round ?? 'v4.1', performance, test: raw } as const;
+  if (test === 'TEST04') return verifyTest04(runs);
+  if (test === 'TEST05') return verifyTest05(runs);
+  const type = { responseType: 'float32', accuracyTolerancePercent: 1 } as const;
+  return verifyTest01({ ...runs, ...type, accuracy, scorer: SCORER });
 }
 
 /** A description in which everything is filled in. */

@@ -54,6 +54,40 @@ export function tiresOfRepeats(serviceNs: number = MODEL_NS): Conduct {
   };
 }
 
+/** How {@link slacksOnRepeats} treats a sample that it has seen before. */
+interface Slack {
+  /** Every how many of the repeats is answered wrongly; default: each. */
+  readonly everyNth?: number;
+  /** Time of a repeat; default: as long as the model takes. */
+  readonly repeatNs?: number;
+}
+
+/** Answers each sample rightly the first time, as an accuracy run asks for it, and wrongly when it comes again. */
+export function slacksOnRepeats(slack: Slack = {}, serviceNs: number = MODEL_NS): Conduct {
+  const { everyNth = 1, repeatNs = serviceNs } = slack;
+  return () => {
+    const seen = new Set<string>();
+    let repeats = 0;
+    return (key) => {
+      if (!seen.has(key)) {
+        seen.add(key);
+        return { serviceNs, isRight: true };
+      }
+      repeats += 1;
+      return { serviceNs: repeatNs, isRight: repeats % everyNth !== 0 };
+    };
+  };
+}
+
+/**
+ * Not deterministic: now and then another answer, whether the sample was seen before or not.
+ * @param share Of the answers that are wrong.
+ * @param random From 0 to 1, made anew for a run.
+ */
+export function wavers(share: number, random: () => number, serviceNs: number = MODEL_NS): Conduct {
+  return () => () => ({ serviceNs, isRight: random() >= share });
+}
+
 /** The same state in all runs: what a node remembers from one to the next. */
 export function acrossRuns(conduct: Conduct): Conduct {
   const treat = conduct();

@@ -80,7 +80,7 @@ describe('complianceTest', () => {
     expect(json).toMatchObject({ hasPassed: false, isOfficialPass: true });
     expect(readFileSync(join(output, 'TEST04/README.md'), 'utf8')).toMatch(/^- latencies: /m);
     expect(text).toContain(
-      "TEST04 failed: the official script would pass it, but not all of longhaul's own checks are met.",
+      "TEST04 failed: the official tools would pass it, but not all of longhaul's own checks are met.",
     );
   });
 

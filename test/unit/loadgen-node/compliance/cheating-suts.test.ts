@@ -129,7 +129,7 @@ describe.each(['Offline', 'Server'] as const)(
     it('fails TEST01, and the fallback to accuracies does not save it', async () => {
       const verdict = await test01(runs);
       expect(verdict).toMatchObject({ hasPassed: false, isOfficialPass: false });
-      expect(failedChecks(verdict)).toEqual(['responses', 'whole responses']);
+      expect(failedChecks(verdict)).toEqual(['responses', 'whole responses', 'right answers']);
       expect(verdict.texts.get('verify_accuracy.txt')).toContain('TEST FAIL');
     });
 

@@ -123,7 +123,7 @@ describe('TEST01', () => {
     const responseOf = (i: number): Uint8Array => float32((labelOf(i) + 1) % 1000);
     const verdict = await verify(scenes.server, await scenes.server.test('TEST01', { responseOf }));
     expect(verdict.isOfficialPass).toBe(false);
-    expect(unmet(verdict)).toEqual(['responses', 'whole responses']);
+    expect(unmet(verdict)).toEqual(['responses', 'whole responses', 'right answers']);
     expect(verdict.texts.get('verify_accuracy.txt')).toContain('TEST FAIL\n');
     expect(verdict.texts.get('accuracy/baseline_accuracy.txt')).toMatch(/^accuracy=100\.000%/);
     expect(verdict.texts.get('accuracy/compliance_accuracy.txt')).toMatch(/^accuracy=0\.000%/);

@@ -1,0 +1,129 @@
+import { readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { checkReportSchema } from '../../loadgen-node/submission/check/check-report.ts';
+import type { FindingId } from '../../loadgen-node/submission/check/finding-rules.ts';
+import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { longhaul } from '../support/longhaul-process.ts';
+import { MutableTree } from '../support/mutable-tree.ts';
+import { LOG_MUTATIONS } from '../support/mutations/log-mutations.ts';
+import type { Mutation } from '../support/mutations/mutation.ts';
+import {
+  ACCURACY_MUTATIONS,
+  AUDIT_MUTATIONS,
+  COMPLIANCE_MUTATIONS,
+} from '../support/mutations/result-mutations.ts';
+import { SYSTEM_MUTATIONS } from '../support/mutations/system-mutations.ts';
+import { TREE_MUTATIONS } from '../support/mutations/tree-mutations.ts';
+import { buildScene } from '../support/submission-scene.ts';
+import { suiteFolder } from '../support/suite-folder.ts';
+import { describeOfficial, OfficialTools, taggedChecker } from './official-tools.ts';
+
+// Goal: `longhaul submission check` refuses what the official checker refuses, and refuses more only where the tree itself
+// shows that its result is wrong. Method: each single fault of the unit tests, planted in a tree of round v4.1 that both accept,
+// goes to both programs; exit codes are compared.
+const MUTATIONS: readonly Mutation[] = [
+  ...TREE_MUTATIONS,
+  ...SYSTEM_MUTATIONS,
+  ...LOG_MUTATIONS,
+  ...ACCURACY_MUTATIONS,
+  ...COMPLIANCE_MUTATIONS,
+  ...AUDIT_MUTATIONS,
+];
+
+/** Errors of ours where the official checker accepts the tree, and what is wrong with its result then. */
+const STRICTER: Partial<Readonly<Record<FindingId, string>>> = {
+  'accuracy-count-differs': 'the accuracy is that of a part of the data set',
+  'accuracy-total-differs': 'the accuracy is that of a part of the data set',
+  'accuracy-impossible': 'the accuracy contradicts its own counts',
+  'accuracy-log-empty': 'the accuracy log is that of a performance run',
+  'accuracy-seed-wrong': 'the accuracy run is none of the round',
+  'audit-in-result': 'the run of a compliance test is handed in as a result',
+  'audit-of-another-run': 'the evidence is that of another run',
+  'audit-rule-broken': 'the evidence shows that a rule of the Network division was broken',
+  'compression-not-allowed': 'the evidence shows that a rule of the Network division was broken',
+  'node-names-alike': 'the evidence shows that a rule of the Network division was broken',
+  'same-host': 'the evidence shows that a rule of the Network division was broken',
+  'constraint-not-met': 'LoadGen itself found that the run is too short or too slow',
+  'early-stopping-not-met': 'LoadGen itself found that the run is too short',
+  'dry-run-lengths': 'the tree says of itself that its runs are too short',
+  'ecc-off': 'the description says that ECC is off',
+  'hash-twice': 'the accuracy log that was scored is not the one that was truncated',
+  'hash-wrong': 'the accuracy log that was scored is not the one that was truncated',
+  'latency-impossible': 'a measured latency is below zero',
+  'log-damaged': 'a figure of the log is beyond all numbers',
+  'metric-missing': 'a figure of the log is beyond all numbers',
+  'log-empty': 'there is no run',
+  'mode-differs': 'a run of another mode is handed in',
+  'name-without-round-trip': 'Name() did not cross the network',
+  'own-records-removed': "longhaul's own verdict was taken out of its log",
+  'percentile-low': 'the latency bound held for fewer queries than the rule asks for',
+  'summary-differs': 'summary and detail log are of two runs',
+  'test-rate-differs': 'the logs of the test contradict its verification',
+  'test-settings-wrong': 'the logs are none of the test',
+};
+
+describeOfficial('the checker of v4.1 and ours, of a tree with one fault', () => {
+  const folder = suiteFolder();
+  const originals = join(folder, 'originals');
+  const { tag, script, files } = taggedChecker('v4.1');
+  let tree: MutableTree;
+  let tools: OfficialTools;
+
+  beforeAll(async () => {
+    const scene = await buildScene({ folder: join(folder, 'scene'), divisions: ['network'] });
+    const { problems } = await truncateTree({ tree: scene.tree, round: tag, backup: originals });
+    expect(problems).toEqual([]);
+    // The checker of v4.1 looks for the target of a link from the root of the tree: beside it nothing may lie.
+    const alone = join(suiteFolder(), 'tree');
+    renameSync(scene.tree, alone);
+    tree = new MutableTree(alone);
+    tools = new OfficialTools(tag, join(folder, 'tools'), files);
+  });
+
+  afterEach(() => tree.restore());
+  afterAll(() => tree?.end());
+
+  function theirVerdict(): { isRefused: boolean; output: string } {
+    const csv = join(folder, 'summary.csv');
+    const args = ['--input', tree.root, '--version', tag, '--submitter', 'ACME', '--csv', csv];
+    const { code, output } = tools.run(script, args, join(folder, 'cwd'));
+    return { isRefused: code !== 0, output };
+  }
+
+  async function ourVerdict(more: readonly string[]): Promise<{
+    isRefused: boolean;
+    errors: string[];
+  }> {
+    const json = join(folder, 'check.json');
+    const args = ['submission', 'check', tree.root, '--round', tag, '--json', json, ...more];
+    const { code, stderr } = await longhaul(args);
+    expect([0, 3], stderr).toContain(code);
+    const { findings } = checkReportSchema.parse(JSON.parse(readFileSync(json, 'utf8')));
+    const errors = findings.filter(({ severity }) => severity === 'error').map(({ id }) => id);
+    expect(code === 3).toBe(errors.length > 0);
+    return { isRefused: code === 3, errors: [...new Set(errors)] };
+  }
+
+  it('both accept it without the fault', async () => {
+    const theirs = theirVerdict();
+    expect(theirs.output).toContain('SUMMARY: submission looks OK');
+    expect(theirs.isRefused).toBe(false);
+    expect(await ourVerdict([])).toEqual({ isRefused: false, errors: [] });
+  });
+
+  it.each(MUTATIONS)('$what', async ({ change, finding }) => {
+    change(tree);
+    const theirs = theirVerdict();
+    const ours = await ourVerdict(finding === 'hash-wrong' ? ['--originals', originals] : []);
+    if (theirs.isRefused) expect(ours.isRefused, theirs.output.slice(-2_000)).toBe(true);
+    else expect(ours.errors.filter((id) => !(id in STRICTER))).toEqual([]);
+  });
+
+  it('no reason to be stricter is without a fault that shows it', () => {
+    const planted = new Set<string>(
+      MUTATIONS.flatMap(({ finding, consequences = [] }) => [finding, ...consequences]),
+    );
+    expect(Object.keys(STRICTER).filter((id) => !planted.has(id))).toEqual([]);
+  });
+});
