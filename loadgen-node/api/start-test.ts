@@ -12,6 +12,7 @@ import { refuseUsedOutput, replaceEarlierRun } from '../commands/earlier-run.ts'
 import { RunJudge } from '../commands/judge-run.ts';
 import type { RunKeeper } from '../commands/keep-run.ts';
 import { modelsInWords } from '../commands/model-notes.ts';
+import { requirePayloadSize } from '../commands/payload-size.ts';
 import { beginFolder, runAudited } from '../commands/perform-run.ts';
 import type { RunPlan } from '../commands/run-plan.ts';
 import { startTest as runTest } from '../engine/start-test.ts';
@@ -125,7 +126,7 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
 
 /** SUT nodes: all that `longhaul run` leaves. */
 async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestResult> {
-  const { source, events } = named;
+  const { source, events, parts } = named;
   const begun = await sut.begin(named.plan, (work) => events.orAbort(work));
   const { plan, library, given } = begun;
   const { check: dataSetCheck } = source;
@@ -136,6 +137,7 @@ async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestRe
   let keeper: RunKeeper;
   try {
     await events.orAbort(library.connect(events.onWait));
+    if (parts.qsl instanceof SourcedSamples) await requirePayloadSize(plan, dataSet, library);
     keeper = await beginFolder(plan, library, SILENT);
   } catch (error) {
     await sut.stop(); // Later on the engine sees to that.

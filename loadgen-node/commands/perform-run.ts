@@ -19,6 +19,7 @@ import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { type KeptRun, RunKeeper } from './keep-run.ts';
 import { modelsInWords } from './model-notes.ts';
+import { requirePayloadSize } from './payload-size.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
 import { writeRunRecord } from './run-record.ts';
@@ -87,6 +88,7 @@ export async function measureRun(
     const onWait = (address: string, what: string): void =>
       terminal.status(`waiting for SUT node ${address}`, what);
     await interruption.orAbort(qdl.connect(onWait));
+    await requirePayloadSize(plan, dataSet, qdl);
     keeper = await beginFolder(plan, qdl, terminal, onBegin);
   } catch (error) {
     await qdl.stop(); // Later on the engine sees to that.

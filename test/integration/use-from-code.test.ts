@@ -201,7 +201,15 @@ describe('longhaul run', () => {
     longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'null', '--scenario', 'SingleStream'],
       // A length that no machine misses, with queries that early stopping finds enough.
-      ...['--min-duration', '0s', '--min-query-count', '64', '--output', join(folder, 'run'), '--force'],
+      ...[
+        '--min-duration',
+        '0s',
+        '--min-query-count',
+        '64',
+        '--output',
+        join(folder, 'run'),
+        '--force',
+      ],
       ...flags,
     ]);
 
