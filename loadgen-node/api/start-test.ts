@@ -42,7 +42,7 @@ export interface TestParts extends TestListeners {
   readonly output: string;
   /** True: an earlier result in the folder is replaced. Default: false. */
   readonly force?: boolean;
-  /** False: no records in the result and, of a QDL, no file of them; they take 74 bytes or more per sample. Default: true. */
+  /** False: no records in the result and, of a QDL, no file of them; they take 76 bytes per sample, in memory and in the file. Default: true. */
   readonly keepRecords?: boolean;
 }
 

@@ -93,13 +93,13 @@ function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding):
 /** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */
 function ceilingLines(
   { summary, durationNs }: PerformanceOutcome,
-  { loopbackQps, measuredAt }: GeneratorCeiling,
+  { loopbackQps, measuredAt, isDisturbed }: GeneratorCeiling,
 ): LabelledText[] {
   if (summary.scenario === 'Offline' || durationNs === 0) return [];
   const qps = summary.queryCount / (durationNs / 1e9);
   const text =
     `${qps.toFixed(0)} queries/s are ${percent(qps / loopbackQps)} of what LoadGen carries on this machine ` +
-    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)})`;
+    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)}${isDisturbed === true ? ', on a busy machine: too low' : ''})`;
   return [['Ceiling', text]];
 }
 
