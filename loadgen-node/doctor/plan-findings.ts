@@ -187,8 +187,7 @@ export function ceilingFindings(
     inProcessQps: ceiling?.inProcessQps ?? null,
     loopbackQps: ceiling?.loopbackQps ?? null,
   });
-  if (ceiling === null)
-    return [about.unknown(whyNone, 'longhaul doctor --again')];
+  if (ceiling === null) return [about.unknown(whyNone, 'longhaul doctor --again')];
   const { inProcessQps, loopbackQps, measuredAt } = ceiling;
   const seen =
     `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +

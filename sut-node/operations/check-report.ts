@@ -12,10 +12,7 @@ export function checkReportText(report: CheckReport): string {
   const versions = report.components.map(({ name = '', version = '' }) => `${name} ${version}`);
   const paragraphs: readonly [label: string, lines: readonly string[]][] = [
     ['Configuration', [report.configuration]],
-    [
-      'Benchmark',
-      [`${report.benchmark}, ${whoseBenchmark(report)}`],
-    ],
+    ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
     ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
     ['Inputs', model.inputs.map(tensorText)],
     ['Outputs', model.outputs.map(tensorText)],
@@ -54,7 +51,8 @@ function whoseBenchmark({ benchmark, isOfficial }: CheckReport): string {
 
 /** What the result of a run with this model may be called. */
 function kindOf({ benchmark, isOfficial, model }: CheckReport): string {
-  if (benchmark === OWN_BENCHMARK) return 'your own model: there is no reference to compare it with';
+  if (benchmark === OWN_BENCHMARK)
+    return 'your own model: there is no reference to compare it with';
   if (model.isStandIn) return "a stand-in: not known to be the benchmark's own model";
   return isOfficial
     ? 'the reference model of the benchmark, known by its checksum'
