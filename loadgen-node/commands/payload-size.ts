@@ -47,9 +47,14 @@ function sampleBytes(node: QdlNode): number | undefined {
     // A fixed first axis may be a batch of its own: what is one sample is not told.
     if (isBatched && shape[0] !== 0) return undefined;
     const axes = isBatched ? shape.slice(1) : shape;
-    bytes += axes.reduce((product, length) => product * length, dtypeBytes(elementType) ?? 0);
+    const ofInput = axes.reduce(
+      (product, length) => product * length,
+      dtypeBytes(elementType) ?? 0,
+    );
+    if (ofInput === 0) return undefined;
+    bytes += ofInput;
   }
-  return bytes === 0 ? undefined : bytes;
+  return bytes;
 }
 
 function hintOf(payload: Uint8Array, address: string): string {
