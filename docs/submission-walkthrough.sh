@@ -97,11 +97,11 @@ measure() { # round, scenario, target rate, then further flags
   shift 3
   if [ "$round" = v4.1 ]; then tests="$tests TEST05"; fi
   local common=("${longhaul[@]}" run --sut "$SUT" --benchmark resnet50 --round "$round" --scenario "$scenario" --digest 10 "${data[@]}")
-  make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy"
-  make_run "$runs/performance" 1 "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance"
+  make_run "$runs/accuracy" 1 "${common[@]}" --mode accuracy --target-qps "$accuracy_qps" --output "$runs/accuracy" --force
+  make_run "$runs/performance" 1 "${common[@]}" --target-qps "$qps" "$@" --output "$runs/performance" --force
   for test in $tests; do
     make_run "$runs/$test-report" "$attempts" "${longhaul[@]}" compliance "$test" --run "$runs/performance" \
-      --accuracy-run "$runs/accuracy" --output "$runs/compliance"
+      --accuracy-run "$runs/accuracy" --output "$runs/compliance" --force
   done
 }
 

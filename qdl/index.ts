@@ -24,7 +24,7 @@ export { describeOipModels } from './oip/describe-models.ts';
 export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
 export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
 export { probeNode } from './probe-node.ts';
-export type { NodeActivity, QueryDispatchLibrary } from './query-dispatch-library.ts';
+export type { NodeActivity, QdlNode, QueryDispatchLibrary } from './query-dispatch-library.ts';
 export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 
 /** The QDL for a run, in the protocol that the settings name; connects nowhere before its first call. */

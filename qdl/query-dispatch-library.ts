@@ -26,11 +26,20 @@ export interface NodeActivity {
 /** Tells people what a node is doing while the QDL waits for it. */
 export type WaitProgress = (address: string, what: string) => void;
 
+/** A tensor that a model takes; ONNX's name of its element type, in lower case. */
+export interface ModelInput {
+  readonly name: string;
+  readonly elementType: string;
+  readonly shape: readonly number[];
+}
+
 /** One SUT node as all QDLs know it, whatever protocol it speaks. */
 export interface QdlNode {
   readonly address: string;
   /** What this end counted for it. */
   readonly ledger: RunLedgerCounter;
+  /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not told. */
+  readonly modelInputs?: readonly ModelInput[];
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence;
 }

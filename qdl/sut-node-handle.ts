@@ -25,7 +25,7 @@ import { ControlClient } from './node/control-client.ts';
 import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
 import { BALANCED } from './opened-channels.ts';
-import type { QdlNode, WaitProgress } from './query-dispatch-library.ts';
+import type { ModelInput, QdlNode, WaitProgress } from './query-dispatch-library.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;
@@ -61,6 +61,11 @@ export class SutNodeHandle implements QdlNode {
   get model(): ModelDescription__Output | undefined {
     const { benchmark } = this.#settings;
     return this.#description?.models.find((model) => model.benchmark === benchmark);
+  }
+
+  get modelInputs(): ModelInput[] {
+    const inputs = this.model?.inputs ?? [];
+    return inputs.map((input) => ({ ...input, shape: input.shape.map(Number) }));
   }
 
   /** Newest version of the protocol that both ends speak. After {@link prepare}. */

@@ -17,7 +17,7 @@ done
 address=$(sed -n 's/.*"event":"ready".*"address":"\([^"]*\)".*/\1/p' "$folder/node.jsonl")
 
 $longhaul run --sut "$address" --benchmark null --scenario Server --target-qps 500 --min-duration 1s --min-query-count 700 \
-  --threshold 'p99 < 100ms' --threshold 'errors == 0' --output "$folder/run" --json >"$folder/result.json"
+  --threshold 'p99 < 100ms' --threshold 'errors == 0' --output "$folder/run" --force --json >"$folder/result.json"
 code=$?
 # shellcheck disable=SC2016
 node -e '

@@ -11,6 +11,7 @@ try {
     sut: createQdl({ nodes: nodes.split(','), readyTimeout: '60s' }, samples),
     qsl: samples,
     output,
+    force: true, // A second start replaces the result of the first.
     settings: {
       scenario: 'Server',
       targetQps: 200,

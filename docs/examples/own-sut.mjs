@@ -78,6 +78,7 @@ const { result, figures, accuracy, thresholds } = await startTest({
   sut: new SquareSut(qsl),
   qsl,
   output,
+  force: true, // A second start replaces the result of the first.
   settings: {
     scenario: 'Server',
     mode: 'submission',

@@ -16,6 +16,7 @@ for (const targetQps of rates.split(',').map(Number)) {
     sut,
     qsl: samples,
     output: `${folder}/${targetQps}`,
+    force: true, // A second start replaces the result of the first.
     settings: {
       scenario: 'Server',
       targetQps,

@@ -16,7 +16,9 @@ export function planTest(options: PlainOptions): RunPlan {
   const file = placed({ ...said, sut }, 'options');
   const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags: {} });
   const record = options.sut === undefined ? {} : { record: runRecord(settings) };
-  return namingOptions(() => planRun(values, { said: new Set(file.keys()), ...record }));
+  return namingOptions(() =>
+    planRun(values, { said: new Set(file.keys()), ...record, asked: settings }),
+  );
 }
 
 /** A SUT of the program's own has no network, and so no division to keep. */

@@ -5,16 +5,16 @@ import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
-import { writeAudit } from '../audit/audit-file.ts';
 import { isMet } from '../benchmarks/quality.ts';
 import { writeAccuracyFile } from '../commands/accuracy-file.ts';
 import { figuresOfRun, loadTestOf } from '../commands/compose-summary.ts';
-import { replaceEarlierRun } from '../commands/earlier-run.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../commands/earlier-run.ts';
 import { RunJudge } from '../commands/judge-run.ts';
-import { RunKeeper } from '../commands/keep-run.ts';
+import type { RunKeeper } from '../commands/keep-run.ts';
 import { modelsInWords } from '../commands/model-notes.ts';
+import { requirePayloadSize } from '../commands/payload-size.ts';
+import { beginFolder, runAudited } from '../commands/perform-run.ts';
 import type { RunPlan } from '../commands/run-plan.ts';
-import { writeRunRecord } from '../commands/run-record.ts';
 import { startTest as runTest } from '../engine/start-test.ts';
 import type { TestParts as EngineParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
@@ -23,7 +23,7 @@ import { ProcessMonitor } from '../health/process-monitor.ts';
 import { RecordsKeeper } from '../records/records-keeper.ts';
 import { checkSelf } from '../self-check/self-check.ts';
 import { NetworkSut } from './create-qdl.ts';
-import { checkOptions } from './options.ts';
+import { checkOptions, namingOptions } from './options.ts';
 import { OwnSutJudge } from './own-sut-judge.ts';
 import { planTest } from './plan-test.ts';
 import { foreignSource, type SampleSource, SourcedSamples } from './sample-library.ts';
@@ -38,11 +38,16 @@ export interface TestParts extends TestListeners {
   /** Of a QDL: the samples that it was made with. */
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestOptions;
-  /** Folder for LoadGen's logs; it is made. What an earlier test left there under the same names is replaced. */
+  /** Folder for LoadGen's logs; it is made. One that holds an earlier result is refused. */
   readonly output: string;
-  /** False: no records in the result and, of a QDL, no file of them; they take 74 bytes or more per sample. Default: true. */
+  /** True: an earlier result in the folder is replaced. Default: false. */
+  readonly force?: boolean;
+  /** False: no records in the result and, of a QDL, no file of them; they take 76 bytes per sample, in memory and in the file. Default: true. */
   readonly keepRecords?: boolean;
 }
+
+/** A library prints nothing. */
+const SILENT = { line: (): void => {} };
 
 /** Longest wait for outstanding samples once the SUT broke. */
 const DRAIN_TIMEOUT_NS = 2e9;
@@ -65,6 +70,7 @@ export async function startTest(parts: TestParts): Promise<TestResult> {
     keepsRecords: keepRecords,
   };
   const test = { parts, plan, source, events };
+  namingOptions(() => refuseUsedOutput(output, parts.force === true));
   if (!(sut instanceof NetworkSut)) return await measureOwn(test);
   if (qsl !== (sut.samples as unknown)) {
     const message =
@@ -96,6 +102,7 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
   const judge = new OwnSutJudge(plan, source);
   const { rules, settings, keepsRecords } = plan;
   const startedAt = new Date().toISOString();
+  replaceEarlierRun(plan.output, SILENT);
   const keeper = await RecordsKeeper.open(null, () => ({
     ...{ longhaul: packageVersion(), runId: randomUUID(), startedAt },
     ...{ benchmark: rules.key, scenario: settings.scenario, nodes: [] },
@@ -117,9 +124,9 @@ async function measureOwn(test: PlannedTest): Promise<TestResult> {
   });
 }
 
-/** SUT nodes: all that `longhaul run` leaves but its page. */
+/** SUT nodes: all that `longhaul run` leaves. */
 async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestResult> {
-  const { source, events } = named;
+  const { source, events, parts } = named;
   const begun = await sut.begin(named.plan, (work) => events.orAbort(work));
   const { plan, library, given } = begun;
   const { check: dataSetCheck } = source;
@@ -130,26 +137,22 @@ async function measureNodes(named: PlannedTest, sut: NetworkSut): Promise<TestRe
   let keeper: RunKeeper;
   try {
     await events.orAbort(library.connect(events.onWait));
-    replaceEarlierRun(plan.output, { line: () => {} });
-    keeper = await RunKeeper.open(plan, library);
+    if (parts.qsl instanceof SourcedSamples) await requirePayloadSize(plan, dataSet, library);
+    keeper = await beginFolder(plan, library, SILENT);
   } catch (error) {
     await sut.stop(); // Later on the engine sees to that.
     events.rethrow();
     throw error;
   }
-  const outcome = await runTest({
+  const testParts = {
     ...engineParts({ ...named, plan }),
     selfCheck,
     judge: judge.judge,
     generatorMonitor: new ProcessMonitor(() => library.backPressure),
     keepRecords: keeper.records.keep,
-  }).catch(async (error: unknown) => {
-    await keeper.records.abandon();
-    throw error;
-  });
+  };
+  const outcome = await runAudited(testParts, judge, keeper);
   const audit = await judge.audit();
-  writeAudit(plan.output, audit);
-  writeRunRecord(plan.output, plan.record);
   const { accuracy, quality, notes, standInMarks } = judge;
   writeAccuracyFile(plan.output, accuracy.report, standInMarks);
   const models = modelsInWords(audit.nodes);

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -7,15 +7,6 @@ import { networkAuditSchema } from './audit-schema.ts';
 import type { NetworkAudit } from './network-audit.ts';
 
 const AUDIT_FILE = 'network_audit.json';
-
-/** Takes away the audit of an earlier run, which would look like this one's if this one is killed. */
-export function removeAudit(folder: string): void {
-  try {
-    rmSync(join(folder, AUDIT_FILE), { force: true });
-  } catch {
-    // Not a folder, or not ours to write: opening the logs will say it better.
-  }
-}
 
 /** Writes `network_audit.json`. @throws MlperfError `ERR_OUTPUT` */
 export function writeAudit(folder: string, audit: NetworkAudit): void {

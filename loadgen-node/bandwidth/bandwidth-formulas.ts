@@ -1,6 +1,6 @@
 /** Bytes of an element, by the words that input_data_types and encodings use. */
 const DTYPE_BYTES: readonly (readonly [RegExp, number])[] = [
-  [/^(fp64|float64|int64|uint64)$/i, 8],
+  [/^(fp64|float64|double|int64|uint64)$/i, 8],
   [/^(fp32|float32|float|int32|uint32|tf32)$/i, 4],
   [/^(fp16|float16|bf16|bfloat16|int16|uint16)$/i, 2],
   [/^(fp8|int8|uint8|byte|bool)$/i, 1],

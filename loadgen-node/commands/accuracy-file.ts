@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
@@ -7,15 +7,6 @@ import type { AccuracyReport } from '../benchmarks/loadgen-benchmark.ts';
 
 /** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */
 const ACCURACY_FILE = 'accuracy.txt';
-
-/** Removes what an earlier run left in the folder: it would stand beside logs that it does not belong to. */
-export function removeAccuracyFile(output: string): void {
-  try {
-    rmSync(join(output, ACCURACY_FILE), { force: true });
-  } catch {
-    // Not a folder, or not ours to write: opening the logs will say it better.
-  }
-}
 
 /**
  * Writes what the benchmark's official script prints of the accuracy log, and below it what the number is not: the

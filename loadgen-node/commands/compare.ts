@@ -6,11 +6,12 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { checkComparable } from '../compare/check-comparable.ts';
-import { CONFIDENCE, compareRuns } from '../compare/compare-runs.ts';
+import { CONFIDENCE, type Comparison, compareRuns } from '../compare/compare-runs.ts';
 import { type FailCondition, judgeConditions } from '../compare/fail-conditions.ts';
 import { type ComparisonResult, METHOD, printComparison } from '../compare/print-comparison.ts';
 import { renderComparison } from '../compare/render-comparison.ts';
 import type { MeasuredRun } from '../compare/resampled-run.ts';
+import { differencesOf } from '../records/compare-summary.ts';
 import { readRun } from '../records/derive-run.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
 import { parseCondition } from '../thresholds/condition.ts';
@@ -24,7 +25,10 @@ Examples:
 The first run is the base. A condition that holds for any of the others fails the comparison: --fail-if by the figures as they
 were seen, so that no regression slips through as noise; --fail-if-sure only where the whole ${CONFIDENCE * 100} % interval is beyond it.
 
-Exit codes: 0 compared, and no condition holds; 3 a condition holds; 2 a folder without records, runs that measured different
+With a condition a run that is INVALID fails the comparison, too: its figures are no result (--allow-invalid lets it).
+
+Exit codes: 0 compared, and no condition holds; 3 a condition holds, a run is INVALID where there are conditions, or figures do
+not follow from the records, or these are cut; 2 a folder without records, runs that measured different
 things, or a condition that cannot be read.`;
 
 interface CompareOptions {
@@ -32,12 +36,15 @@ interface CompareOptions {
   readonly failIfSure?: readonly FailCondition[];
   readonly html?: string;
   readonly force?: boolean;
+  readonly allowInvalid?: boolean;
 }
 
 /** A run that was read, and what is to be said of its records. */
 interface ReadMeasuredRun {
   readonly run: MeasuredRun;
   readonly notes: readonly string[];
+  /** Null: the records are whole, and the summary follows from them. */
+  readonly damage: string | null;
 }
 
 /** `longhaul compare`: figures of runs side by side, with confidence intervals. */
@@ -56,6 +63,7 @@ export function compareCommand(setExitCode: (code: number) => void): Command {
       conditionReader('--fail-if-sure', true),
     )
     .option('--html <file>', 'write the comparison as a page, with the distributions of latency')
+    .option('--allow-invalid', 'judge conditions by figures of runs that are INVALID, too')
     .option('--force', 'compare runs of different benchmarks or models')
     .addHelpText('after', EXAMPLE)
     .action(async (folders: string[]) => {
@@ -63,8 +71,12 @@ export function compareCommand(setExitCode: (code: number) => void): Command {
       const result = await compareFolders(folders, options);
       if (options.html !== undefined) writePage(options.html, renderComparison(result));
       writeResult(command, { text: printComparison(result), json: documentOf(result) });
-      setExitCode(result.conditions.some(({ holds }) => holds) ? EXIT.invalid : EXIT.valid);
+      setExitCode(hasFailed(result) ? EXIT.invalid : EXIT.valid);
     });
+}
+
+function hasFailed({ conditions, failures }: ComparisonResult): boolean {
+  return failures.length > 0 || conditions.some(({ holds }) => holds);
 }
 
 function conditionReader(
@@ -77,7 +89,7 @@ function conditionReader(
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
 async function compareFolders(
   folders: readonly string[],
-  { failIf = [], failIfSure = [], force }: CompareOptions,
+  { failIf = [], failIfSure = [], force, allowInvalid = false }: CompareOptions,
 ): Promise<ComparisonResult> {
   if (folders.length < 2) {
     throw new MlperfError(
@@ -90,11 +102,31 @@ async function compareFolders(
   const runs = read.map(({ run }) => run);
   const forced = checkComparable(runs, force === true);
   const comparison = compareRuns(runs);
+  const conditions = [...failIf, ...failIfSure];
+  const isGate = conditions.length > 0 && !allowInvalid;
   return {
     comparison,
-    notes: [...forced, ...notesOf(read)],
-    conditions: judgeConditions(comparison, [...failIf, ...failIfSure]),
+    notes: [...forced, ...disturbanceNotes(comparison), ...notesOf(read)],
+    conditions: judgeConditions(comparison, conditions),
+    failures: [
+      ...read.flatMap(({ damage }) => damage ?? []),
+      ...(isGate ? runs.filter(isNoResult).map(noResultText) : []),
+    ],
   };
+}
+
+function isNoResult({ summary }: MeasuredRun): boolean {
+  return summary.result !== 'VALID';
+}
+
+function noResultText({ folder, summary }: MeasuredRun): string {
+  return `${folder} is ${summary.result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`;
+}
+
+function disturbanceNotes({ runs, disturbedBy }: Comparison): string[] {
+  return disturbedBy.flatMap((by, i) =>
+    by === null ? [] : [`${runs[i]?.folder}: nothing is sure of it, since it was disturbed: ${by}`],
+  );
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
@@ -109,11 +141,19 @@ async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
   }
   const notes = [...summary.notes];
   if (summary.result !== 'VALID') notes.unshift(`${summary.result}: the figures are no result`);
-  if (derived.cut !== null) notes.unshift(`the records were ${derived.cut}`);
+  const differing = derived.cut === null ? differencesOf(summary, derived) : [];
   return {
+    damage: damageOf(folder, derived.cut, differing.length),
     run: { folder, summary: { ...summary, figures: derived.figures }, records: derived.records },
     notes,
   };
+}
+
+/** As `longhaul report` judges the same folder. */
+function damageOf(folder: string, cut: string | null, differingCount: number): string | null {
+  if (cut !== null) return `${folder}: the records were ${cut}`;
+  if (differingCount === 0) return null;
+  return `${folder}: ${differingCount} figures of ${RUN_FILES.runSummary} do not follow from the records: see "longhaul report ${folder}"`;
 }
 
 /** Each note once, with the runs that it is about. */
@@ -137,7 +177,8 @@ function writePage(file: string, page: string): void {
 }
 
 /** The same for programs. JSON knows no infinity: a share of nothing is null. */
-function documentOf({ comparison, notes, conditions }: ComparisonResult): object {
+function documentOf(result: ComparisonResult): object {
+  const { comparison, notes, conditions, failures } = result;
   return {
     confidence: CONFIDENCE,
     method: METHOD,
@@ -149,9 +190,12 @@ function documentOf({ comparison, notes, conditions }: ComparisonResult): object
       benchmark: summary.benchmark,
       scenario: summary.scenario,
     })),
+    settings: comparison.settings,
+    disturbedBy: comparison.disturbedBy,
     figures: comparison.rows,
     conditions,
-    hasFailed: conditions.some(({ holds }) => holds),
+    failures,
+    hasFailed: hasFailed(result),
     notes,
   };
 }

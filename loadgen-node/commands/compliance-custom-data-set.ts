@@ -28,7 +28,7 @@ import {
 } from '../compliance/custom-data-set-texts.ts';
 import { forgetVerdict, inspectRun, type RunSources, runSources } from './compliance-run.ts';
 import { RUN_FLAGS } from './compliance-settings.ts';
-import { COMPLIANCE_FOLDER } from './earlier-run.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { performRun } from './perform-run.ts';
 import { refuseOtherArrivals } from './run-arrivals.ts';
@@ -204,6 +204,9 @@ async function makeTestRuns(sources: RunSources, output: string): Promise<TestFo
     planTestRun(sources, 'accuracy', folders.accuracy),
     planTestRun(sources, 'performance', folders.performance),
   ];
+  for (const plan of plans) {
+    refuseUsedOutput(plan.output, sources.flags['force'] !== undefined);
+  }
   const terminal = new Terminal();
   const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   for (const plan of plans) {

@@ -37,7 +37,7 @@ import {
   runSources,
 } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
-import { COMPLIANCE_FOLDER } from './earlier-run.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { printReport } from './print-report.ts';
 import { responseScorer } from './response-scorer.ts';
@@ -96,6 +96,7 @@ export async function complianceTest(
   const folder = join(output, test);
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
+    refuseUsedOutput(testRun, run.force === true);
     requireValid(reference);
     const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { terminal, tell });
     if (exitCode !== undefined) {

@@ -7,6 +7,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { requireOnnxRuntime } from '../../shared/process/onnx-runtime-package.ts';
 import { Terminal } from '../../shared/process/terminal.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
+import { refuseUsedOutput } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
 import { LIVE_OPTIONS } from './live-options.ts';
 import { performRun } from './perform-run.ts';
@@ -35,11 +36,13 @@ const DEMO_RUN = {
 const DEMO_SETTINGS: {
   readonly output: Setting<string | undefined>;
   readonly cacheDir: Setting<string | undefined>;
+  readonly force: typeof RUN_SETTINGS.force;
   readonly dashboard: typeof LIVE_OPTIONS.dashboard;
 } = {
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),
+  force: RUN_SETTINGS.force,
   cacheDir: RUN_SETTINGS.cacheDir,
   dashboard: LIVE_OPTIONS.dashboard,
 };
@@ -79,7 +82,8 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
       const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
       const say = (result: VerbResult): void => writeResult(command, result);
       const terminal = new Terminal();
-      const { dashboard, ...folders } = values;
+      const { dashboard, force, ...folders } = values;
+      if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
       const code = await withLiveView({ dashboard }, terminal, (live) =>
         runDemo(folders, { terminal, live, say }),
       );

@@ -256,20 +256,15 @@ async function ceilingGroup(
   plan: PlannedLoad | null,
   { tuning, terminal }: { readonly tuning: TuningFacts; readonly terminal: Terminal },
 ): Promise<DoctorFinding[]> {
-  const isBusy = isBusyNow(tuning);
-  let isNew = false;
   try {
     const ceiling = await generatorCeiling(cacheDir ?? defaultCacheFolder(), {
       isAgain: again,
-      isKept: !isBusy,
-      onMeasure: () => {
-        isNew = true;
-        terminal.status('measuring the generator ceiling', 'once, some seconds');
-      },
+      isBusy: isBusyNow(tuning),
+      onMeasure: () => terminal.status('measuring the generator ceiling', 'once, some seconds'),
     });
-    return ceilingFindings(ceiling, plan, { isDisturbed: isNew && isBusy, whyNone: null });
+    return ceilingFindings(ceiling, plan);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    return ceilingFindings(null, plan, { isDisturbed: false, whyNone: messageOf(error) });
+    return ceilingFindings(null, plan, messageOf(error));
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
@@ -10,6 +11,7 @@ import {
 import { addJson, writeResult } from '../../shared/config/json-output.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { requireOnnxRuntime } from '../../shared/process/onnx-runtime-package.ts';
 import { compiledModule, packageVersion } from '../../shared/process/package-files.ts';
@@ -24,6 +26,7 @@ import {
   sideFile,
   writeJson,
 } from '../efficiency/side.ts';
+import { refuseUsedOutput, replaceEarlierRun } from './earlier-run.ts';
 import { measureSides, type SideTask } from './efficiency-measure.ts';
 import {
   EFFICIENCY_OPTIONS,
@@ -135,6 +138,7 @@ async function runEfficiency(
     terminal,
     interruption,
   };
+  refuseUsedSides(job, values.force);
   try {
     if (mode === 'in-process-only') return await measureInside(command, job);
     const sides = mode === 'one-machine' ? await measureHere(job) : await measureAcross(job);
@@ -144,6 +148,15 @@ async function runEfficiency(
     terminal.line('interrupted: nothing can be compared');
     return interruption.exitCode;
   }
+}
+
+/** The result may be a file of any name, beside the folder of the runs. */
+function refuseUsedSides({ file, folder }: EfficiencyJob, isForced: boolean): void {
+  for (const used of [folder, join(folder, 'in-process'), join(folder, 'network')]) {
+    refuseUsedOutput(used, isForced);
+  }
+  if (isForced || !existsSync(file)) return;
+  throw new MlperfError('ERR_OUTPUT', `--output ${file} is there: --force replaces it`);
 }
 
 /** A flag without a value is said by its name alone. */
@@ -267,10 +280,14 @@ function insideOf(
 }
 
 function contextOf(
-  { terminal, interruption, folder }: EfficiencyJob,
+  { terminal, interruption, folder, file }: EfficiencyJob,
   side: string,
 ): { terminal: Terminal; interruption: Interruption; output: string } {
-  return { terminal, interruption, output: join(folder, side) };
+  const output = join(folder, side);
+  // The nodes are ready: what is replaced is replaced now.
+  rmSync(file, { force: true });
+  for (const used of [folder, output]) replaceEarlierRun(used, terminal);
+  return { terminal, interruption, output };
 }
 
 /** Everything about the runs that has to be the same on both sides. The searched load is none of it. */

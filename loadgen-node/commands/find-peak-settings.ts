@@ -61,6 +61,7 @@ export const SEARCH_KEYS: readonly string[] = [
   'latency',
   'percentile',
   'output',
+  'force',
   'resume',
   'round',
   'minDuration',

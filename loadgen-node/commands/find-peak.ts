@@ -18,6 +18,7 @@ import {
   writePeakFile,
 } from '../peak/peak-file.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
+import { refuseUsedOutput, replaceEarlierRun } from './earlier-run.ts';
 import { type FindPeakPlan, planFindPeak } from './find-peak-plan.ts';
 import {
   FIND_PEAK_SETTINGS,
@@ -53,7 +54,7 @@ export function findPeakCommand(setExitCode: (code: number) => void): Command {
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);
       const plan = planFindPeak(values, settings);
-      refuseOutput(plan.run.output, values.resume, values.output !== undefined);
+      refuseOutput(plan.run.output, values);
       const terminal = new Terminal();
       const interruption = new Interruption(() => terminal.line('interrupted: ending the probe'));
       const doors = { command, terminal, interruption };
@@ -126,6 +127,7 @@ async function runSearch(
     stream.write(`${line}\n`);
   };
   const probes = [...earlier];
+  if (!values.resume) replaceEarlierRun(output, terminal);
   writePeakFile(output, identity, probes);
   show(searchText(search, output));
   if (earlier.length > 0) show(`going on after ${earlier.length} probes:`);
@@ -146,16 +148,11 @@ async function runSearch(
 }
 
 /** A search is hours of work: it is not replaced by a second one that somebody started by mistake. */
-function refuseOutput(output: string, isResumed: boolean, isOutputSaid: boolean): void {
-  if (isResumed && !isOutputSaid) {
-    const message = '--resume needs --output: the folder of the search to go on with';
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
-  }
-  if (isResumed || !hasPeakFile(output)) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${output} holds a search: --resume goes on with it, another --output begins a new one`,
-  );
+function refuseOutput(output: string, { resume, force, output: said }: FindPeakValues): void {
+  if (!resume) refuseUsedOutput(output, force, hasPeakFile(output));
+  if (!resume || said !== undefined) return;
+  const message = '--resume needs --output: the folder of the search to go on with';
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
 }
 
 function noSearch({ run: { settings, round } }: FindPeakPlan): string {

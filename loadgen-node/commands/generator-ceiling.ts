@@ -19,8 +19,8 @@ const LOOPBACK_QUERIES = 120_000;
 /** What decides whether a ceiling is measured, and whether it is kept. */
 interface CeilingOptions {
   readonly isAgain: boolean;
-  /** False where other processes take the CPUs now: what is measured then would be held against quiet runs later on. */
-  readonly isKept: boolean;
+  /** Other processes take the CPUs now: what is measured is kept with a mark, until the machine is quiet. */
+  readonly isBusy: boolean;
   readonly onMeasure: () => void;
 }
 
@@ -32,8 +32,9 @@ export async function generatorCeiling(
   cacheFolder: string,
   options: CeilingOptions,
 ): Promise<GeneratorCeiling> {
-  const kept = options.isAgain ? null : readCeiling(cacheFolder);
-  if (kept !== null) return kept;
+  const { isAgain, isBusy } = options;
+  const kept = isAgain ? null : readCeiling(cacheFolder);
+  if (kept !== null && (kept.isDisturbed !== true || isBusy)) return kept;
   options.onMeasure();
   const store = await nullStore(cacheFolder);
   const ceiling = {
@@ -41,8 +42,9 @@ export async function generatorCeiling(
     measuredOn: ceilingBasis(),
     inProcessQps: await inProcess(store),
     loopbackQps: await overLoopback(store),
+    ...(isBusy && { isDisturbed: true }),
   };
-  if (options.isKept) writeCeiling(cacheFolder, ceiling);
+  writeCeiling(cacheFolder, ceiling);
   return ceiling;
 }
 

@@ -134,7 +134,9 @@ export function marksOf(plan: RunPlan): string[] {
   if (plan.linkMark !== undefined) marks.push(plan.linkMark);
   const { scenario } = plan.settings;
   if (!isNetworkDivisionScenario(scenario)) {
-    marks.push(`${scenario} is outside the Network division, which knows Server and Offline`);
+    marks.push(
+      `division open: ${scenario} is outside the Network division, which knows Server and Offline`,
+    );
   }
   return marks;
 }

@@ -4,6 +4,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { Interruption } from './interruption.ts';
 import { networkProbes } from './network-probes.ts';
@@ -34,6 +35,7 @@ export async function measureMetric(
   interruption: Interruption,
 ): Promise<MeasuredMetric> {
   const prepared = await prepareRun(run, terminal, interruption);
+  replaceEarlierRun(run.output, terminal);
   let expectedQps = await firstExpectation(prepared, terminal, interruption);
   for (let number = 1; ; number += 1) {
     const plan = {

@@ -8,6 +8,7 @@ import type { PreparedRun } from './prepare-run.ts';
 /** Settings that may differ when a search goes on: where it is kept, how it looks, and where the nodes are now. */
 const FREE: readonly string[] = [
   'output',
+  'force',
   'resume',
   'keepProbes',
   'sut',

@@ -3,7 +3,7 @@ import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/process/host-facts.ts';
 import type { Terminal } from '../../shared/process/terminal.ts';
-import { removeAudit, writeAudit } from '../audit/audit-file.ts';
+import { writeAudit } from '../audit/audit-file.ts';
 import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
 import type { DataSetCheck } from '../data-set/check-data-set.ts';
@@ -13,12 +13,13 @@ import type { TestParts } from '../engine/test-context.ts';
 import type { TestOutcome } from '../engine/test-outcome.ts';
 import { readCeiling } from '../health/ceiling-file.ts';
 import { checkSelf } from '../self-check/self-check.ts';
-import { removeAccuracyFile, writeAccuracyFile } from './accuracy-file.ts';
+import { writeAccuracyFile } from './accuracy-file.ts';
 import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { RunJudge } from './judge-run.ts';
 import { type KeptRun, RunKeeper } from './keep-run.ts';
 import { modelsInWords } from './model-notes.ts';
+import { requirePayloadSize } from './payload-size.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunPlan } from './run-plan.ts';
 import { writeRunRecord } from './run-record.ts';
@@ -82,18 +83,17 @@ export async function measureRun(
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   const selfCheck = checkSelf();
   const judge = new RunJudge({ plan, dataSet, dataSetCheck, qdl, selfCheck, host: thisHost });
+  let keeper: RunKeeper;
   try {
     const onWait = (address: string, what: string): void =>
       terminal.status(`waiting for SUT node ${address}`, what);
     await interruption.orAbort(qdl.connect(onWait));
+    await requirePayloadSize(plan, dataSet, qdl);
+    keeper = await beginFolder(plan, qdl, terminal, onBegin);
   } catch (error) {
     await qdl.stop(); // Later on the engine sees to that.
     throw error;
   }
-  // Until here nothing was lost: who mistyped an address keeps the earlier run.
-  replaceEarlierRun(plan.output, terminal);
-  onBegin();
-  const keeper = await openKeeper(plan, qdl);
   const watch = new RunWatch({
     plan,
     terminal,
@@ -102,7 +102,7 @@ export async function measureRun(
     records: keeper.records,
     backPressure: () => qdl.backPressure,
   });
-  const outcome = await withAudit(plan.output, judge, watch, {
+  const parts: TestParts = {
     sut: qdl,
     qsl: store,
     settings: plan.settings,
@@ -120,12 +120,12 @@ export async function measureRun(
     signal: interruption.signal,
     judge: judge.judge,
     ...alsoTelling(onSet, watch.testParts()),
-  }).catch(async (error: unknown) => {
-    await keeper.records.abandon();
+  };
+  const outcome = await runAudited(parts, judge, keeper).catch((error: unknown) => {
+    watch.breakOff(error);
     throw error;
   });
   watch.end(outcome);
-  writeRunRecord(plan.output, plan.record);
   writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
   const audit = await judge.audit();
   const report = {
@@ -144,14 +144,21 @@ export async function measureRun(
   return { ...report, ...kept };
 }
 
-/** @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet. */
-async function openKeeper(plan: RunPlan, qdl: QueryDispatchLibrary): Promise<RunKeeper> {
-  try {
-    return await RunKeeper.open(plan, qdl);
-  } catch (error) {
-    await qdl.stop(); // Later on the engine sees to that.
-    throw error;
-  }
+/**
+ * Begins the folder of a run whose nodes are ready: nothing of an earlier run stands in it any more, the settings of this
+ * one do, however it is going to end. Until then nothing is lost: who mistyped an address keeps the earlier run.
+ * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
+ */
+export async function beginFolder(
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary,
+  terminal: Pick<Terminal, 'line'>,
+  onBegin: () => void = () => {},
+): Promise<RunKeeper> {
+  replaceEarlierRun(plan.output, terminal);
+  onBegin();
+  writeRunRecord(plan.output, plan.record);
+  return await RunKeeper.open(plan, qdl);
 }
 
 /** The doors with one more listener for the records of each set. */
@@ -164,28 +171,26 @@ function alsoTelling(onSet: PreparedRun['onSet'], doors: Partial<TestParts>): Pa
   return { ...doors, keepRecords };
 }
 
-/** Runs the test and writes its audit, with what is known also when it breaks off. */
-async function withAudit(
-  output: string,
-  judge: RunJudge,
-  watch: RunWatch,
+/** Runs the test and writes its audit, with what is known also when it breaks off; its records are given up then. */
+export async function runAudited(
   parts: TestParts,
+  judge: RunJudge,
+  keeper: RunKeeper,
 ): Promise<TestOutcome> {
-  removeAudit(output);
-  removeAccuracyFile(output);
+  const { outdir } = parts.log;
   let outcome: TestOutcome;
   try {
     outcome = await startTest(parts);
   } catch (error) {
-    watch.breakOff(error);
     try {
-      writeAudit(output, await judge.audit());
+      writeAudit(outdir, await judge.audit());
     } catch {
       // The folder cannot be written: what ended the test says so, or weighs more.
     }
+    await keeper.records.abandon();
     throw error;
   }
-  writeAudit(output, await judge.audit());
+  writeAudit(outdir, await judge.audit());
   return outcome;
 }
 

@@ -4,6 +4,7 @@ import { asOneLine } from '../../shared/process/one-line.ts';
 import { rateFactor } from '../arrivals/arrivals.ts';
 import { accuracyInWords, isMet, targetInWords } from '../benchmarks/quality.ts';
 import type { PerformanceOutcome, PhaseOutcome, TestOutcome } from '../engine/test-outcome.ts';
+import { hasLatency } from '../records/figures-of-outcome.ts';
 import { stepTable, stepVerdict } from '../report/step-text.ts';
 import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
@@ -114,6 +115,8 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
   const { settings } = report.plan;
   const { summary, dispatchLag, transportWait } = performance;
   const { rates } = summary;
+  const isAnswered = hasLatency(performance);
+  const rate = (perSecond: number): string => (isAnswered ? rateText(perSecond) : '-');
   const factor = rateFactor(report.plan.arrivals, summary.queryCount);
   const lines: string[] = [];
   switch (summary.scenario) {
@@ -125,7 +128,7 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
             `${rate(rates.completed * factor)} completed, ${summary.queryCount} queries`,
         ),
       );
-      if (summary.tokens !== null) break;
+      if (summary.tokens !== null || !isAnswered) break;
       lines.push(
         row(
           'Bound',
@@ -150,12 +153,13 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
         ),
         row(
           'Metric',
-          `${percent(summary.target.percentile)}th percentile latency ${formatNs(summary.target.valueNs)}`,
+          `${percent(summary.target.percentile)}th percentile latency ${isAnswered ? formatNs(summary.target.valueNs) : '-'}`,
         ),
       );
   }
   const latency = summary.queryLatency ?? summary.sampleLatency;
-  lines.push(row('Latency', percentiles(latency)), ...tokenLines(summary, settings));
+  lines.push(row('Latency', isAnswered ? percentiles(latency) : '-'));
+  if (isAnswered) lines.push(...tokenLines(summary, settings));
   // Elsewhere a query is due when it is issued.
   if (summary.scenario === 'Server') {
     const lag = `${percentiles(dispatchLag)}   (issued - scheduled: LoadGen's own delay)`;
@@ -168,12 +172,17 @@ function performanceLines(report: RunReport, performance: PerformanceOutcome): s
     const wait = `${values}   (taken by the transport - issued: waiting for credit or socket)`;
     lines.push(row('Send wait', wait));
   }
+  return [...lines, ...lostLines(performance)];
+}
+
+/** Of what the figures are where samples were lost. */
+function lostLines(performance: PerformanceOutcome): string[] {
   const { lostSamples, completedSamples } = performance.counts;
-  if (lostSamples > 0) {
-    const what = `rates, bound and latencies are of the ${completedSamples} samples that were answered`;
-    lines.push(row('', `${what}; ${lostSamples} were not`));
-  }
-  return lines;
+  if (lostSamples === 0) return [];
+  const what = hasLatency(performance)
+    ? `rates, bound and latencies are of the ${completedSamples} samples that completed`
+    : 'no sample completed: there are no rates and no latencies';
+  return [row('', `${what}; ${lostSamples} were lost`)];
 }
 
 function loadAskedFor({ outcome: { peakTargetQps }, plan }: RunReport): string {
@@ -190,7 +199,7 @@ function tokenLines(
   { serverTtftLatencyNs, serverTpotLatencyNs }: TestSettings,
 ): string[] {
   if (tokens === null) return [];
-  const total = `${tokens.tokenCount} output tokens, ${rate(tokens.completed)} per second`;
+  const total = `${tokens.tokenCount} output tokens, ${rateText(tokens.completed)} per second`;
   const { firstToken, perOutputToken } = tokens;
   if (firstToken === null || perOutputToken === null) return [row('Tokens', total)];
   const boundText = (ns: number): string =>
@@ -221,7 +230,7 @@ function percentiles(statistics: LatencyStatistics): string {
 }
 
 /** A rate of a run with one query has no length of time to count in. */
-function rate(perSecond: number): string {
+function rateText(perSecond: number): string {
   return Number.isFinite(perSecond) ? perSecond.toFixed(2) : '-';
 }
 

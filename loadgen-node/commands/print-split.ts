@@ -3,8 +3,8 @@ import { sentencesOf } from '../../shared/process/one-line.ts';
 import type { PartFigures } from '../analysis/latency-parts.ts';
 import { serverStatisticsText } from '../analysis/server-statistics.ts';
 import type { PerformanceOutcome } from '../engine/test-outcome.ts';
+import { type GeneratorFinding, generatorFinding } from '../health/generator-finding.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../health/generator-health.ts';
-import { causesOfLateness } from '../health/starvation.ts';
 import type { RunSummary } from '../records/run-summary.ts';
 
 /** Parts below this share of the latency are not shown. */
@@ -36,16 +36,15 @@ export function timeLines({
     lines.push(['Time', 'in no parts: the protocol tells no times of single queries']);
   }
   lines.push(...serverLines(nodes));
-  const { health, isGeneratorBound, generatorBoundReason } = performance;
+  const { health } = performance;
+  const { scenario, arrivals } = performance.summary;
+  const hasSchedule = scenario === 'Server' || arrivals !== null;
+  const finding = generatorFinding({ ...performance, hasSchedule });
   // What follows of the SUT is to be read behind it.
-  const whys = isGeneratorBound
-    ? generatorBoundReason
-        .split('; ')
-        .map((text, i) => (i === 0 ? `generator-bound: ${text}` : text))
-    : [];
+  const whys = finding.kind === 'bound' ? finding.text.split('; ') : [];
   if (split !== null) whys.push(...sentencesOf(split.text));
   lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
-  if (health !== null) lines.push(...healthLines(health, performance));
+  if (health !== null) lines.push(...healthLines(health, finding));
   if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
   return lines;
 }
@@ -74,14 +73,8 @@ function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => n
 }
 
 /** Back-pressure counts where queries waited for it in a tenth of the time. */
-function healthLines(
-  health: GeneratorHealth,
-  { isGeneratorBound, summary: { scenario, arrivals } }: PerformanceOutcome,
-): LabelledText[] {
-  const texts: string[] = [];
-  const causes = causesOfLateness(health, scenario === 'Server' || arrivals !== null);
-  // The reason of a generator-bound run names them already.
-  if (!isGeneratorBound) texts.push(...causes);
+function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding): LabelledText[] {
+  const texts = kind === 'disturbed' ? [text] : [];
   const lengthNs = health.seconds.at(-1)?.atNs ?? 0;
   const { socketNs = 0, creditNs = 0 } = health.backPressure ?? {};
   if (socketNs > 0.1 * lengthNs) {
@@ -100,13 +93,13 @@ function healthLines(
 /** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */
 function ceilingLines(
   { summary, durationNs }: PerformanceOutcome,
-  { loopbackQps, measuredAt }: GeneratorCeiling,
+  { loopbackQps, measuredAt, isDisturbed }: GeneratorCeiling,
 ): LabelledText[] {
   if (summary.scenario === 'Offline' || durationNs === 0) return [];
   const qps = summary.queryCount / (durationNs / 1e9);
   const text =
     `${qps.toFixed(0)} queries/s are ${percent(qps / loopbackQps)} of what LoadGen carries on this machine ` +
-    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)})`;
+    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)}${isDisturbed === true ? ', on a busy machine: too low' : ''})`;
   return [['Ceiling', text]];
 }
 

@@ -24,6 +24,7 @@ import type { Threshold } from '../thresholds/condition.ts';
 import { toDispatchSettings } from './dispatch-options.ts';
 import { nodesOfRun, oipAsked } from './oip-options.ts';
 import { encodingInWords, planCompression, responseEncodings } from './run-compression.ts';
+import { settingsOfRun } from './run-record.ts';
 import type { RunValues } from './run-settings.ts';
 import { type RunTestSettings, runTestSettings } from './run-test-settings.ts';
 
@@ -137,7 +138,7 @@ export function planRun(
     auditConfig: audit?.name,
     keepsRecords: values.records === 'keep',
     writesPage: values.report === 'html',
-    asked,
+    asked: settingsOfRun(asked),
     record,
   };
 }

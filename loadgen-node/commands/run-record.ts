@@ -1,11 +1,18 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { printSettings } from '../../shared/config/print-settings.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../shared/process/make-folder.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import { RUN_FILES } from '../run-folder/run-folder.ts';
+import { LIVE_OPTIONS } from './live-options.ts';
+
+/** Settings without those that are no part of a run: made again from its record, it opens no ports and replaces nothing. */
+export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSetting[] {
+  return settings.filter(({ key }) => !(key in LIVE_OPTIONS) && key !== 'force');
+}
 
 /**
  * Text of `longhaul_run.yaml`: the settings of a run as a configuration file, each with where it came from, so that
@@ -13,7 +20,7 @@ import { RUN_FILES } from '../run-folder/run-folder.ts';
  * Only what was said stands there as a value: a default would hide what LoadGen's own files say.
  */
 export function runRecord(settings: readonly ResolvedSetting[]): string {
-  const said = settings.map((setting) =>
+  const said = settingsOfRun(settings).map((setting) =>
     setting.source === 'default' ? { ...setting, raw: undefined } : setting,
   );
   return (
@@ -22,12 +29,13 @@ export function runRecord(settings: readonly ResolvedSetting[]): string {
   );
 }
 
-/** Writes the record beside the logs; without one, removes that of an earlier run. @throws MlperfError `ERR_OUTPUT` */
+/** Writes the record into the folder, which is made; nothing without one. @throws MlperfError `ERR_OUTPUT` */
 export function writeRunRecord(output: string, record: string | undefined): void {
+  if (record === undefined) return;
   const path = join(output, RUN_FILES.record);
   try {
-    if (record === undefined) rmSync(path, { force: true });
-    else writeFileSync(path, record);
+    makeFolder(output);
+    writeFileSync(path, record);
   } catch (error) {
     const reason = describeSystemError(error);
     throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });

@@ -103,6 +103,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
     readonly digest: Setting<number>;
     readonly thresholds: Setting<Threshold[] | undefined>;
     readonly output: Setting<string | undefined>;
+    readonly force: Setting<boolean>;
     readonly records: Setting<RecordsChoice>;
     readonly report: Setting<ReportChoice>;
     readonly stallTimeout: Setting<number>;
@@ -257,6 +258,7 @@ export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),
+  force: toggle('replace an earlier result in --output'),
   records: choice(
     RECORDS_CHOICES,
     'keep: the times of every sample go to longhaul_records.arrow, 76 bytes each',

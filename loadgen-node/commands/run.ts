@@ -20,8 +20,8 @@ import { Terminal } from '../../shared/process/terminal.ts';
 import type { LiveView } from '../dashboard/live-view.ts';
 import { repeatTest } from '../engine/repeat-test.ts';
 import { openAuditConfig } from './conf-files.ts';
+import { refuseUsedOutput, replaceEarlierRun } from './earlier-run.ts';
 import { Interruption } from './interruption.ts';
-import { LIVE_OPTIONS } from './live-options.ts';
 import { isValid, performRun, type RunReport } from './perform-run.ts';
 import { screenReport } from './report-layout.ts';
 import { runDocument } from './run-document.ts';
@@ -50,6 +50,7 @@ const FIRST_KEYS: readonly string[] = [
   'round',
   'thresholds',
   'output',
+  'force',
   'dashboard',
   'dataDir',
 ];
@@ -65,8 +66,9 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       const said = new Set(settings.filter(isSaid).map(({ key }) => key));
       refuseOtherOutput(command, values);
       const audit = openAuditConfig(values.auditConf);
-      const asked = settings.filter(isOfRun);
-      const plan = planRun(values, { said, audit, record: runRecord(asked), asked });
+      const record = runRecord(settings);
+      const plan = planRun(values, { said, audit, record, asked: settings });
+      refuseUsedOutput(plan.output, values.force);
       const terminal = new Terminal();
       if (audit !== undefined) {
         terminal.line(`longhaul: settings of ${audit.name} win over all others`);
@@ -97,7 +99,11 @@ async function performRuns(
   const reports: RunReport[] = [];
   const repeated = await repeatTest(runCount, async (run) => {
     const output = join(plan.output, `run_${run + 1}`);
-    const report = await performRun({ ...plan, output }, terminal, interruption, undefined, live);
+    // Those of an earlier result may be more than these.
+    const onBegin = (): void => {
+      if (run === 0) replaceEarlierRun(plan.output, terminal);
+    };
+    const report = await performRun({ ...plan, output }, terminal, interruption, onBegin, live);
     reports.push(report);
     tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
     return report.outcome;
@@ -137,11 +143,6 @@ function refuseOtherOutput(command: Command, values: RunValues): void {
   if (!wantsJson(command) || key === undefined) return;
   const message = `${flagOf(key)} and --json: stdout is for one of them`;
   throw new MlperfError('ERR_CONFIG_INVALID', message);
-}
-
-/** Who looks on is no setting of the run: made again from its record, it does not open ports. */
-function isOfRun({ key }: ResolvedSetting): boolean {
-  return !(key in LIVE_OPTIONS);
 }
 
 function isSaid({ source }: ResolvedSetting): boolean {

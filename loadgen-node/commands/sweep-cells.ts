@@ -12,6 +12,7 @@ import {
   writeSweep,
 } from '../sweep/sweep-file.ts';
 import { cellLine } from '../sweep/sweep-views.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
 import type { Interruption } from './interruption.ts';
 import { networkProbes } from './network-probes.ts';
 import type { PreparedRun } from './prepare-run.ts';
@@ -93,6 +94,8 @@ async function searchCell(
 ): Promise<CellResult> {
   const { prepared, search, maker, terminal, interruption, recordOf } = job;
   const made = await openLink(maker, link, prepared.plan);
+  // Of a search that was broken off, or failed.
+  replaceEarlierRun(folder, { line: () => {} });
   try {
     const plan = { ...made.plan, output: folder };
     const runProbe = networkProbes(

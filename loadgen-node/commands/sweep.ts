@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
@@ -26,6 +26,7 @@ import {
   writeSweep,
 } from '../sweep/sweep-file.ts';
 import { heatMapOf, sweepTable } from '../sweep/sweep-views.ts';
+import { refuseUsedOutput, replaceEarlierRun } from './earlier-run.ts';
 import { planFindPeak } from './find-peak-plan.ts';
 import { FIND_PEAK_SETTINGS, RUN_HEADING, SEARCH_KEYS } from './find-peak-settings.ts';
 import { Interruption } from './interruption.ts';
@@ -72,6 +73,7 @@ async function runSweep(command: Command): Promise<number> {
     );
   }
   const { output } = plan;
+  if (!values.resume) refuseUsedOutput(output, values.force, existsSync(join(output, SWEEP_FILE)));
   const terminal = new Terminal();
   const maker = await chooseLinkMaker(options);
   const notes = notesOf(plan, maker, grid);
@@ -83,10 +85,11 @@ async function runSweep(command: Command): Promise<number> {
     notes,
     cells: [],
   };
-  const earlier = earlierCells(output, begun.question, values.resume);
+  const earlier = values.resume ? readSweep(output, begun.question) : undefined;
   const interruption = new Interruption(() => terminal.line('interrupted: ending the sweep'));
   const prepared = await prepareRun(plan, terminal, interruption);
   const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, titleOf(plan, search));
+  if (earlier === undefined) replaceEarlierRun(output, terminal);
   const start = { ...begun, cells: earlier?.cells ?? [] };
   writeSweep(output, start);
   const job = { prepared, search, maker, recordOf, output, terminal, interruption };
@@ -109,22 +112,8 @@ async function runSweep(command: Command): Promise<number> {
   return isWhole ? EXIT.valid : EXIT.invalid;
 }
 
-/** @throws MlperfError `ERR_CONFIG_INVALID` where a sweep would be replaced, or another one gone on with */
-function earlierCells(
-  output: string,
-  question: SweepQuestion,
-  isResumed: boolean,
-): Sweep | undefined {
-  const earlier = readSweep(output, question, isResumed);
-  if (isResumed || earlier === undefined) return earlier;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `${output} holds a sweep: --resume goes on with it, another --output begins a new one`,
-  );
-}
-
 /** Where a run is written, and what a search may be told anew, changes no cell. */
-const NOT_ASKED: readonly string[] = ['output', 'resume', 'keepProbes', 'cacheDir'];
+const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes', 'cacheDir'];
 
 function questionOf(
   settings: readonly ResolvedSetting[],

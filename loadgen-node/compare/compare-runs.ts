@@ -1,9 +1,12 @@
+import { disturbances } from '../health/starvation.ts';
 import {
   FIGURE_NAMES,
   FIGURES,
   type FigureName,
   type FigureUnit,
 } from '../records/figure-names.ts';
+import type { RunSummary } from '../records/run-summary.ts';
+import { type DifferingSetting, differingSettings } from './differing-settings.ts';
 import {
   type MeasuredRun,
   REPLICATE_COUNT,
@@ -32,7 +35,10 @@ export interface FigureDifference {
   /** Difference as a share of the base's value; infinite where that is 0. */
   readonly share: number | null;
   readonly shareInterval: Interval | null;
-  /** `better`, `worse`, or `other` where neither is: the interval of the difference holds no 0. `same`: it does. Null: no interval. */
+  /**
+   * `better`, `worse`, or `other` where neither is: the interval of the difference holds no 0. `same`: it does. Null: no
+   * interval, an input of the run, or a run that was disturbed.
+   */
   readonly judgement: 'better' | 'worse' | 'other' | 'same' | null;
 }
 
@@ -50,6 +56,10 @@ export interface Comparison {
   readonly runs: readonly MeasuredRun[];
   readonly rows: readonly FigureRow[];
   readonly replicateCount: number;
+  /** Everything that was set and differs, so that a difference of figures may be its. */
+  readonly settings: readonly DifferingSetting[];
+  /** By run: what kept its LoadGen from its work, in words; null: nothing that was seen. The noise of a host is in no interval. */
+  readonly disturbedBy: readonly (string | null)[];
 }
 
 /** Compares the figures of runs with those of the first one. The runs fit together: {@link checkComparable} was asked. */
@@ -61,7 +71,42 @@ export function compareRuns(
   const rows = FIGURE_NAMES.filter((name) =>
     runs.some(({ summary }) => summary.figures[name] !== undefined),
   ).map((figure) => rowOf(figure, runs, replicates));
-  return { runs, rows, replicateCount };
+  const disturbedBy = runs.map(({ summary }) => disturbance(summary));
+  const settings = differingSettings(runs);
+  return {
+    ...{ runs, replicateCount, settings, disturbedBy },
+    rows: rows.map((row) => withoutClaims(row, disturbedBy, inputsOf(settings))),
+  };
+}
+
+/** What LoadGen was told to do is no merit of the SUT: the rate of the schedule, and what follows from it. */
+function inputsOf(settings: readonly DifferingSetting[]): readonly FigureName[] {
+  const isOtherLoad = settings.some(({ name }) => name === 'targetQps' || name === 'arrivals');
+  return isOtherLoad ? ['scheduled_qps', 'completed_qps'] : ['scheduled_qps'];
+}
+
+/** Takes away what the runs do not carry. */
+function withoutClaims(
+  row: FigureRow,
+  disturbedBy: readonly (string | null)[],
+  inputs: readonly FigureName[],
+): FigureRow {
+  const isInput = inputs.includes(row.figure);
+  const runs = row.runs.map((own, i) => {
+    const isDisturbed = disturbedBy[0] !== null || disturbedBy[i] !== null;
+    return isInput || isDisturbed ? { ...own, judgement: null } : own;
+  });
+  return { ...row, runs };
+}
+
+function disturbance({
+  isGeneratorBound,
+  generatorBoundReason,
+  health,
+}: RunSummary): string | null {
+  if (isGeneratorBound) return `generator-bound: ${generatorBoundReason}`;
+  const causes = health === null ? [] : disturbances(health);
+  return causes.length === 0 ? null : causes.join('; ');
 }
 
 function rowOf(

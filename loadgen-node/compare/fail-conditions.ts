@@ -29,7 +29,7 @@ export interface ConditionResult {
  * @throws MlperfError `ERR_CONFIG_INVALID` where a run has no such figure: silence would be taken for consent.
  */
 export function judgeConditions(
-  { runs, rows }: Comparison,
+  { runs, rows, disturbedBy }: Comparison,
   conditions: readonly FailCondition[],
 ): ConditionResult[] {
   return conditions.flatMap((asked) => {
@@ -37,7 +37,11 @@ export function judgeConditions(
     return runs.slice(1).map(({ folder }, i) => {
       const own = row?.runs[i + 1];
       if (own === undefined || own.value === null) throw absent(asked.condition, folder);
-      return judgeRun(asked, folder, heldAgainst(asked.condition, own, runs[0]?.folder ?? ''));
+      const held = heldAgainst(asked.condition, own, runs[0]?.folder ?? '');
+      const judged = judgeRun(asked, folder, held);
+      const isDisturbed = disturbedBy[0] !== null || disturbedBy[i + 1] !== null;
+      if (!asked.isSure || !isDisturbed || isExact(asked.condition.figure)) return judged;
+      return { ...judged, seen: `${judged.seen}, in runs that were disturbed: not sure` };
     });
   });
 }

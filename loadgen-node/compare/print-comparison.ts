@@ -11,6 +11,8 @@ export interface ComparisonResult {
   /** What a reader has to know. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
+  /** Why the comparison fails whatever the conditions: runs without a result, records that are damaged. */
+  readonly failures: readonly string[];
 }
 
 /** Words of the judgement. */
@@ -25,13 +27,15 @@ const JUDGEMENTS = {
 export const METHOD: string =
   `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
   'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
-  'equal in truth one is called so. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
+  'equal in truth one is called so. Inputs, and runs whose LoadGen was disturbed, are not judged. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
 
 /** The comparison as a table for people, a block per run beside the base. */
-export function printComparison({ comparison, notes, conditions }: ComparisonResult): string {
+export function printComparison(result: ComparisonResult): string {
+  const { comparison, notes, conditions, failures } = result;
   const { runs, rows } = comparison;
   const [base, ...others] = runs;
   const lines = [`Base          ${base?.folder}  (${base?.summary.result})`];
+  lines.push(...settingLines(comparison));
   others.forEach(({ folder, summary }, i) => {
     const table = rows.map(({ figure, runs: own }) =>
       cells(figure, own[0] as FigureDifference, own[i + 1] as FigureDifference),
@@ -46,8 +50,33 @@ export function printComparison({ comparison, notes, conditions }: ComparisonRes
     );
   });
   lines.push(...sentencesOf(METHOD), ...notes.map((note) => `Please note   ${note}`));
-  lines.push(...conditions.map(conditionLine));
+  lines.push(...conditions.map(conditionLine), ...failures.map((text) => `FAILED        ${text}`));
   return `${lines.join('\n')}\n`;
+}
+
+/** First of all: figures of runs that were set otherwise may differ for that. */
+function settingLines({ settings, runs }: Comparison): string[] {
+  if (settings.length === 0) return ['Settings      no setting differs'];
+  const head = ['Settings      these differ, so that a difference below may be theirs:'];
+  if (runs.length === 2) {
+    return [
+      ...head,
+      ...settings.map(
+        ({ name, values }) => `              ${name}: ${settingTexts(values).join(' -> ')}`,
+      ),
+    ];
+  }
+  return [
+    ...head,
+    ...settings.map(
+      ({ name, values }) => `              ${name}: ${settingTexts(values).join(', ')}`,
+    ),
+  ];
+}
+
+/** Values of a setting in the order of the runs. */
+export function settingTexts(values: readonly (string | null)[]): string[] {
+  return values.map((value) => value ?? '(not set)');
 }
 
 /** Cells of one figure: its values, the difference in units and per cent, where it lies, and what that says. */

@@ -7,18 +7,20 @@ import { type Html, html } from '../report/html.ts';
 import { renderPage } from '../report/page.ts';
 import { renderNotes } from '../report/sections/verdict.ts';
 import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
-import { type ComparisonResult, cells, METHOD } from './print-comparison.ts';
+import { type ComparisonResult, cells, METHOD, settingTexts } from './print-comparison.ts';
 
 /** The comparison as an HTML page of its own: distributions over one another, and the table. */
 export function renderComparison(result: ComparisonResult): string {
-  const { comparison, notes, conditions } = result;
+  const { comparison, notes, conditions, failures } = result;
   const { runs } = comparison;
   const [base, ...others] = runs;
   const names = runs.map(({ folder }) => folder);
   const title = `${base?.summary.benchmark}, ${base?.summary.scenario}: ${names.join(' against ')}`;
   const body = html`<p class="kicker">longhaul compare</p>
 <h1>${title}</h1>
+${settingsTable(comparison)}
 ${renderNotes(notes)}
+${failures.map((text) => html`<p class="bad">FAILED: ${text}</p>`)}
 ${
   conditions.length === 0
     ? null
@@ -38,6 +40,17 @@ ${others.map(
     body,
     footer: `Made by longhaul compare. No figure of longhaul is an MLPerf result.`,
   });
+}
+
+function settingsTable({ settings, runs }: Comparison): Html {
+  if (settings.length === 0) return html`<p>No setting differs.</p>`;
+  const columns = ['Setting', ...runs.map(({ folder }) => folder)];
+  return html`<section aria-labelledby="settings"><h2 id="settings">Settings that differ</h2>
+<p>A difference of the figures below may be theirs.</p><div class="scroll" tabindex="0" role="group" aria-label="Settings that differ">${renderTable(
+    columns.map((title) => ({ title, isNumber: false })),
+    settings.map(({ name, values }) => [html`<code>${name}</code>`, ...settingTexts(values)]),
+  )}</div></section>
+`;
 }
 
 function runTable({ runs }: Comparison): Html {

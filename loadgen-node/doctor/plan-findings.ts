@@ -174,35 +174,29 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
 /** Share of the ceiling from which on the generator is a part of what is measured. */
 const CEILING_NEAR = 0.5;
 
-/** How a ceiling came about. */
-export interface CeilingNotes {
-  /** It was measured just now, while other processes took the CPUs. */
-  readonly isDisturbed: boolean;
-  /** Why there is none. */
-  readonly whyNone: string | null;
-}
-
-/** What this machine's LoadGen carries, and the planned load beside it. */
+/**
+ * What this machine's LoadGen carries, and the planned load beside it.
+ * @param whyNone Why there is no ceiling.
+ */
 export function ceilingFindings(
   ceiling: GeneratorCeiling | null,
   plan: PlannedLoad | null,
-  { isDisturbed, whyNone }: CeilingNotes,
+  whyNone = 'it was not measured',
 ): DoctorFinding[] {
   const about = subject('generator-ceiling', 'Generator ceiling', {
     inProcessQps: ceiling?.inProcessQps ?? null,
     loopbackQps: ceiling?.loopbackQps ?? null,
   });
-  if (ceiling === null)
-    return [about.unknown(whyNone ?? 'it was not measured', 'longhaul doctor --again')];
+  if (ceiling === null) return [about.unknown(whyNone, 'longhaul doctor --again')];
   const { inProcessQps, loopbackQps, measuredAt } = ceiling;
   const seen =
     `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
     `${countText(inProcessQps)} with a null SUT in process, flat out (${measuredAt.slice(0, 10)})`;
   const findings = [
-    isDisturbed
+    ceiling.isDisturbed === true
       ? about.warning(
-          `${seen}, while other processes took CPU time: too low, and not kept`,
-          'longhaul doctor once more when the machine is quiet',
+          `${seen}, while other processes took CPU time: too low`,
+          'longhaul doctor once more when the machine is quiet: it is measured anew then',
         )
       : about.ok(seen),
   ];

@@ -10,7 +10,7 @@ export function writeEndOfSet(log: DetailLog, end: SetEnd): void {
   if (end.abandonedSamples > 0) {
     log.error(
       'error_runtime',
-      `${end.abandonedSamples} samples were never completed. ` +
+      `${end.abandonedSamples} samples were lost. ` +
         'LoadGen would wait for them forever: the run is INVALID.',
     );
   }

@@ -38,14 +38,9 @@ export interface JudgedSet {
  */
 export function judgeDispatch(judged: JudgedSet): DispatchFindings {
   const { recorder, health } = judged.issued;
-  const lagShareMax = judged.lagShareMax ?? LAG_SHARE_MAX_DEFAULT;
   const lagsNs = recorder.dispatchLagsNs().sort();
   const waitsNs = transportWaitsNs(recorder.columns()).sort();
-  const reason =
-    verdictFlip(judged) ??
-    largeLag(lagsNs, judged, lagShareMax) ??
-    starved(judged, lagShareMax) ??
-    '';
+  const reason = reasonOf(judged, lagsNs);
   const causes = health === null ? [] : causesOfLateness(health);
   return {
     dispatchLag: latencyStatistics(lagsNs),
@@ -54,6 +49,18 @@ export function judgeDispatch(judged: JudgedSet): DispatchFindings {
     generatorBoundReason: reason === '' ? '' : [reason, ...causes].join('; '),
     health,
   };
+}
+
+/** Empty where LoadGen was not the limit; also where nothing completed, since there is no result then that it could limit. */
+function reasonOf(judged: JudgedSet, sortedLagsNs: Float64Array): string {
+  if (judged.summary.completedSampleCount === 0) return '';
+  const lagShareMax = judged.lagShareMax ?? LAG_SHARE_MAX_DEFAULT;
+  return (
+    verdictFlip(judged) ??
+    largeLag(sortedLagsNs, judged, lagShareMax) ??
+    starved(judged, lagShareMax) ??
+    ''
+  );
 }
 
 function verdictFlip(judged: JudgedSet): string | null {

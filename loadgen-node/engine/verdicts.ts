@@ -49,9 +49,10 @@ function verdictOf(reasons: readonly VerdictReason[]): Verdict {
 function loadgenReasons(input: VerdictInput): VerdictReason[] {
   const { accuracy, performance, settings } = input;
   const reasons: VerdictReason[] = [];
-  if (performance !== null) reasons.push(...ruleReasons(performance, settings));
+  // What went wrong comes before the rules that are not met because of it.
   if (accuracy !== null) reasons.push(...endReasons('accuracy', accuracy));
   if (performance !== null) reasons.push(...endReasons('performance', performance));
+  if (performance !== null) reasons.push(...ruleReasons(performance, settings));
   if (input.isSearchUnfinished && performance === null && !input.isInterrupted) {
     reasons.push(noPeak());
     return reasons;
@@ -127,7 +128,7 @@ function endReasons(phase: string, outcome: PhaseOutcome): VerdictReason[] {
       rule: 'lost-samples',
       text:
         `${counts.lostSamples} of ${counts.issuedSamples} issued samples of the ${phase} run were ` +
-        `never completed${first === undefined ? '' : ` (first: ${first.text})`}.`,
+        `lost${first === undefined ? '' : ` (first: ${first.text})`}.`,
       needed: '0 lost samples',
       seen: `${counts.lostSamples} lost samples`,
       key: null,

@@ -52,4 +52,6 @@ export interface GeneratorCeiling {
   readonly inProcessQps: number;
   /** Queries per second over loopback to a null SUT node, 16 B payloads. */
   readonly loopbackQps: number;
+  /** Other processes took the CPUs while it was measured, so that it is too low. Absent: they did not. */
+  readonly isDisturbed?: boolean | undefined;
 }

@@ -67,17 +67,8 @@ export function starvation(
  * @param isSpinning LoadGen keeps a schedule, and keeps it well: it spins before a due time, so that a full core tells nothing.
  */
 export function causesOfLateness(health: GeneratorHealth, isSpinning = false): string[] {
-  const { cpuWaitShare = null, stealShare, gc, eventLoopDelay } = health;
-  const causes: string[] = [];
-  if (cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
-    const share = percent(cpuWaitShare);
-    causes.push(`other work held its core: it was ready and waited ${share} of the time`);
-  }
-  if ((stealShare ?? 0) > STEAL_SHARE_NAMED) {
-    causes.push(
-      `the hypervisor took ${percent(stealShare ?? 0)} of the machine's CPU time (steal)`,
-    );
-  }
+  const { cpuWaitShare = null, gc, eventLoopDelay } = health;
+  const causes = disturbances(health);
   if (gc.totalNs > GC_SHARE_NAMED * lengthNs(health) || gc.maxNs > GC_PAUSE_NS_NAMED) {
     const pauses = `about ${gc.count} pauses, ${formatNs(gc.totalNs)} in all, ${formatNs(gc.maxNs)} at most seen`;
     causes.push(`garbage collection: ${pauses}`);
@@ -91,6 +82,22 @@ export function causesOfLateness(health: GeneratorHealth, isSpinning = false): s
     );
   }
   if (causes.length === 0 && !isSpinning) causes.push(...fullCore(health));
+  return causes;
+}
+
+/** What of the machine, outside LoadGen, kept LoadGen from its work, in words; another run of the same need not have met it. */
+export function disturbances(health: GeneratorHealth): string[] {
+  const { cpuWaitShare = null, stealShare } = health;
+  const causes: string[] = [];
+  if (cpuWaitShare !== null && cpuWaitShare > waitShareNamed(health)) {
+    const share = percent(cpuWaitShare);
+    causes.push(`other work held its core: it was ready and waited ${share} of the time`);
+  }
+  if ((stealShare ?? 0) > STEAL_SHARE_NAMED) {
+    causes.push(
+      `the hypervisor took ${percent(stealShare ?? 0)} of the machine's CPU time (steal)`,
+    );
+  }
   return causes;
 }
 

@@ -22,10 +22,15 @@ export function figuresOfOutcome(performance: PerformanceOutcome): RunFigures {
   });
 }
 
-/** None where nothing completed: the zeros of its statistics are no latencies. */
-function latencyFigures({ summary, counts }: PerformanceOutcome): RunFigures {
-  const { queryLatency, sampleLatency, completedSampleCount } = summary;
-  if ((queryLatency === null ? completedSampleCount : counts.completedQueries) === 0) return {};
+/** False where nothing completed: the zeros of its statistics are no latencies, and rates below zero no rates. */
+export function hasLatency({ summary, counts }: PerformanceOutcome): boolean {
+  const { queryLatency, completedSampleCount } = summary;
+  return (queryLatency === null ? completedSampleCount : counts.completedQueries) > 0;
+}
+
+function latencyFigures(performance: PerformanceOutcome): RunFigures {
+  if (!hasLatency(performance)) return {};
+  const { queryLatency, sampleLatency } = performance.summary;
   const latency = queryLatency ?? sampleLatency;
   return {
     min: latency.minNs,
@@ -66,10 +71,10 @@ function serverFigures({
   };
 }
 
-/** LoadGen's own rate; it has none for MultiStream, where it is the samples over the time of the phase. */
+/** LoadGen's own rate; NaN where nothing completed. LoadGen has none for MultiStream, where it is the samples over the time of the phase. */
 function completedPerSecond({ summary, counts, durationNs }: PerformanceOutcome): number {
   const { scenario, rates, completedSampleCount } = summary;
-  if (completedSampleCount === 0) return 0;
+  if (completedSampleCount === 0) return Number.NaN;
   if (scenario === 'Server' || scenario === 'Offline') return rates.completed;
   if (scenario === 'SingleStream') return rates.withOverhead;
   return counts.completedSamples / (durationNs / 1e9);

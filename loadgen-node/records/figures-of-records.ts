@@ -152,7 +152,7 @@ function rateFigures(
   scenario: Scenario,
   { completedSamples: count, maxLatencyNs, scheduledS, issuedS, doneS }: SetTotals,
 ): Partial<Record<FigureName, number>> {
-  if (count === 0) return { completed_qps: 0 };
+  if (count === 0) return {};
   switch (scenario) {
     case 'Server':
       return { scheduled_qps: (count - 1) / scheduledS, completed_qps: (count - 1) / doneS };

@@ -6,7 +6,7 @@ export interface TokenColumns {
   readonly hasFirstTokens: boolean;
 }
 
-/** Takes the memory of a table: 74 bytes per row, 4 more with tokens and 8 with first tokens. */
+/** Takes the memory of a table: 76 bytes per row, 4 more with tokens and 8 with first tokens. */
 export function allocateRecords(rowCount: number, tokens: TokenColumns): SampleRecords {
   const lengths = (): Float32Array => new Float32Array(rowCount);
   return {

@@ -82,7 +82,7 @@ export class SetRows {
   }
 }
 
-/** The records of one set as a table, after its end. It holds all of them a second time: 74 bytes or more per sample. */
+/** The records of one set as a table, after its end. It holds all of them a second time: 76 bytes or more per sample. */
 export function recordsOfSet(set: RecordedSet): SampleRecords {
   const rows = new SetRows(set);
   const records = allocateRecords(rows.rowCount, rows.tokens);

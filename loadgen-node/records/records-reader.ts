@@ -89,7 +89,7 @@ export class RecordsReader {
   }
 
   /**
-   * Reads all rows of these parts into one table: 74 bytes or more per row.
+   * Reads all rows of these parts into one table: 76 bytes or more per row.
    * @throws MlperfError `ERR_CONFIG_FILE`
    */
   async readAll(parts?: readonly number[]): Promise<SampleRecords> {

@@ -187,6 +187,10 @@ const ceiling = z.strictObject({
   measuredOn: z.string(),
   inProcessQps: z.number(),
   loopbackQps: z.number(),
+  isDisturbed: z
+    .boolean()
+    .optional()
+    .describe('true: other processes took the CPUs while it was measured'),
 });
 
 const loadTest = z.strictObject({

@@ -129,27 +129,19 @@ export function writeSweep(folder: string, sweep: Sweep): void {
 }
 
 /**
- * Reads a sweep.
- * @param isResumed True: it has to be that of the question.
- * @returns Undefined where there is none, and none has to be.
+ * Reads a sweep to go on with.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
  */
-export function readSweep(
-  folder: string,
-  question: SweepQuestion,
-  isResumed: boolean,
-): Sweep | undefined {
+export function readSweep(folder: string, question: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
   const text = readIfThere(path);
   if (text === undefined) {
-    if (!isResumed) return undefined;
     throw new MlperfError(
       'ERR_CONFIG_INVALID',
       `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
     );
   }
   const sweep = parseSweep(path, text);
-  if (!isResumed) return sweep;
   const difference = differenceOf(sweep.question, question);
   if (difference === undefined) return sweep;
   throw new MlperfError(

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { errorCodeOf, messageOf } from '../../shared/errors/to-mlperf-error.ts';
@@ -16,6 +17,16 @@ export type OnnxRuntime = typeof import('onnxruntime-node');
  * user's back, least of all while it measures. The native library reads this variable once, when it loads.
  */
 const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
+
+const STDERR = 2;
+
+/**
+ * What ONNX Runtime itself writes to stderr: its warnings on a terminal, nothing elsewhere, for its native code colours every
+ * line and has no switch for that. What makes a session or an inference fail is thrown as well, and told in our words.
+ */
+export function sessionLogLevel(): 2 | 4 {
+  return isatty(STDERR) ? 2 : 4;
+}
 
 /**
  * Turns ONNX Runtime's telemetry off for this process. Call it in the main thread before the first
@@ -41,7 +52,9 @@ export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
     'the main thread must call disableTelemetry()',
   );
   try {
-    return await import('onnxruntime-node');
+    const runtime = await import('onnxruntime-node');
+    if (!isatty(STDERR)) runtime.env.logLevel = 'fatal';
+    return runtime;
   } catch (error) {
     throw new MlperfError('ERR_NOT_INSTALLED', describeLoadFailure(error), { cause: error });
   }

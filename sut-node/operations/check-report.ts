@@ -3,6 +3,8 @@ import type { CheckReport } from './check-node.ts';
 
 const MIB = 1024 ** 2;
 const LABEL_WIDTH = 15;
+/** Benchmark of models and data that are the user's. */
+const OWN_BENCHMARK = 'custom';
 
 /** The report for people: a label and its values in each paragraph. */
 export function checkReportText(report: CheckReport): string {
@@ -10,10 +12,7 @@ export function checkReportText(report: CheckReport): string {
   const versions = report.components.map(({ name = '', version = '' }) => `${name} ${version}`);
   const paragraphs: readonly [label: string, lines: readonly string[]][] = [
     ['Configuration', [report.configuration]],
-    [
-      'Benchmark',
-      [`${report.benchmark}, ${report.isOfficial ? 'of MLPerf' : 'an example of this project'}`],
-    ],
+    ['Benchmark', [`${report.benchmark}, ${whoseBenchmark(report)}`]],
     ['Model', [model.name, model.file ?? 'no file', ...sha256Lines(model.sha256), kindOf(report)]],
     ['Inputs', model.inputs.map(tensorText)],
     ['Outputs', model.outputs.map(tensorText)],
@@ -45,8 +44,15 @@ function sha256Lines(sha256: string): string[] {
   return sha256 === '' ? [] : [`SHA-256 ${sha256}`];
 }
 
+function whoseBenchmark({ benchmark, isOfficial }: CheckReport): string {
+  if (benchmark === OWN_BENCHMARK) return 'a model and data of your own';
+  return isOfficial ? 'of MLPerf' : 'an example of this project';
+}
+
 /** What the result of a run with this model may be called. */
-function kindOf({ isOfficial, model }: CheckReport): string {
+function kindOf({ benchmark, isOfficial, model }: CheckReport): string {
+  if (benchmark === OWN_BENCHMARK)
+    return 'your own model: there is no reference to compare it with';
   if (model.isStandIn) return "a stand-in: not known to be the benchmark's own model";
   return isOfficial
     ? 'the reference model of the benchmark, known by its checksum'

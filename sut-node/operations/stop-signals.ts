@@ -1,4 +1,5 @@
 import { EXIT } from '../../shared/process/exit-codes.ts';
+import { watchNpx } from '../../shared/process/npx-parent.ts';
 
 /** Signals that ask for the end, and the code of a process that ends by them without having finished. */
 const SIGNALS: Readonly<Record<string, number>> = {
@@ -39,5 +40,6 @@ export class StopSignals {
     for (const name of Object.keys(SIGNALS)) process.on(name, onSignal);
     // A parent process that is gone asks once, by its nature.
     process.once('disconnect', () => resolveFirst(EXIT.terminated));
+    watchNpx(() => resolveFirst(EXIT.terminated));
   }
 }

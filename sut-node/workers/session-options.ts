@@ -1,4 +1,5 @@
 import type { InferenceSession } from 'onnxruntime-node';
+import { sessionLogLevel } from '../onnx/onnxruntime.ts';
 import type { RuntimeSettings } from '../settings/model-settings.ts';
 
 /** Options of ONNX Runtime for a model that is given as bytes. @param modelFolder Where its other files lie. */
@@ -7,6 +8,7 @@ export function sessionOptions(
   modelFolder: string,
 ): InferenceSession.SessionOptions {
   return {
+    logSeverityLevel: sessionLogLevel(),
     executionProviders: [...settings.providers],
     intraOpNumThreads: settings.threadsPerWorker,
     interOpNumThreads: settings.interThreads,

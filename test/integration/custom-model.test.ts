@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import { FAILURE_CODES, type WireCompleted } from '../../shared/wire/responses-c
 import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
 import { spawnOrtWorker } from '../../sut-node/workers/worker-thread.ts';
 import { ask, wholeSample } from '../support/infer-client.ts';
+import { longhaulHere } from '../support/longhaul-here.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { openStream, RAW_OPEN, startTestNode } from '../support/test-sut-node.ts';
 
@@ -123,5 +124,53 @@ describe('a SUT node with a model of the user’s', () => {
       code: 'ERR_MODEL',
       message: expect.stringMatching(/net\.onnx changed while the node started/),
     });
+  });
+});
+
+describe('longhaul run of a model of the user’s', () => {
+  async function run(model: string, payload: Uint8Array) {
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const [data, output] = [tempFolder(), join(tempFolder(), 'run')];
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(data, name), payload);
+    const { code, stdout, stderr } = await longhaulHere([
+      ...['run', '--sut', node.address, '--benchmark', 'custom', '--data-dir', data],
+      ...['--scenario', 'Server', '--target-qps', '100', '--min-duration', '200ms'],
+      ...['--target-latency', '10s', '--output', output],
+    ]);
+    return { code, stdout, stderr, output, address: node.address };
+  }
+
+  it('ends before the first query where samples have another size than the model, and knows .npy files', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 4, 4]));
+    const npy = Buffer.concat([Buffer.from('\x93NUMPY\x01\x00', 'latin1'), Buffer.alloc(184)]);
+    const wrong = await run(model, npy);
+    expect(wrong.code).toBe(5);
+    expect(wrong.stderr).toMatch(
+      /sample 0 of \S+ has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[0, 4, 4\]\); it is a \.npy file, .*--data npy:FOLDER/,
+    );
+    expect(existsSync(wrong.output)).toBe(false);
+    const long = await run(model, new Uint8Array(65));
+    expect(long.stderr).toMatch(/has 65 bytes; .* takes 64 .*the elements of the inputs/);
+    expect((await run(model, new Uint8Array(64))).stdout).toContain(' 0 lost');
+  });
+
+  it('has no rates and no latencies where every sample fails, and names the failure first', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 'L']), 'freeAxes: group\n');
+    const { code, stdout, output } = await run(model, floats(Number.NaN));
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Load .*: - samples\/s scheduled, - completed, \d+ queries$/m);
+    expect(stdout).toMatch(/^Latency +-$/m);
+    expect(stdout).not.toMatch(/^Bound|^Latency.* 0 ns|samples\/s scheduled, -\d/m);
+    expect(stdout).toMatch(
+      /^Result +INVALID\n +- (\d+) of \1 issued samples of the performance run were lost \(first: /m,
+    );
+    const { figures, isGeneratorBound, verdict } = JSON.parse(
+      readFileSync(join(output, 'longhaul_summary.json'), 'utf8'),
+    );
+    const { lag_p50, lag_p99, lag_max, ...others } = figures;
+    const count = others.queries;
+    expect(others).toEqual({ queries: count, samples: count, lost: count, errors: count });
+    expect(verdict.reasons[0].rule).toBe('lost-samples');
+    expect(isGeneratorBound).toBe(false);
   });
 });

@@ -98,7 +98,7 @@ describe('run against a SUT node, by the Open Inference Protocol', () => {
     expect(first.code, first.stderr).toBe(0);
     const before = readdirSync(output);
     const files = ['--data-dir', dataFolder, '--target-qps', '500'];
-    const wrong = await longhaulHere(['run', ...to, ...files, '--output', output]);
+    const wrong = await longhaulHere(['run', ...to, ...files, '--output', output, '--force']);
     expect(wrong.code).toBe(5);
     expect(wrong.stderr).toMatch(/labels\.txt has \d+ bytes; the inputs of the model .* have 6912/);
     expect(wrong.stderr).not.toContain('replacing');

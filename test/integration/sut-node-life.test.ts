@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -41,6 +42,47 @@ describe('the start of a SUT node', () => {
     node.kill('SIGTERM');
     const { code, stderr } = await node.ended;
     expect([code, stderr.trim().split('\n')]).toEqual([0, [expect.any(String)]]);
+  });
+
+  it('drains when npx, which started it, is gone, and outlives any other parent', async () => {
+    const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
+    const behindShell = async (env: string[]) => {
+      const folder = tempFolder();
+      const args = ['sut', '--benchmark', 'null', '--listen', '127.0.0.1:0', '--json'];
+      // As npx does: a shell between it and the program, which alone gets the signal.
+      const script = '"$0" "$@" >"$OUT"; true';
+      const shell = new LonghaulProcess([
+        ...['env', '-u', 'NODE_CHANNEL_FD', `OUT=${join(folder, 'out')}`, ...env],
+        ...['sh', '-c', script, process.execPath, main, ...args],
+      ]);
+      await shell.says(/is ready/);
+      const events = () => readFileSync(join(folder, 'out'), 'utf8').trim().split('\n');
+      const { processId } = JSON.parse(events()[0] ?? '') as { processId: number };
+      shell.kill('SIGKILL');
+      return { processId, events };
+    };
+    const npx = await behindShell(['npm_lifecycle_event=npx', "npm_lifecycle_script='longhaul'"]);
+    await expect.poll(() => npx.events().length, { timeout: 10_000 }).toBe(2);
+    expect(JSON.parse(npx.events()[1] ?? '')).toMatchObject({ event: 'end', isDrained: true });
+    const other = await behindShell(['npm_lifecycle_event=start']);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(other.events()).toHaveLength(1);
+    process.kill(other.processId, 'SIGTERM');
+    await expect.poll(() => other.events().length, { timeout: 10_000 }).toBe(2);
+  });
+
+  it('writes no colours of ONNX Runtime where stderr is no terminal', async () => {
+    const graph = new GraphBuilder('test');
+    const x = graph.input('x', 'float', ['N', 4]);
+    // ONNX Runtime warns of an output whose shape is told wrong.
+    graph.output(graph.operator('Abs', [x], {}, 'y'), 'float', ['N', 3]);
+    const model = join(tempFolder(), 'net.onnx');
+    await writeFile(model, graph.build('a model for a test'));
+    const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
+    const check = ['sut', '--check', '--benchmark', 'custom', '--model', model];
+    const { code, stderr } = await new LonghaulProcess([process.execPath, main, ...check]).ended;
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('\u001b');
   });
 
   it('answers Name and Ready while the model loads, and refuses Infer', async () => {

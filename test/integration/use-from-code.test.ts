@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAudit } from '../../loadgen-node/audit/audit-file.ts';
 import {
   createQdl,
   type QuerySampleLibrary,
@@ -102,6 +103,44 @@ class OwnPayloads implements QuerySampleLibrary, SamplePayloads {
   }
 }
 
+it('leaves nothing of an earlier test beside one that breaks off, and replaces none unasked', async () => {
+  const qsl = new OwnPayloads();
+  const output = join(folder, 'breaks-off');
+  const settings = { scenario: 'SingleStream', minDuration: '0s', minQueryCount: 64 } as const;
+  const lost = await startSutNode(
+    { ...TEST_SETTINGS, benchmark: 'null' },
+    { onProgress: () => {}, logger: silentLogger },
+  );
+  const sut = createQdl({ nodes: [lost.address], benchmark: 'null' }, qsl);
+  expect((await startTest({ sut, qsl, settings, output })).problem).toBeNull();
+  const idOf = (): string => readAudit(output).run.runId;
+  const first = { id: idOf(), files: readdirSync(output) };
+
+  await expect(startTest({ sut, qsl, settings, output })).rejects.toThrow(
+    `output ${output} holds an earlier result (`,
+  );
+  expect({ id: idOf(), files: readdirSync(output) }).toEqual(first);
+
+  let isGone = false;
+  const kill = (phase: string): void => {
+    if (phase === 'name' && !isGone) {
+      isGone = true;
+      lost.stop().catch(() => {});
+    }
+  };
+  await expect(
+    startTest({ sut, qsl, settings, output, force: true, onPhase: kill }),
+  ).rejects.toThrow();
+  expect(isGone).toBe(true);
+  expect(idOf()).not.toBe(first.id);
+  expect(readAudit(output).run.isComplete).toBe(false);
+  expect(readFileSync(join(output, 'longhaul_run.yaml'), 'utf8')).toContain(lost.address);
+  const left = readdirSync(output);
+  for (const name of ['longhaul_summary.json', 'longhaul_report.html', 'longhaul_records.arrow']) {
+    expect(left).not.toContain(name);
+  }
+});
+
 it('measures nodes with a library of the program, again and again with one QDL', async () => {
   const qsl = new OwnPayloads();
   const sut = createQdl({ nodes: [node.address], benchmark: 'null' }, qsl);
@@ -162,7 +201,15 @@ describe('longhaul run', () => {
     longhaulHere([
       ...['run', '--sut', node.address, '--benchmark', 'null', '--scenario', 'SingleStream'],
       // A length that no machine misses, with queries that early stopping finds enough.
-      ...['--min-duration', '0s', '--min-query-count', '64', '--output', join(folder, 'run')],
+      ...[
+        '--min-duration',
+        '0s',
+        '--min-query-count',
+        '64',
+        '--output',
+        join(folder, 'run'),
+        '--force',
+      ],
       ...flags,
     ]);
 

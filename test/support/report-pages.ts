@@ -82,6 +82,7 @@ export function comparisonPage(): string {
         .map(({ folder, summary }) => `${folder}: ${summary.result}: the figures are no result`),
     ],
     conditions: [],
+    failures: [],
   });
 }
 

@@ -149,6 +149,7 @@ function ceilingText(ceiling: GeneratorCeiling | null): string {
   if (ceiling === null) {
     return 'What this machine carries at most was never measured; longhaul doctor does it.';
   }
-  const { measuredAt, measuredOn, inProcessQps, loopbackQps } = ceiling;
-  return `This machine carries at most ${formatNumber(inProcessQps)} queries/s with a SUT in process that answers at once, and ${formatNumber(loopbackQps)} over loopback to a null SUT node (measured ${measuredAt} on ${measuredOn}).`;
+  const { measuredAt, measuredOn, inProcessQps, loopbackQps, isDisturbed } = ceiling;
+  const busy = isDisturbed === true ? ', while other processes took the CPUs: too low' : '';
+  return `This machine carries at most ${formatNumber(inProcessQps)} queries/s with a SUT in process that answers at once, and ${formatNumber(loopbackQps)} over loopback to a null SUT node (measured ${measuredAt} on ${measuredOn}${busy}).`;
 }

@@ -35,8 +35,8 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
       node.model,
       node.issuedSamples.toLocaleString('en-US'),
       shareText(node.completedSamples, total),
+      (node.issuedSamples - node.completedSamples).toLocaleString('en-US'),
       node.failedSamples.toLocaleString('en-US'),
-      lostOf(node).toLocaleString('en-US'),
       own === undefined ? '-' : formatNs(own.p50Ns),
       own === undefined ? '-' : formatNs(own.p99Ns),
     ];
@@ -47,8 +47,8 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
     'Model',
     'issued',
     'completed',
-    'failed',
     'lost',
+    'of them answered as failed',
     'p50',
     'p99',
   ];
@@ -69,15 +69,6 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
     rows,
   )}</div></div></section>
 `;
-}
-
-/** Neither completed nor failed: the node was lost with them, or never answered. */
-function lostOf({
-  issuedSamples,
-  completedSamples,
-  failedSamples,
-}: RunSummary['nodes'][number]): number {
-  return issuedSamples - completedSamples - failedSamples;
 }
 
 function shortened(text: string): string {

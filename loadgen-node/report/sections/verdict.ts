@@ -1,4 +1,5 @@
 import type { Verdict } from '../../engine/test-outcome.ts';
+import { generatorFinding } from '../../health/generator-finding.ts';
 import type { RunSummary } from '../../records/run-summary.ts';
 import { formatNumber } from '../charts/number.ts';
 import { instantText } from '../figure-text.ts';
@@ -42,11 +43,12 @@ ${accuracyText(summary)}${peakText(summary)}${thresholdList(summary)}
 }
 
 /** Not where the reasons of the verdict have said it. */
-function generatorText({ verdict, isGeneratorBound, generatorBoundReason }: RunSummary): Html {
+function generatorText(summary: RunSummary): Html {
+  const { verdict, scenario, round } = summary;
   if (verdict.reasons.some(({ rule }) => rule === 'generator-bound')) return html``;
-  const text = isGeneratorBound ? 'The generator was the limit' : 'The generator was not the limit';
-  const reason = generatorBoundReason === '' ? '.' : `: ${generatorBoundReason}`;
-  return html`<p${isGeneratorBound ? html` class="bad"` : null}>${text}${reason}</p>`;
+  const hasSchedule = scenario === 'Server' || (scenario === 'MultiStream' && round === 'v0.5');
+  const { kind, text } = generatorFinding({ ...summary, hasSchedule });
+  return html`<p${kind === 'bound' ? html` class="bad"` : null}>LoadGen: ${text}.</p>`;
 }
 
 function peakText({ peakTargetQps }: RunSummary): Html {

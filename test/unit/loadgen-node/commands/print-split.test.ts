@@ -67,7 +67,7 @@ describe('timeLines', () => {
     expect(lines).toEqual([
       [
         'LoadGen',
-        "the hypervisor took 20 % of the machine's CPU time (steal); queries waited for a socket to take more in 20 % of the time; " +
+        "not generator-bound, but the hypervisor took 20 % of the machine's CPU time (steal); queries waited for a socket to take more in 20 % of the time; " +
           'queries waited for credit of the SUT in 50 % of the time',
       ],
     ]);

@@ -112,27 +112,29 @@ describe('the generator ceiling', () => {
     inProcessQps: 2e6,
     loopbackQps: 80_000,
   };
-  const quiet = { isDisturbed: false, whyNone: null };
 
   it.each([
     ['far above the load', 1000, 'ok'],
     ['near the load', 50_000, 'warning'],
     ['below the load', 100_000, 'error'],
   ])('that is %s', (_case, targetQps, state) => {
-    const [figure, share] = ceilingFindings(ceiling, { ...PLAN, targetQps }, quiet);
+    const [figure, share] = ceilingFindings(ceiling, { ...PLAN, targetQps });
     expect(figure?.seen).toContain('80,000 queries/s');
     expect(share).toMatchObject({ id: 'ceiling-share', state });
   });
 
   it('stands for itself without a rate of queries', () => {
-    expect(ceilingFindings(ceiling, null, quiet)).toHaveLength(1);
-    expect(ceilingFindings(ceiling, { ...PLAN, scenario: 'Offline' }, quiet)).toHaveLength(1);
+    expect(ceilingFindings(ceiling, null)).toHaveLength(1);
+    expect(ceilingFindings(ceiling, { ...PLAN, scenario: 'Offline' })).toHaveLength(1);
   });
 
   it('is called too low when others took the CPUs, and unknown when it could not be measured', () => {
-    const disturbed = ceilingFindings(ceiling, null, { isDisturbed: true, whyNone: null });
-    expect(disturbed[0]).toMatchObject({ state: 'warning' });
-    const none = ceilingFindings(null, PLAN, { isDisturbed: false, whyNone: 'no port' });
+    const disturbed = ceilingFindings({ ...ceiling, isDisturbed: true }, null);
+    expect(disturbed[0]).toMatchObject({
+      state: 'warning',
+      seen: expect.stringMatching(/\(2026-01-31\), while other processes took CPU time: too low$/),
+    });
+    const none = ceilingFindings(null, PLAN, 'no port');
     expect(none).toEqual([expect.objectContaining({ state: 'not checkable', seen: 'no port' })]);
   });
 });

@@ -73,7 +73,7 @@ describe('a SUT that loses samples', () => {
     expect(outcome.performance?.durationNs).toBeGreaterThanOrEqual(30e9);
     expect(outcome.performance?.durationNs).toBeLessThan(31e9);
     expect(rules(outcome).longhaul).toEqual(expect.arrayContaining(['lost-samples', 'stall']));
-    expect(errorTexts(outcome.logFiles.detail)[1]).toMatch(/1 samples were never completed/);
+    expect(errorTexts(outcome.logFiles.detail)[1]).toMatch(/1 samples were lost/);
   });
 
   it('stalls even when an earlier response claims to come from the future', async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { generatorCeiling } from '../../../../loadgen-node/commands/generator-ceiling.ts';
 import {
   ceilingBasis,
   readCeiling,
@@ -22,6 +23,25 @@ describe('the generator ceiling', () => {
     expect(readCeiling(folder)).toBeNull();
     writeCeiling(folder, ceiling);
     expect(readCeiling(folder)).toEqual(ceiling);
+  });
+
+  it('of a busy machine is kept with its date, and used as long as the machine is busy', async () => {
+    const folder = tempFolder();
+    const disturbed = { ...ceiling, isDisturbed: true };
+    writeCeiling(folder, disturbed);
+    const onMeasure = () => expect.unreachable('it is kept');
+    const options = { isAgain: false, isBusy: true, onMeasure };
+    expect(await generatorCeiling(folder, options)).toEqual(disturbed);
+  });
+
+  it('of a busy machine is measured anew on a quiet one', async () => {
+    const folder = tempFolder();
+    writeCeiling(folder, { ...ceiling, isDisturbed: true });
+    const onMeasure = () => {
+      throw new Error('measured');
+    };
+    const options = { isAgain: false, isBusy: false, onMeasure };
+    await expect(generatorCeiling(folder, options)).rejects.toThrow('measured');
   });
 
   it('is void on another machine or with another version', () => {

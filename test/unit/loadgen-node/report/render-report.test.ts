@@ -47,6 +47,17 @@ describe('renderReport', () => {
     expect(page).toContain(`${scenario}: Network SUT: sut-a</h1>`);
   });
 
+  it('says of LoadGen what the screen says', () => {
+    const summary = reportSummary(null);
+    const clean = renderReport({ summary, records: null });
+    expect(clean).toContain('<p>LoadGen: not generator-bound.</p>');
+    const health = { ...(summary.health as NonNullable<RunSummary['health']>), cpuWaitShare: 0.5 };
+    const disturbed = renderReport({ summary: { ...summary, health }, records: null });
+    expect(disturbed).toContain(
+      '<p>LoadGen: not generator-bound, but other work held its core: it was ready and waited 50 % of the time.</p>',
+    );
+  });
+
   it('draws throughput in Offline, and no latency over time', () => {
     const records = queueRecords({ ...queue, rowCount: 500, arrivalQps: 0 });
     const page = renderReport({ summary: reportSummary(records, 'Offline'), records });
@@ -54,14 +65,16 @@ describe('renderReport', () => {
     expect(page).not.toContain('<h3>Latency over time</h3>');
   });
 
-  it('counts the samples that a node neither completed nor failed as lost', () => {
+  it('counts every sample that never completed as lost, and says which were answered as failed', () => {
     const summary = reportSummary(null);
     const [node] = summary.nodes;
     const counts = { issuedSamples: 9145, completedSamples: 9121, failedSamples: 3 };
     const nodes = [{ ...(node as (typeof summary.nodes)[number]), ...counts }];
     const page = renderReport({ summary: { ...summary, nodes }, records: null });
     const [, table] = page.split('<h2 id="nodes">');
-    expect(table).toMatch(/>failed<.*>lost<.*>9,145<.*>3<\/td><td[^>]*>21<\/td>/s);
+    expect(table).toMatch(
+      />lost<.*>of them answered as failed<.*>9,145<.*>24<\/td><td[^>]*>3<\/td>/s,
+    );
   });
 
   it('shows statistics of servers as theirs, and only where there are any', () => {

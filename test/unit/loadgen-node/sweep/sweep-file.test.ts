@@ -45,10 +45,9 @@ const SWEEP: Sweep = {
 
 it('reads what it wrote, for the same question', () => {
   const folder = tempFolder();
-  expect(readSweep(folder, SWEEP.question, false)).toBeUndefined();
-  expect(() => readSweep(folder, SWEEP.question, true)).toThrow('there is no sweep to go on with');
+  expect(() => readSweep(folder, SWEEP.question)).toThrow('there is no sweep to go on with');
   writeSweep(folder, SWEEP);
-  const read = readSweep(folder, SWEEP.question, true);
+  const read = readSweep(folder, SWEEP.question);
   expect(read).toEqual(SWEEP);
   expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: null, lossShare: 0 })?.folder).toBe('cell_2');
   expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: 1e9, lossShare: 0 })).toBeUndefined();
@@ -62,7 +61,7 @@ it.each([
 ])('refuses cells of %s', (_case, said, expected) => {
   const folder = tempFolder();
   writeSweep(folder, SWEEP);
-  expect(() => readSweep(folder, { ...SWEEP.question, ...said }, true)).toThrow(expected);
+  expect(() => readSweep(folder, { ...SWEEP.question, ...said })).toThrow(expected);
 });
 
 it.each([
@@ -73,7 +72,7 @@ it.each([
   writeSweep(folder, SWEEP);
   const path = join(folder, SWEEP_FILE);
   writeFileSync(path, spoil(readFileSync(path, 'utf8')));
-  expect(() => readSweep(folder, SWEEP.question, true)).toThrow(expected);
+  expect(() => readSweep(folder, SWEEP.question)).toThrow(expected);
 });
 
 it('shows every cell: measured, failed with its reason, and not measured', () => {

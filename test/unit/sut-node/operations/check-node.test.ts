@@ -103,6 +103,14 @@ describe('checkReportText', () => {
     }
   });
 
+  it('calls a model of the user’s neither an example nor the model of a benchmark', async () => {
+    const report = await scene().done;
+    const text = checkReportText({ ...report, benchmark: 'custom' });
+    expect(text).toMatch(/^Benchmark {6}custom, a model and data of your own$/m);
+    expect(text).toMatch(/^ {15}your own model: there is no reference to compare it with$/m);
+    expect(text).not.toMatch(/an example of this project|benchmark's own/);
+  });
+
   it.each([
     [false, false, /^ {15}the benchmark's own model$/m],
     [true, false, /^ {15}the reference model of the benchmark, known by its checksum$/m],
