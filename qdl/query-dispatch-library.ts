@@ -1,5 +1,6 @@
 import type { SystemUnderTest } from '../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../shared/evidence/network-evidence.ts';
+import type { ClaimBook } from '../shared/evidence/node-claims.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
 import type { RunLedgerCounter } from './node/run-ledger.ts';
 
@@ -31,6 +32,8 @@ export interface QdlNode {
   readonly address: string;
   /** What this end counted for it. */
   readonly ledger: RunLedgerCounter;
+  /** What it said that cannot be. */
+  readonly claims: ClaimBook;
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence;
 }

@@ -116,7 +116,10 @@ class ServingNode implements SutNode {
   readonly #operations: NodeOperations;
   readonly #status = new NodeStatus();
   readonly #digests = new DigestThread();
-  readonly #ledgers = new RunLedgers(this.#digests);
+  readonly #ledgers = new RunLedgers({
+    digester: this.#digests,
+    replacedWorkers: () => this.#model.workerCounts?.replacedCount ?? 0,
+  });
   readonly #streams: InferStreams;
   readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
