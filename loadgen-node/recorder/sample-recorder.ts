@@ -16,7 +16,7 @@ import {
 } from './recording.ts';
 import type { SampleWatch } from './sample-watch.ts';
 import { ServiceTimeRecorder } from './service-times.ts';
-import { sumOfTimes, type ToldTimes } from './told-times.ts';
+import type { ToldTimes } from './told-times.ts';
 
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
@@ -49,11 +49,6 @@ export class SampleRecorder {
   readonly service: ServiceTimeRecorder | null;
   readonly #toldTimes: ToldTimes | undefined;
   readonly #watch: SampleWatch | null;
-  /** The sample that {@link served} named last and its told time, until it is completed; -1: none. */
-  #servedSample = -1;
-  #servedNode = 0;
-  #servedNs = 0;
-  #servedDecodeNs = 0;
   #startNs = 0;
   #issuedQueries = 0;
   /** One above the last issued query, and above its last sample. */
@@ -179,15 +174,15 @@ export class SampleRecorder {
     if (problem !== RECORDED) return problem;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
-    // Written so that NaN is refused as well.
-    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE; // NaN as well.
     this.#state[sample] = IS_COMPLETED;
     const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
     this.#latencyNs[sample] = latencyNs;
     if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
     this.#completedSamples += 1;
     if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
-    if (sample === this.#servedSample) this.#holdAgainst(sample, elapsedNs);
+    const begunNs = (this.#handedNs[sample] as number) || (this.#issuedNs[query] as number);
+    this.#toldTimes?.completed(sample, elapsedNs - begunNs);
     if (this.#watch !== null) this.#watch.completed(latencyNs);
     return RECORDED;
   }
@@ -195,12 +190,7 @@ export class SampleRecorder {
   /** Notes what is known of the service of a sample whose completion is noted next. Any number is allowed. */
   served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
     this.service?.note(sample, node, times, decodeNs);
-    if (this.#toldTimes !== undefined && times !== undefined) {
-      this.#servedSample = sample;
-      this.#servedNode = node;
-      this.#servedNs = sumOfTimes(times);
-      this.#servedDecodeNs = decodeNs;
-    }
+    this.#toldTimes?.served(sample, node, times, decodeNs);
     if (this.#watch === null) return;
     const query = this.#queryOf(sample);
     const handedNs = this.#handedNs[sample] as number;
@@ -361,15 +351,6 @@ export class SampleRecorder {
       issuedNs: this.#isIssued(query) ? (this.#issuedNs[query] as number) : 0,
       doneNs: Number.isNaN(doneNs) ? this.#lastCompletionNs : doneNs,
     };
-  }
-
-  /** What the SUT told of a sample lies between its hand-over and the arrival of its response. */
-  #holdAgainst(sample: number, elapsedNs: number): void {
-    this.#servedSample = -1;
-    const handedNs = this.#handedNs[sample] as number; // In range: recorded.
-    const begunNs = handedNs === 0 ? (this.#issuedNs[this.#queryOf(sample)] as number) : handedNs;
-    const passedNs = elapsedNs - this.#servedDecodeNs - begunNs;
-    this.#toldTimes?.add(this.#servedNode, this.#servedNs, passedNs);
   }
 
   #check(sample: number): number {

@@ -52,6 +52,9 @@ export interface ExcessTimes {
   readonly passedNs: number;
 }
 
+/** No sample. */
+const NONE = -1;
+
 /** Counts told times that cannot be, by node, over a whole test. Hot path: nothing is allocated but at a node's first sample. */
 export class ToldTimes {
   readonly #nodes: {
@@ -62,8 +65,29 @@ export class ToldTimes {
     passed: number;
   }[] = [];
 
-  /** Notes a completed sample. @param passedNs As {@link clockFactor}. */
-  add(node: number, toldNs: number, passedNs: number): void {
+  /** The sample that was served and is not completed. */
+  #sample = NONE;
+  #node = 0;
+  #toldNs = 0;
+  #decodeNs = 0;
+
+  /** Keeps what was told of a sample until {@link completed}. @param sample Any number. */
+  served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
+    this.#sample = times === undefined ? NONE : sample;
+    if (times === undefined) return;
+    this.#node = node;
+    this.#toldNs = sumOfTimes(times);
+    this.#decodeNs = decodeNs;
+  }
+
+  /** Holds what was told last against what passed. @param takenNs From hand-over to completion, decoding included. */
+  completed(sample: number, takenNs: number): void {
+    if (sample !== this.#sample) return;
+    this.#sample = NONE;
+    this.#add(this.#node, this.#toldNs, takenNs - this.#decodeNs);
+  }
+
+  #add(node: number, toldNs: number, passedNs: number): void {
     this.#nodes[node] ??= { node, count: 0, ofCount: 0, told: 0, passed: 0 };
     const seen = this.#nodes[node];
     seen.ofCount += 1;

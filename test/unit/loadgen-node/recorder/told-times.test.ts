@@ -3,6 +3,11 @@ import { clockFactor, ToldTimes } from '../../../../loadgen-node/recorder/told-t
 
 // Goal: what a node tells of its time is believed as far as the two clocks can differ, and no further. Method: lengths.
 
+const NO_TIMES = {
+  ...{ receiveNs: 0, queueNs: 0, batchWaitNs: 0, preprocessNs: 0 },
+  ...{ computeNs: 0, postprocessNs: 0, sendNs: 0 },
+};
+
 describe('clockFactor', () => {
   it.each([
     ['what is shorter', 1e9 - 1, 1e9, 1],
@@ -20,11 +25,22 @@ describe('clockFactor', () => {
 describe('ToldTimes', () => {
   it('counts what cannot be by node, and keeps the worst', () => {
     const times = new ToldTimes();
-    times.add(2, 1e6, 2e6);
-    times.add(2, 5e6, 2e6);
-    times.add(2, 9e6, 3e6);
-    times.add(2, 4e6, 2e6);
-    times.add(0, 1e6, 2e6);
+    const lengths = [
+      [2, 1e6, 2e6],
+      [2, 5e6, 2e6],
+      [2, 9e6, 3e6],
+      [2, 4e6, 2e6],
+      [0, 1e6, 2e6],
+    ] as const;
+    for (const [sample, [node, toldNs, passedNs]] of lengths.entries()) {
+      times.served(sample, node, { ...NO_TIMES, computeNs: toldNs }, 7);
+      times.completed(sample, passedNs + 7);
+    }
+    // Neither another sample nor one without times is held against them.
+    times.served(9, 0, { ...NO_TIMES, computeNs: 9e6 }, 0);
+    times.completed(8, 1);
+    times.served(9, 0, undefined, 0);
+    times.completed(9, 1);
     expect(times.excess).toEqual([{ node: 2, count: 3, ofCount: 4, toldNs: 9e6, passedNs: 3e6 }]);
   });
 });
