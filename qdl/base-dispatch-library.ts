@@ -3,6 +3,7 @@ import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import type { NetworkEvidence } from '../shared/evidence/network-evidence.ts';
+import { contradictsResult } from '../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../shared/evidence/settings-text.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
 import type { ChannelPlace } from './channel/dispatch-channel.ts';
@@ -113,7 +114,10 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
     this.#sink = sink;
     const { onNodeLoss } = this.settings;
     const ledgers = this.nodes.map((node) => node.ledger);
-    const dispatcher = new Dispatcher({ payloads: this.payloads, sink, onNodeLoss, ledgers });
+    const claims = this.nodes.map((node) => node.claims);
+    const dispatcher = new Dispatcher({
+      ...{ payloads: this.payloads, sink, onNodeLoss, ledgers, claims },
+    });
     this.#dispatcher = dispatcher;
     dispatcher.begin(await this.openChannels(this.#places(), dispatcher));
     this.#isStarted = true;
@@ -135,6 +139,7 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
     this.#dispatcher?.stop();
     await this.closeChannels();
     if (isComplete) await this.#compare();
+    this.#judgeClaims();
     await this.close();
   }
 
@@ -158,6 +163,18 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
         load: loads[nodeIndex] as NodeLoad,
       };
     });
+  }
+
+  /** What contradicts the result makes the run INVALID, as a broken contract does. */
+  #judgeClaims(): void {
+    const contradictions = this.nodes.flatMap(({ address, claims }) =>
+      claims
+        .toClaims()
+        .filter(contradictsResult)
+        .map(({ text, count }) => `SUT node ${address} ${text} (${count} in all)`),
+    );
+    if (contradictions.length === 0) return;
+    this.#sink?.fault(new MlperfError('ERR_RULE', contradictions.join('; ')));
   }
 
   /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */

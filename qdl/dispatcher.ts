@@ -2,6 +2,7 @@ import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SampleFailure } from '../shared/domain/system-under-test.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { messageOf } from '../shared/errors/to-mlperf-error.ts';
+import type { ClaimBook, ClaimKind } from '../shared/evidence/node-claims.ts';
 import type { BorrowedBytes } from '../shared/wire/borrowed-bytes.ts';
 import type { WireCompleted, WireResponses } from '../shared/wire/responses-codec.ts';
 import { failureWord } from '../shared/wire/responses-codec.ts';
@@ -21,6 +22,8 @@ export interface DispatcherParts {
   readonly onNodeLoss: NodeLossPolicy;
   /** Counts per node, by its index. */
   readonly ledgers: readonly RunLedgerCounter[];
+  /** What cannot be, per node. */
+  readonly claims: readonly ClaimBook[];
 }
 
 /** The channels of a run, once all are open. */
@@ -46,6 +49,8 @@ export class Dispatcher implements ChannelEvents {
   #isBroken = false;
   #hasGivenUp = false;
   #isStopped = false;
+  /** At {@link stop} every sample had its response. */
+  #wasComplete = false;
   readonly #lostNodes = new Set<number>();
   readonly #backPressure = new BackPressure();
   /** What LoadGen has issued. */
@@ -108,6 +113,7 @@ export class Dispatcher implements ChannelEvents {
 
   /** LoadGen waits for nothing any more: what still comes in is no news to it. */
   stop(): void {
+    this.#wasComplete = this.isComplete;
     this.#isStopped = true;
     this.giveUp();
   }
@@ -117,7 +123,10 @@ export class Dispatcher implements ChannelEvents {
   }
 
   onResponses(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped) {
+      this.#noteLate(channel, responses);
+      return;
+    }
     const { sink } = this.#parts;
     const atNs = sink.nowNs();
     const ledger = this.#ledgerOf(channel);
@@ -125,6 +134,9 @@ export class Dispatcher implements ChannelEvents {
       sink.firstToken(channel.findId(id), payload, atNs);
     }
     for (const sample of responses.completed) {
+      if (sample.tokenCount !== undefined && sample.tokenCount < 0) {
+        this.onClaim(channel, 'token-count', `told ${sample.tokenCount} tokens of a response`);
+      }
       ledger.completedCount += 1;
       ledger.responseBytes += sample.payload.length;
       this.#complete(channel, sample, atNs);
@@ -133,6 +145,19 @@ export class Dispatcher implements ChannelEvents {
       this.#fail(channel, id, { code: failureWord(code), text });
     }
     this.#dispatch(true);
+  }
+
+  onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void {
+    this.#parts.claims[channel.place.nodeIndex]?.add(kind, text, count);
+  }
+
+  /** Where a run was given up, the node may still answer; of a complete one there is nothing left to answer. */
+  #noteLate(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
+    if (!this.#wasComplete) return;
+    const { firstTokens, completed, failed } = responses;
+    const count = firstTokens.length + completed.length + failed.length;
+    const text = 'sent a response after Close, when every sample had its response';
+    if (count > 0) this.onClaim(channel, 'late-response', text, count);
   }
 
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {

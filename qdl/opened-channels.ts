@@ -1,5 +1,7 @@
 import type { Opened__Output } from '../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
+import { asOneLine } from '../shared/process/one-line.ts';
+import { NODE_NAME_LENGTH_MAX } from '../shared/wire/limits.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import type { DispatchSettings, Division } from './dispatch-settings.ts';
 import type { NetworkName } from './network-name.ts';
@@ -35,17 +37,20 @@ export const BALANCED: string =
   'service mesh). Name each node by an address of its own (in Kubernetes the name of the pod in a headless ' +
   'Service)';
 
-/** What a node said of its identity, and where. */
+/** What a node said of itself, and where: "Describe", "stream 0". Empty texts are none. */
+export type Said = readonly [by: string, text: string];
+
+/** What a node said of itself beside Name. */
 interface NodeIdentities {
   readonly address: string;
-  /** Identities and who gave them ("Describe", "stream 0"); empty ones are none. */
-  readonly saidIdentities: readonly (readonly [by: string, identity: string])[];
+  readonly saidIdentities: readonly Said[];
+  readonly saidNames: readonly Said[];
 }
 
 /**
- * Describe and every stream must lead to the node that answered Name at its address: behind an address that several
- * machines share, names would say nothing about who works.
- * @throws MlperfError `ERR_SUT_REFUSED` in the Network division.
+ * Describe and every stream must lead to the node that answered Name at its address, and name it alike: behind an address
+ * that several machines share, names would say nothing about who works.
+ * @throws MlperfError `ERR_SUT_REFUSED`, `ERR_SUT_NAME` in the Network division.
  */
 export function requireOneNode(
   nodes: readonly NodeIdentities[],
@@ -53,7 +58,9 @@ export function requireOneNode(
   name: NetworkName | undefined,
 ): void {
   if (division === 'open') return;
-  nodes.forEach(({ address, saidIdentities }, i) => {
+  nodes.forEach((node, i) => {
+    const { address, saidIdentities } = node;
+    requireOneName(node, name?.nodes[i]?.name ?? '');
     // A node of other make may have no identity; then only its name tells it apart.
     const all = [['Name', name?.nodes[i]?.identity ?? ''] as const, ...saidIdentities].filter(
       ([, identity]) => identity !== '',
@@ -67,4 +74,16 @@ export function requireOneNode(
         `${BALANCED}, or run with --division open`,
     );
   });
+}
+
+/** The result is that of the node whose name LoadGen logs. @throws MlperfError `ERR_SUT_NAME` */
+function requireOneName({ address, saidNames }: NodeIdentities, name: string): void {
+  const other = saidNames.find(([, text]) => text !== name);
+  if (name === '' || other === undefined) return;
+  const [by, text] = other;
+  const shown = asOneLine(text.slice(0, NODE_NAME_LENGTH_MAX));
+  throw new MlperfError(
+    'ERR_SUT_NAME',
+    `SUT node ${address} is named "${name}" in Name and "${shown}" in ${by}; a node has one name`,
+  );
 }

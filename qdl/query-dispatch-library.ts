@@ -1,5 +1,6 @@
 import type { SystemUnderTest } from '../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../shared/evidence/network-evidence.ts';
+import type { ClaimBook } from '../shared/evidence/node-claims.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
 import type { RunLedgerCounter } from './node/run-ledger.ts';
 
@@ -40,6 +41,8 @@ export interface QdlNode {
   readonly ledger: RunLedgerCounter;
   /** Inputs of the node's model as its Describe tells them, after `connect`: length per axis, 0 for a free one. Absent: not told. */
   readonly modelInputs?: readonly ModelInput[];
+  /** What it said that cannot be. */
+  readonly claims: ClaimBook;
   /** All that is known of the node, as plain values. */
   evidence(): NodeEvidence;
 }

@@ -8,7 +8,9 @@ import type {
   NodeLedger,
   StreamEvidence,
 } from '../shared/evidence/network-evidence.ts';
+import { ClaimBook } from '../shared/evidence/node-claims.ts';
 import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../shared/evidence/payload-digest.ts';
+import { asOneLine } from '../shared/process/one-line.ts';
 import { PROTOCOL_VERSION_MIN } from '../shared/wire/limits.ts';
 import {
   agreedVersion,
@@ -24,7 +26,7 @@ import { toDescription, toStream } from './evidence/from-wire.ts';
 import { ControlClient } from './node/control-client.ts';
 import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
-import { BALANCED } from './opened-channels.ts';
+import { BALANCED, type Said } from './opened-channels.ts';
 import type { ModelInput, QdlNode, WaitProgress } from './query-dispatch-library.ts';
 
 /** Pause between two questions whether a node is ready. */
@@ -33,11 +35,16 @@ const READY_POLL_MS = 100;
 /** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
 const READY_CALL_MS_MIN = 500;
 
+/** Characters, and numbers, of a node's text that are shown. */
+const SHOWN_LENGTH_MAX = 100;
+const SHOWN_MAX = 10;
+
 /** One SUT node as the QDL knows it: its connection for unary calls, what it said, what was counted. */
 export class SutNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: ControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly claims: ClaimBook = new ClaimBook();
   readonly #settings: DispatchSettings;
   readonly #streams: StreamEvidence[] = [];
   #description: DescribeResponse__Output | undefined;
@@ -124,6 +131,12 @@ export class SutNodeHandle implements QdlNode {
     { compressionCheck, own }: Pick<SutChannel, 'compressionCheck' | 'own'>,
   ): void {
     this.#streams.push(toStream(opened, compressionCheck, own));
+    this.#checkEncodings(opened.encodings);
+    const unasked = opened.features.filter((feature) => !this.features.includes(feature));
+    if (unasked.length > 0) {
+      const names = asOneLine(unasked.join(', ').slice(0, SHOWN_LENGTH_MAX));
+      this.claims.add('unasked-feature', `named features in Opened that Open did not: ${names}`);
+    }
     if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
       throw new MlperfError(
         'ERR_WIRE_PROTOCOL',
@@ -131,6 +144,21 @@ export class SutNodeHandle implements QdlNode {
           'run with --digest 0',
       );
     }
+  }
+
+  /**
+   * Open offers one encoding, so a node takes that one or none.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL`
+   */
+  #checkEncodings(accepted: readonly number[]): void {
+    if (accepted.length > 0 && accepted.every((index) => index === 0)) return;
+    const { form, compression } = this.#settings.encoding;
+    const indices = accepted.length === 0 ? 'none' : accepted.slice(0, SHOWN_MAX).join(', ');
+    throw new MlperfError(
+      'ERR_WIRE_PROTOCOL',
+      `SUT node ${this.address} answers with Opened.encodings ${indices}; ` +
+        `Open offered 0 (${form}/${compression}) and no other`,
+    );
   }
 
   /**
@@ -143,12 +171,18 @@ export class SutNodeHandle implements QdlNode {
   }
 
   /** Identities that were given in Describe and on the streams, and by which of them. */
-  get saidIdentities(): readonly (readonly [by: string, identity: string])[] {
-    const ofStreams = this.#streams.map(
-      ({ nodeIdentity }, i) => [`stream ${i}`, nodeIdentity] as const,
-    );
-    const said = [['Describe', this.#description?.nodeIdentity ?? ''] as const, ...ofStreams];
-    return said.filter(([, identity]) => identity !== '');
+  get saidIdentities(): readonly Said[] {
+    return this.#said(({ nodeIdentity }) => nodeIdentity, this.#description?.nodeIdentity);
+  }
+
+  /** Names that were given in Describe and on the streams, and by which of them. */
+  get saidNames(): readonly Said[] {
+    return this.#said(({ nodeName }) => nodeName, this.#description?.name);
+  }
+
+  #said(ofStream: (stream: StreamEvidence) => string, described = ''): readonly Said[] {
+    const ofStreams = this.#streams.map((stream, i) => [`stream ${i}`, ofStream(stream)] as const);
+    return [['Describe', described] as const, ...ofStreams].filter(([, text]) => text !== '');
   }
 
   /** The identities without who gave them: one, unless the address is shared. */
@@ -174,6 +208,7 @@ export class SutNodeHandle implements QdlNode {
       theirs: this.#theirs ?? null,
       ledgerMissing: this.#theirs === undefined ? this.#ledgerMissing : null,
       ledgerIdentity: this.#ledgerIdentity,
+      claims: this.claims.toClaims(),
       differences: this.#differences,
     };
   }
@@ -192,6 +227,12 @@ export class SutNodeHandle implements QdlNode {
         return [
           `the address ${this.address} led to another SUT node when its ledger was asked for: ${BALANCED}`,
         ];
+      }
+      // A node of other make may leave it out.
+      if (answer.runId !== '' && answer.runId !== runId) {
+        this.#ledgerMissing = 'the node told the ledger of another run';
+        const other = asOneLine(answer.runId.slice(0, SHOWN_LENGTH_MAX));
+        return [`SUT node ${this.address} told the ledger of run ${other}, asked was for ${runId}`];
       }
       if (!answer.known) {
         this.#ledgerMissing = 'the node knows nothing of this run';

@@ -4,7 +4,6 @@ import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { timerClock } from '../shared/clock/timer-clock.ts';
 import { MlperfError } from '../shared/errors/mlperf-error.ts';
 import { Deferred } from '../shared/process/deferred.ts';
-import { sutNodeName } from '../shared/standin/standin-name.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './batcher/batch-policy.ts';
 import { DynamicBatcher } from './batcher/dynamic-batcher.ts';
@@ -24,7 +23,7 @@ import { InferStreams } from './server/infer-handler.ts';
 import type { InferServices } from './server/infer-stream.ts';
 import { LinkTests } from './server/link-test-handler.ts';
 import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
-import { nodeOffer, readBy } from './server/node-offer.ts';
+import { nodeOffer, readBy, servedName } from './server/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/node-status.ts';
 import { RunLedgers } from './server/run-ledger.ts';
 import { queryBytesMax } from './server/sample-intake.ts';
@@ -116,7 +115,10 @@ class ServingNode implements SutNode {
   readonly #operations: NodeOperations;
   readonly #status = new NodeStatus();
   readonly #digests = new DigestThread();
-  readonly #ledgers = new RunLedgers(this.#digests);
+  readonly #ledgers = new RunLedgers({
+    digester: this.#digests,
+    replacedWorkers: () => this.#model.workerCounts?.replacedCount ?? 0,
+  });
   readonly #streams: InferStreams;
   readonly #linkTests: LinkTests;
   readonly #credits: CreditBook;
@@ -137,7 +139,7 @@ class ServingNode implements SutNode {
     this.#limits = inferLimits(settings, model);
     this.#streams = new InferStreams(hooks.logger);
     this.#facts = {
-      name: sutNodeName(settings.node, model.name),
+      name: servedName(settings, model),
       identity: randomUUID(),
       settings,
       offer: nodeOffer(settings, model),

@@ -26,7 +26,7 @@ export type LatencyPart = (typeof LATENCY_PARTS)[number];
 /** A part over many samples, in ns. */
 export interface PartFigures {
   readonly part: LatencyPart;
-  /** Mean over all samples. `network`, a remainder, is negative where a SUT told more time than passed: kept, and told in the text. */
+  /** Mean over all samples; never negative. */
   readonly meanNs: number;
   /** Mean over the samples whose latency lies around the median (40th to 60th percentile). */
   readonly typicalNs: number;
@@ -36,7 +36,7 @@ export interface PartFigures {
 
 /** Where the time of a run went. */
 export interface LatencySplit {
-  /** Samples whose parts are all known; the others are in none of the figures. MultiStream: of each query the sample that came last. */
+  /** Samples whose parts are all known and possible; the others are in none of the figures. MultiStream: of each query the sample that came last. */
   readonly sampleCount: number;
   readonly parts: readonly PartFigures[];
   /** The part that grows most from typical to tail. */

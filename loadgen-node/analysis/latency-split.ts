@@ -1,6 +1,6 @@
 import type { SampleRecords } from '../records/sample-records.ts';
 import { LATENCY_PARTS, type LatencySplit } from './latency-parts.ts';
-import { isOvertold, NETWORK } from './part-times.ts';
+import { NETWORK } from './part-times.ts';
 import { rowsOfRecords, type SplitRows } from './split-rows.ts';
 import { type NodeTimes, PartSums, type SplitFindings } from './split-sums.ts';
 import { splitInWords } from './split-text.ts';
@@ -17,7 +17,7 @@ export interface SplitOptions {
 /**
  * Says where the time of a run went, and what limits it. A row's parts add up to its latency exactly (docs/why.md). Of a query of
  * several samples it is the one that came last that counts; in Offline, whose samples are all due at once, each counts.
- * Exact: no sketch, no sample of the rows. 10^7 rows take about 3 s and 80 MB beside the records.
+ * Samples whose node told more time than passed are left out and counted. Exact: no sketch, no sample of the rows. 10^7 rows take about 3 s and 80 MB beside the records.
  * @returns Null where of no sample all parts are known.
  */
 export function latencySplit(
@@ -112,15 +112,16 @@ function firstPass(pieces: readonly SplitRows[]): FirstPass {
         unknown += 1;
         return;
       }
+      const networkNs = parts[NETWORK] as number;
+      if (networkNs < 0) {
+        overtoldCount += 1;
+        leastNs = Math.min(leastNs, networkNs);
+        return;
+      }
       latenciesNs[known] = latencyNs;
       known += 1;
       all.add(parts, latencyNs);
       nodeTimes(nodes, rows.nodeOf(row))?.sums.add(parts, latencyNs);
-      const networkNs = parts[NETWORK] as number;
-      if (isOvertold(networkNs, latencyNs)) {
-        overtoldCount += 1;
-        leastNs = Math.min(leastNs, networkNs);
-      }
     });
   }
   return { latenciesNs, known, unknown, overtold: { count: overtoldCount, leastNs }, all, nodes };
@@ -148,6 +149,7 @@ function secondPass(
       const isTail = latencyNs >= bounds.tailNsMin;
       // Of four fifths of the rows nothing more is asked.
       if (!(isTypical || isTail) || Number.isNaN(rows.readParts(row, parts))) return;
+      if ((parts[NETWORK] as number) < 0) return;
       if (isTypical) typical.add(parts, latencyNs);
       if (!isTail) return;
       tail.add(parts, latencyNs);

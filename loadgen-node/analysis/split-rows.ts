@@ -14,7 +14,7 @@ export interface SplitRows {
   /**
    * Takes the latency of a row apart. Instants are LoadGen's own, lengths of time the SUT node's: no clocks are compared. A SUT
    * without a transport has no `send`.
-   * @param parts Is filled: ns, in the order of `LATENCY_PARTS`. Their sum is the latency.
+   * @param parts Is filled as {@link closeParts} says: ns, in the order of `LATENCY_PARTS`.
    * @returns The latency in ns; NaN where the sample was lost or a part is not known.
    */
   readonly readParts: (row: number, parts: Float64Array) => number;

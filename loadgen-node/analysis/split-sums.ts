@@ -45,6 +45,6 @@ export interface SplitFindings {
   readonly isAllAtOnce: boolean;
   /** MultiStream: a query counts once, by the sample that came last. */
   readonly isOfQueries: boolean;
-  /** Samples of which more time was told than passed, and the worst remainder in ns. */
+  /** Samples that are left out because their node told more time than passed, and the worst remainder in ns. */
   readonly overtold: { readonly count: number; readonly leastNs: number };
 }

@@ -41,7 +41,7 @@ function growth(parts: readonly PartFigures[], findings: SplitFindings): string[
   if (most === undefined) return [`${head}: no part stands out.`, ...largest(parts, typicalNs)];
   const named = grown.map(
     ({ part, byNs, typicalNs: from, tailNs: to }) =>
-      `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${signed(from)} to ${signed(to)}`,
+      `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
   );
   return [
     `${head}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`,
@@ -71,7 +71,7 @@ function offline(parts: readonly PartFigures[]): string[] {
   return [
     'All samples were due at the start, and latency counts from there: by construction ' +
       `${share} % of it is waiting for the samples before, in LoadGen and in the SUT, whatever the SUT is worth.`,
-    `Of what a sample takes once it is its turn, the most is ${most.part} (${PART_WORDS[most.part].what}): ${signed(most.meanNs)} in the mean.`,
+    `Of what a sample takes once it is its turn, the most is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.meanNs)} in the mean.`,
     PART_WORDS[most.part].remedy,
   ];
 }
@@ -96,8 +96,8 @@ function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]):
   const percent = (value: number): string => `${Math.round(100 * value)} %`;
   return [
     `SUT node ${names[worst.index] ?? worst.index + 1} answered ${percent(worst.sums.count / all)} of the samples and ` +
-      `${percent(worst.tailCount / tail.count)} of the slowest: ${most.part} is ${signed(most.hereNs)} in the mean there, ` +
-      `${signed(most.elsewhereNs)} elsewhere.`,
+      `${percent(worst.tailCount / tail.count)} of the slowest: ${most.part} is ${formatNs(most.hereNs)} in the mean there, ` +
+      `${formatNs(most.elsewhereNs)} elsewhere.`,
   ];
 }
 
@@ -107,19 +107,13 @@ function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): st
   if (unknownCount > 0) {
     const what = isOfQueries ? 'queries' : 'samples';
     sentences.push(
-      `${unknownCount} of ${unknownCount + all.count} ${what} are not in it: they were lost, or their node told no times.`,
+      `${unknownCount} of ${unknownCount + overtold.count + all.count} ${what} are not in it: they were lost, or their node told no times.`,
     );
   }
   if (overtold.count > 0) {
     sentences.push(
-      `Of ${overtold.count} samples the SUT told more time than passed here, by up to ${formatNs(-overtold.leastNs)}: their network ` +
-        'part is negative, and kept so. A node with a wrong clock, or one that does not tell the truth.',
+      `${overtold.count} samples are not in it: their SUT node told more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
     );
   }
   return sentences;
-}
-
-/** A length that may be negative. */
-function signed(ns: number): string {
-  return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
 }

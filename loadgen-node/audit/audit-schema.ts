@@ -2,15 +2,26 @@ import { z } from 'zod';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type {
   HostEvidence,
+  LedgerCounts,
   NameCall,
   NodeDescription,
   NodeEvidence,
+  NodeLedger,
   NodeLimitsEvidence,
 } from '../../shared/evidence/network-evidence.ts';
+import { CLAIM_KINDS } from '../../shared/evidence/node-claims.ts';
 import { oipEvidence, oipNodeEvidence } from './audit-oip-schema.ts';
-import { AUDIT_SCHEMA_VERSION, type NetworkAudit } from './network-audit.ts';
+import { AUDIT_SCHEMA_VERSION, type NetworkAudit, READ_SCHEMA_VERSIONS } from './network-audit.ts';
 
 const count = z.int().min(0);
+
+/** What a node says of itself: any of 64 bits, rounded above 2^53 as it was when it came. */
+const claimed = z
+  .number()
+  .min(0)
+  .max(2 ** 64)
+  .refine(Number.isInteger, 'must be a whole number');
+
 const settings = z.record(z.string(), z.string());
 const components = z.array(z.object({ name: z.string(), version: z.string() }));
 const encoding = z.object({ form: z.string(), compression: z.string() });
@@ -21,20 +32,20 @@ const host: z.ZodType<HostEvidence> = z.object({
   operatingSystem: z.string(),
   cpuModel: z.string(),
   cpuCount: count,
-  memoryBytes: count,
+  memoryBytes: claimed,
   addresses: z.array(z.string()),
 });
 
 const limits: z.ZodType<NodeLimitsEvidence> = z.object({
-  messageBytesMax: count,
-  partBytesMax: count,
-  sampleBytesMax: count,
-  querySamplesMax: count,
-  streamWindowBytes: count,
-  connectionWindowBytes: count,
+  messageBytesMax: claimed,
+  partBytesMax: claimed,
+  sampleBytesMax: claimed,
+  querySamplesMax: claimed,
+  streamWindowBytes: claimed,
+  connectionWindowBytes: claimed,
 });
 
-const counts = {
+const ours: z.ZodType<LedgerCounts> = z.object({
   queryCount: count,
   partCount: count,
   sampleCount: count,
@@ -44,7 +55,23 @@ const counts = {
   responseBytes: count,
   digestedSampleCount: count,
   payloadDigest: z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
-};
+});
+
+const theirs: z.ZodType<NodeLedger> = z.object({
+  queryCount: claimed,
+  partCount: claimed,
+  sampleCount: claimed,
+  payloadBytes: claimed,
+  completedCount: claimed,
+  failedCount: claimed,
+  responseBytes: claimed,
+  digestedSampleCount: claimed,
+  payloadDigest: z.string().regex(/^([0-9a-f]{2})*$/, 'must be hexadecimal digits, or empty'),
+  encodings: z.array(encoding),
+  streamCount: count,
+  repeatedStreamCount: count,
+  replacedWorkerCount: z.exactOptional(count),
+});
 
 const ends = z.object({
   localAddress: z.string(),
@@ -112,31 +139,27 @@ const node: z.ZodType<NodeEvidence> = z.object({
     }),
   ),
   digestPerMillion: count,
-  ours: z.object(counts),
-  theirs: z
-    .object({
-      ...counts,
-      encodings: z.array(encoding),
-      streamCount: count,
-      repeatedStreamCount: count,
-    })
-    .nullable(),
+  ours,
+  theirs: theirs.nullable(),
   ledgerMissing: z.string().nullable(),
   ledgerIdentity: z.string(),
   differences: z.array(z.string()),
+  claims: z.exactOptional(
+    z.array(z.object({ kind: z.enum(CLAIM_KINDS), count, text: z.string() })),
+  ),
   queryPaths: z.exactOptional(z.array(path)),
   oip: z.exactOptional(oipNodeEvidence),
 });
 
-/** Rules that every audit judges; equal to what composeAudit makes (a test sees to that). */
-const RULE_COUNT = 22;
+/** Rules that an audit judges; equal to what composeAudit makes (a test sees to that). */
+const RULE_COUNT = 23;
+const RULE_COUNT_OF_VERSION_3 = 22;
 
-/** Form of `network_audit.json`. */
-export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
+const audit = z.object(
   {
     schemaVersion: z.literal(
-      AUDIT_SCHEMA_VERSION,
-      `must be ${AUDIT_SCHEMA_VERSION}: the file is of another version of longhaul, or no audit`,
+      READ_SCHEMA_VERSIONS,
+      `must be ${READ_SCHEMA_VERSIONS.join(' or ')}: the file is of another version of longhaul, or no audit`,
     ),
     run: z.object({
       runId: z.string(),
@@ -172,22 +195,27 @@ export const networkAuditSchema: z.ZodType<NetworkAudit> = z.object(
     oip: oipEvidence.nullable(),
     nameCalls: z.array(nameCall),
     nodes: z.array(node),
-    rules: z
-      .array(
-        z.object({
-          id: z.string(),
-          kind: z.enum(['rule', 'topology', 'path']),
-          rule: z.string(),
-          source: z.string(),
-          verdict: z.enum(['holds', 'broken', 'not-provable']),
-          why: z.string(),
-          evidence: z.array(z.string()),
-        }),
-      )
-      .refine(
-        (rules) => new Set(rules.map(({ id }) => id)).size === RULE_COUNT,
-        `must be the ${RULE_COUNT} rules that are judged, each once`,
-      ),
+    rules: z.array(
+      z.object({
+        id: z.string(),
+        kind: z.enum(['rule', 'topology', 'path']),
+        rule: z.string(),
+        source: z.string(),
+        verdict: z.enum(['holds', 'broken', 'not-provable']),
+        why: z.string(),
+        evidence: z.array(z.string()),
+      }),
+    ),
   },
   'must be the audit of a run',
+);
+
+/** Form of `network_audit.json`. */
+export const networkAuditSchema: z.ZodType<NetworkAudit> = audit.superRefine(
+  ({ schemaVersion, rules }, context) => {
+    const needed = schemaVersion === AUDIT_SCHEMA_VERSION ? RULE_COUNT : RULE_COUNT_OF_VERSION_3;
+    if (new Set(rules.map(({ id }) => id)).size === needed) return;
+    const message = `must be the ${needed} rules that are judged, each once`;
+    context.addIssue({ code: 'custom', path: ['rules'], message });
+  },
 );

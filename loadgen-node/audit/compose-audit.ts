@@ -1,3 +1,4 @@
+import { CLAIMS_RULE } from './claim-rules.ts';
 import { finding } from './finding.ts';
 import { NAME_RULES } from './name-rules.ts';
 import {
@@ -11,7 +12,7 @@ import { PATH_RULE } from './path-rules.ts';
 import { QUERY_RULES } from './query-rules.ts';
 import { SYSTEM_RULES } from './system-rules.ts';
 
-const RULES = [...NAME_RULES, ...QUERY_RULES, ...SYSTEM_RULES, PATH_RULE];
+const RULES = [...NAME_RULES, ...QUERY_RULES, ...SYSTEM_RULES, PATH_RULE, CLAIMS_RULE];
 
 /** Judges every rule of the Network division by the facts of a run. A pure function. */
 export function composeAudit(facts: AuditFacts): NetworkAudit {

@@ -55,12 +55,16 @@ export function explainAudit(audit: NetworkAudit): string {
     row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
     ...(oip === null ? [] : oipLines(oip)),
     row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
-    ...nodes.flatMap(({ address, description, streams, oip: server }) => {
+    ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
       if (server !== undefined) return wrap(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
       const name = description?.name ?? streams[0]?.nodeName ?? 'name not told';
       const host = description?.host?.hostname ?? 'host not told';
       const software = description === null ? 'software not told' : versionOf(description);
-      return [row('SUT node', `${name} at ${address} on ${host}, ${software}`)];
+      const lines = wrap(`${name} at ${address} on ${host}, ${software}`, LABEL_WIDTH, 'SUT node');
+      const replaced = theirs?.replacedWorkerCount ?? 0;
+      return replaced === 0
+        ? lines
+        : [...lines, row('', `Workers that it lost during the run and replaced: ${replaced}.`)];
     }),
     ...(run.isComplete ? [] : [row('', 'The run did not come to its end.')]),
     ...(run.wasInterrupted ? [row('', 'The run was interrupted: it is no result.')] : []),

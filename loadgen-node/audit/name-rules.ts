@@ -1,5 +1,6 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
 import {
   type AuditRule,
   broken,
@@ -157,12 +158,16 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
       .map((node) => node.address);
     problems.push(`${addresses.join(' and ')}: both ${shared}`);
   }
-  const renamed = nodes.filter(({ address }) => namesOf(address, nameCalls).size > 1);
-  for (const { address } of renamed) {
-    problems.push(`${address}: ${[...namesOf(address, nameCalls)].join(', then ')}`);
+  for (const node of nodes) {
+    const names = [...namesOf(node, nameCalls)];
+    if (names.length > 1)
+      problems.push(`${node.address}: named ${names.map(quoted).join(', then ')}`);
   }
   if (problems.length > 0) {
-    return broken('An address led to more than one node, or two addresses to one.', problems);
+    return broken(
+      'An address led to more than one node, or a node to several names, or two addresses to one.',
+      problems,
+    );
   }
   const silent = nodes.filter((_, i) => identities[i]?.size === 0);
   if (silent.length > 0) {
@@ -170,7 +175,7 @@ function judgeIdentity({ nameCalls, nodes }: AuditFacts): Judged {
     return notProvable('A node tells no identity; only its name tells it apart.', addresses);
   }
   return holds(
-    'Name, Describe, every stream and the ledger of an address gave one and the same identity.',
+    'Name, Describe, every stream and the ledger of an address gave one and the same identity, and one name.',
   );
 }
 
@@ -190,9 +195,21 @@ export function identitiesOf(
   return new Set(all.flatMap((identity) => (identity ? [identity] : [])));
 }
 
-function namesOf(address: string, calls: readonly NameCall[]): Set<string> {
-  const names = answersOf(address, calls).map(({ name }) => name);
-  return new Set(names.flatMap((name) => (name === null ? [] : [name])));
+/** Names that a node gave in Name, Describe and Opened; empty ones are none. A ledger has none. */
+function namesOf(
+  { address, description, streams }: AuditFacts['nodes'][number],
+  calls: readonly NameCall[],
+): Set<string> {
+  const names = [
+    ...answersOf(address, calls).map(({ name }) => name),
+    description?.name,
+    ...streams.map(({ nodeName }) => nodeName),
+  ];
+  return new Set(names.flatMap((name) => (name ? [name] : [])));
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, NODE_NAME_LENGTH_MAX));
 }
 
 function answersOf(address: string, calls: readonly NameCall[]): NodeNameCall[] {

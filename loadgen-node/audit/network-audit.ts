@@ -5,8 +5,11 @@ import type {
 } from '../../shared/evidence/network-evidence.ts';
 import type { OipEvidence } from '../../shared/evidence/oip-evidence.ts';
 
-/** Version of the form of `network_audit.json`; a reader refuses any other. */
-export const AUDIT_SCHEMA_VERSION = 3;
+/** Version of the form of `network_audit.json`. */
+export const AUDIT_SCHEMA_VERSION = 4;
+
+/** Versions that are read: one of 3 has no rule `claims-possible`, and nothing of claims. */
+export const READ_SCHEMA_VERSIONS = [3, 4] as const;
 
 /** `not-provable`: this protocol, or this run, leaves no evidence for or against. */
 export type AuditVerdict = 'holds' | 'broken' | 'not-provable';
@@ -78,7 +81,7 @@ export interface LoadgenNodeFacts {
 
 /** `network_audit.json`: the evidence of a run, and each rule of the Network division against it. */
 export interface NetworkAudit {
-  readonly schemaVersion: typeof AUDIT_SCHEMA_VERSION;
+  readonly schemaVersion: (typeof READ_SCHEMA_VERSIONS)[number];
   readonly run: AuditedRun;
   readonly loadgenNode: LoadgenNodeFacts;
   /** Null where the run did not speak the Open Inference Protocol. */

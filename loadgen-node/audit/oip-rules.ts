@@ -40,6 +40,9 @@ const JUDGES: Readonly<Record<string, OipJudge>> = {
   'settings-named': judgeSettings,
   'separate-machines': judgeTopology,
   'nothing-between': judgePath,
+  'claims-possible': unlessBroken(() =>
+    notProvable('A server says nothing of a run that could be held against what was seen here.'),
+  ),
 };
 
 /** What is said of a rule of a run over the Open Inference Protocol. */

@@ -1,16 +1,20 @@
 import type { QueryDispatchLibrary } from '../../qdl/index.ts';
 import { compressionBreaches } from '../../shared/benchmarks/check-compression.ts';
 import { compressionRule } from '../../shared/benchmarks/compression-rules.ts';
+import { formatNs } from '../../shared/config/duration.ts';
+import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { HostIdentity } from '../../shared/process/host-facts.ts';
 import { packageVersion } from '../../shared/process/package-files.ts';
 import type { AuditFacts, LoadgenCounts } from '../audit/network-audit.ts';
 import type { PhaseOutcome } from '../engine/test-outcome.ts';
+import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../recorder/told-times.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** The phases of a test; null for one that was not run, or not to a result. */
 export interface Phases {
   readonly accuracy: PhaseOutcome | null;
   readonly performance: PhaseOutcome | null;
+  readonly excessTimes: readonly ExcessTimes[];
 }
 
 /** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
@@ -51,12 +55,27 @@ export async function gatherFacts(
     },
     oip: evidence.oip ?? null,
     nameCalls: evidence.nameCalls,
-    nodes: evidence.nodes,
+    nodes: evidence.nodes.map((node, i) => withExcess(node, i, phases.excessTimes)),
     compression: {
       breaches: compressionBreaches(plan.compression),
       rule: compressionRule(plan.rules.key, plan.compression.round)?.text ?? null,
     },
   };
+}
+
+/** Adds to the evidence of a node what only LoadGen can know: the latency that the node's times must fit into. */
+function withExcess(
+  node: NodeEvidence,
+  index: number,
+  excessTimes: readonly ExcessTimes[],
+): NodeEvidence {
+  const excess = excessTimes.find((one) => one.node === index);
+  if (excess === undefined) return node;
+  const { count, ofCount, toldNs, passedNs } = excess;
+  const text =
+    `told more time than passed for ${count} of ${ofCount} samples, at worst ${formatNs(toldNs)} where ` +
+    `${formatNs(passedNs)} passed (tolerance ${TOLD_TIME_TOLERANCE}); its times of these samples are not used`;
+  return { ...node, claims: [...(node.claims ?? []), { kind: 'excess-times', count, text }] };
 }
 
 /** The search for the peak keeps the counts of one of its runs only. */

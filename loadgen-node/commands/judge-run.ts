@@ -21,6 +21,7 @@ import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
 import { lostNodeNotes } from './lost-node-notes.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
+import { nodeNotes } from './node-notes.ts';
 import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
 import { pathNotes, pathProblems } from './path-notes.ts';
 import type { RunPlan } from './run-plan.ts';
@@ -74,6 +75,7 @@ export class RunJudge {
       ...divisionMarks(plan),
       ...auditMarks(audit),
       ...pathNotes(audit),
+      ...nodeNotes(audit),
       ...selfCheckMarks(selfCheck),
       ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
       ...unansweredNotes(qdl),
@@ -95,7 +97,9 @@ export class RunJudge {
 
   /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
   async audit(): Promise<NetworkAudit> {
-    return this.#audit ?? (await this.#compose({ accuracy: null, performance: null }));
+    return (
+      this.#audit ?? (await this.#compose({ accuracy: null, performance: null, excessTimes: [] }))
+    );
   }
 
   async #compose(phases: Phases): Promise<NetworkAudit> {

@@ -64,11 +64,9 @@ function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => n
   const sumNs = parts.reduce((sum, figures) => sum + pick(figures), 0);
   const shown = parts
     .map((figures) => ({ part: figures.part, ns: pick(figures) }))
-    .filter(({ ns }) => Math.abs(ns) >= SHOWN_SHARE * sumNs)
+    .filter(({ ns }) => ns >= SHOWN_SHARE * sumNs)
     .sort((a, b) => b.ns - a.ns);
-  const texts = shown.map(
-    ({ part, ns }) => `${part} ${ns < 0 ? '-' : ''}${formatNs(Math.abs(ns))}`,
-  );
+  const texts = shown.map(({ part, ns }) => `${part} ${formatNs(ns)}`);
   return `${formatNs(sumNs)}: ${texts.join(', ')}`;
 }
 

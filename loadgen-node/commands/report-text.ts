@@ -100,15 +100,10 @@ function figureLines({ figures, split }: DerivedRun): string[] {
     .map((text) => text.padStart(VALUE_WIDTH))
     .join('')}`;
   const parts = split.parts.map(({ part, meanNs, typicalNs, tailNs }) => {
-    const values = [meanNs, typicalNs, tailNs].map((ns) => signedNs(ns).padStart(VALUE_WIDTH));
+    const values = [meanNs, typicalNs, tailNs].map((ns) => formatNs(ns).padStart(VALUE_WIDTH));
     return `${part.padEnd(NAME_WIDTH)}${values.join('')}`;
   });
   return [...lines, '', header, ...parts, '', ...sentencesOf(asOneLine(split.text))];
-}
-
-/** The network, a remainder, is below 0 where a SUT told more time than passed. */
-function signedNs(ns: number): string {
-  return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
 }
 
 function figureLine(name: keyof typeof FIGURES, unit: FigureUnit, value: number): string {

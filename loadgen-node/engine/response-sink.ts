@@ -15,6 +15,7 @@ import {
 } from '../recorder/recording.ts';
 import type { ResponseRecorder } from '../recorder/response-recorder.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
+import { ToldTimes } from '../recorder/told-times.ts';
 import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
 import { FailureTally } from './failure-tally.ts';
 import type { IssueQueryController } from './issue-query-controller.ts';
@@ -44,6 +45,8 @@ export interface OpenSet {
  */
 export class EngineResponseSink implements ResponseSink {
   readonly contractErrors: ContractErrors = new ContractErrors();
+  /** What the SUT told of its own time, over the whole test. */
+  readonly toldTimes: ToldTimes = new ToldTimes();
   readonly #clock: Clock;
   #failures = new FailureTally();
   #set: OpenSet | null = null;

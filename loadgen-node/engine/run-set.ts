@@ -35,6 +35,7 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     threadCount: effective.issueThreadCount,
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
+    toldTimes: context.sink.toldTimes,
     watch: parts.sampleWatch,
     keepsService: parts.keepRecords !== undefined && phase === 'performance',
   });

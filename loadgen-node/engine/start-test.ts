@@ -210,6 +210,7 @@ class TestRun {
       accuracy: this.#accuracy,
       performance: this.#performance,
       accuracyLogPath: logs.paths.accuracy,
+      excessTimes: this.#context.sink.toldTimes.excess,
     };
     const judgement = await parts.judge?.(test);
     // No errors of the test: the verdict names them.

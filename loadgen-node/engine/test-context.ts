@@ -5,6 +5,7 @@ import type { OtherArrivals } from '../arrivals/arrivals.ts';
 import type { GeneratorMonitor } from '../health/generator-health.ts';
 import type { TestLogs } from '../logs/test-logs.ts';
 import type { SampleWatch } from '../recorder/sample-watch.ts';
+import type { ExcessTimes } from '../recorder/told-times.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { SelfCheck } from '../self-check/self-check.ts';
 import type { ConfigEvent } from '../settings/config-event.ts';
@@ -101,6 +102,8 @@ export interface JudgedTest {
   readonly accuracy: AccuracyOutcome | null;
   readonly performance: PerformanceOutcome | null;
   readonly accuracyLogPath: string;
+  /** Nodes of the SUT that told more time than passed, over both phases. */
+  readonly excessTimes: readonly ExcessTimes[];
 }
 
 /** What the caller adds to the verdict and to the logs. */

@@ -1,6 +1,7 @@
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { LATENCY_PARTS } from '../analysis/latency-parts.ts';
 import type { SampleWatch } from '../recorder/sample-watch.ts';
+import { clockFactor, sumOfTimes } from '../recorder/told-times.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 const PART_COUNT = LATENCY_PARTS.length;
@@ -18,7 +19,7 @@ export class LiveStatistics implements SampleWatch {
   readonly latency: LatencyHistogram = new LatencyHistogram();
   /** Of issued queries: issued - scheduled. */
   readonly lag: LatencyHistogram = new LatencyHistogram();
-  /** Sums in ns by part of the latency, over the samples whose node told its times. */
+  /** Sums in ns by part of the latency, over the samples whose node told times that can be. */
   readonly partSumsNs: Float64Array = new Float64Array(PART_COUNT);
   /** Samples in {@link partSumsNs}. */
   splitCount = 0;
@@ -78,29 +79,24 @@ export class LiveStatistics implements SampleWatch {
     this.nodeCounts.fill(0);
   }
 
-  /** In the order of LATENCY_PARTS; what is left of the latency is the network. */
+  /** In the order of LATENCY_PARTS; what is left of the latency is the network. Told times that cannot be are left out. */
   #addParts(times: ServiceTimes, latencyNs: number): void {
+    const passedNs = latencyNs - this.#lagNs - this.#sendNs - this.#decodeNs;
+    const toldNs = sumOfTimes(times);
+    const factor = clockFactor(toldNs, passedNs);
+    if (Number.isNaN(factor)) return;
     const sums = this.partSumsNs;
     this.splitCount += 1;
-    const node =
-      times.receiveNs +
-      times.queueNs +
-      times.batchWaitNs +
-      times.preprocessNs +
-      times.computeNs +
-      times.postprocessNs +
-      times.sendNs;
     sums[0] = (sums[0] as number) + this.#lagNs;
     sums[1] = (sums[1] as number) + this.#sendNs;
-    const restNs = latencyNs - this.#lagNs - this.#sendNs - node - this.#decodeNs;
-    sums[NETWORK] = (sums[NETWORK] as number) + restNs;
-    sums[3] = (sums[3] as number) + times.receiveNs;
-    sums[4] = (sums[4] as number) + times.queueNs;
-    sums[5] = (sums[5] as number) + times.batchWaitNs;
-    sums[6] = (sums[6] as number) + times.preprocessNs;
-    sums[7] = (sums[7] as number) + times.computeNs;
-    sums[8] = (sums[8] as number) + times.postprocessNs;
-    sums[9] = (sums[9] as number) + times.sendNs;
+    sums[NETWORK] = (sums[NETWORK] as number) + Math.max(0, passedNs - toldNs);
+    sums[3] = (sums[3] as number) + factor * times.receiveNs;
+    sums[4] = (sums[4] as number) + factor * times.queueNs;
+    sums[5] = (sums[5] as number) + factor * times.batchWaitNs;
+    sums[6] = (sums[6] as number) + factor * times.preprocessNs;
+    sums[7] = (sums[7] as number) + factor * times.computeNs;
+    sums[8] = (sums[8] as number) + factor * times.postprocessNs;
+    sums[9] = (sums[9] as number) + factor * times.sendNs;
     sums[10] = (sums[10] as number) + this.#decodeNs;
   }
 }

@@ -1,5 +1,6 @@
 import type { SampleWatch } from './sample-watch.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
+import type { ToldTimes } from './told-times.ts';
 
 /** What became of a response. All but `RECORDED` break the contract. */
 export const RECORDED = 0;
@@ -34,6 +35,8 @@ export interface RecorderOptions {
   readonly timesFirstTokens?: boolean;
   /** True: what the SUT tells of its own time, by sample. */
   readonly keepsService?: boolean;
+  /** Takes what the SUT tells of its own time against what passed. Default: nobody does. */
+  readonly toldTimes?: ToldTimes | undefined;
   /** Who looks on. Default: nobody. */
   readonly watch?: SampleWatch | undefined;
 }

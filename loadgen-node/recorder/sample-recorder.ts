@@ -16,6 +16,7 @@ import {
 } from './recording.ts';
 import type { SampleWatch } from './sample-watch.ts';
 import { ServiceTimeRecorder } from './service-times.ts';
+import type { ToldTimes } from './told-times.ts';
 
 const IS_OPEN = 0;
 const IS_COMPLETED = 1;
@@ -46,6 +47,7 @@ export class SampleRecorder {
   readonly #firstTokenNs: Float64Array | null;
   /** What the SUT told of its own time; null where nobody asked for it. */
   readonly service: ServiceTimeRecorder | null;
+  readonly #toldTimes: ToldTimes | undefined;
   readonly #watch: SampleWatch | null;
   #startNs = 0;
   #issuedQueries = 0;
@@ -66,6 +68,7 @@ export class SampleRecorder {
       countsTokens = false,
       timesFirstTokens = false,
       keepsService = false,
+      toldTimes,
       watch,
     }: RecorderOptions = {},
   ) {
@@ -82,6 +85,7 @@ export class SampleRecorder {
     if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
     this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
     this.#watch = watch ?? null;
+    this.#toldTimes = toldTimes;
     this.service = keepsService ? new ServiceTimeRecorder(sampleCount) : null;
     this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
     this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
@@ -170,14 +174,15 @@ export class SampleRecorder {
     if (problem !== RECORDED) return problem;
     const query = this.#queryOf(sample);
     const elapsedNs = atNs - this.#startNs;
-    // Written so that NaN is refused as well.
-    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE; // NaN as well.
     this.#state[sample] = IS_COMPLETED;
     const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
     this.#latencyNs[sample] = latencyNs;
     if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
     this.#completedSamples += 1;
     if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
+    const begunNs = (this.#handedNs[sample] as number) || (this.#issuedNs[query] as number);
+    this.#toldTimes?.completed(sample, elapsedNs - begunNs);
     if (this.#watch !== null) this.#watch.completed(latencyNs);
     return RECORDED;
   }
@@ -185,6 +190,7 @@ export class SampleRecorder {
   /** Notes what is known of the service of a sample whose completion is noted next. Any number is allowed. */
   served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
     this.service?.note(sample, node, times, decodeNs);
+    this.#toldTimes?.served(sample, node, times, decodeNs);
     if (this.#watch === null) return;
     const query = this.#queryOf(sample);
     const handedNs = this.#handedNs[sample] as number;

@@ -1,5 +1,6 @@
 import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { BorrowedBytes } from '../../shared/wire/borrowed-bytes.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { NodeLoad } from '../router/node-load.ts';
@@ -13,6 +14,8 @@ export interface ChannelEvents {
   readonly onResponses: (channel: DispatchChannel, responses: WireResponses<BorrowedBytes>) => void;
   /** A sample got no response, for a reason that this end puts into words. */
   onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void;
+  /** The node said something that cannot be, and the stream goes on. @param text As in `NodeClaim`. */
+  onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void;
   /** The node says that it is going away; what is outstanding may still be answered. */
   onDraining(channel: DispatchChannel, reason: string): void;
   /** The stream ended before it was closed from this side. Called once; nothing comes after it. */

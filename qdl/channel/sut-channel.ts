@@ -37,11 +37,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   readonly #outstanding: OutstandingSamples;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
+  readonly #takesFirstTokens: boolean;
   #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
   #creditSamples = 0;
   #creditBytes = 0;
   #sentSamples = 0;
   #sentBytes = 0;
+  /** Close went out when every sample had its response: the node has nothing left to do but to end the stream. */
+  #isAllAnswered = false;
   #opened: Opened__Output | undefined;
   readonly #whenOpened = new Deferred<Opened__Output>();
   readonly #whenClosed = new Deferred<void>();
@@ -55,6 +58,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.place = place;
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
+    this.#takesFirstTokens = open.tokenLatencies === true;
     this.#outstanding = new OutstandingSamples(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
@@ -149,13 +153,17 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   async close(timeoutMs: number): Promise<void> {
     if (this.#state === 'open' || this.#state === 'retired') {
       this.#state = 'closing';
+      this.#isAllAnswered = this.outstandingCount === 0;
       this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
       this.#transport.endSending();
     } else if (this.#state === 'opening') {
       this.#state = 'closing';
       this.#transport.cancel();
     }
-    const timer = setTimeout(() => this.#transport.cancel(), timeoutMs);
+    const timer = setTimeout(() => {
+      this.#noteEnd(`did not end a stream within ${timeoutMs} ms after Close`);
+      this.#transport.cancel();
+    }, timeoutMs);
     await this.#whenClosed.promise;
     clearTimeout(timer);
   }
@@ -209,7 +217,12 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#transport.cancel();
     }
     // Outside the try: an error of LoadGen's own is no fault of the node.
-    if (responses !== undefined) this.#events.onResponses(this, responses);
+    if (responses === undefined) return;
+    if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
+      const text = 'sent a first token though Open.token_latencies was false';
+      this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
+    }
+    this.#events.onResponses(this, responses);
   }
 
   #onControl(bytes: Buffer): void {
@@ -221,6 +234,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
       this.#grant(message.opened.credit);
       this.#whenOpened.resolve(message.opened);
     } else if (message.credit) {
+      this.#checkGrowth(message.credit);
       this.#grant(message.credit);
       this.#events.onRoom();
     } else if (message.draining) {
@@ -228,7 +242,23 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     } else if (message.message !== undefined) {
       // A message that this version does not know is news for a later one.
       throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
+    } else if (bytes.length === 0) {
+      this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
     }
+  }
+
+  /** The messages of a stream come in their order, so a smaller total was never true. */
+  #checkGrowth({ samples, bytes }: { samples: number; bytes: number }): void {
+    if (samples >= this.#creditSamples && bytes >= this.#creditBytes) return;
+    const before = `${this.#creditSamples} samples and ${this.#creditBytes} bytes`;
+    const text = `took credit back, from ${before} to ${samples} and ${bytes}; the larger one counts`;
+    this.#events.onClaim(this, 'credit-back', text);
+  }
+
+  /** Keeps that the node ended the stream otherwise than it should, once. */
+  #noteEnd(text: string): void {
+    if (this.#isAllAnswered) this.#events.onClaim(this, 'stream-end', text);
+    this.#isAllAnswered = false;
   }
 
   #requireVersion(version: number): void {
@@ -239,7 +269,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     );
   }
 
-  /** Totals only grow: a smaller one is an overtaken message. */
+  /** Totals only grow. */
   #grant(credit: { samples: number; bytes: number } | null): void {
     this.#creditSamples = Math.max(this.#creditSamples, credit?.samples ?? 0);
     this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
@@ -248,8 +278,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   onEnd(end: StreamEnd): void {
     // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
     // is no loss: the ledgers tell whether something is missing.
-    if (this.#state === 'closing') this.#state = 'closed';
-    else this.#lose(this.#lossOf(end));
+    if (this.#state === 'closing') {
+      this.#state = 'closed';
+      if (end.code !== status.OK) {
+        this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
+      }
+    } else {
+      this.#lose(this.#lossOf(end));
+    }
     this.#whenClosed.resolve();
   }
 

@@ -1,5 +1,6 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
 
 /** A node's answer to the question for its name and how long the round trip took. */
 export interface NodeName {
@@ -19,18 +20,15 @@ export interface NamedNode {
   name(): Promise<NodeName>;
 }
 
-/** Longer names help nobody, and a name is printed and logged in one line. */
-const NAME_LENGTH_MAX = 256;
-
 /**
  * Refuses a name that cannot stand in a line of a log.
  * @param method That the name is the answer to.
  * @throws MlperfError `ERR_SUT_NAME`
  */
 export function requirePrintableName(address: string, method: string, name: string): void {
-  if (name.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(name)) return;
+  if (name.length <= NODE_NAME_LENGTH_MAX && !/\p{Cc}/u.test(name)) return;
   throw new MlperfError(
     'ERR_SUT_NAME',
-    `SUT node ${address} answers ${method} with control characters or more than ${NAME_LENGTH_MAX} characters`,
+    `SUT node ${address} answers ${method} with control characters or more than ${NODE_NAME_LENGTH_MAX} characters`,
   );
 }

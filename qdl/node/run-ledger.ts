@@ -72,6 +72,7 @@ export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
     })),
     streamCount: ledger.streamCount,
     repeatedStreamCount: ledger.repeatedStreamCount,
+    replacedWorkerCount: ledger.replacedWorkerCount,
   };
 }
 

@@ -1,6 +1,7 @@
 import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { CallPath, OwnSide } from '../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
+import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type { OipNodeEvidence, OipStatistics } from '../../shared/evidence/oip-evidence.ts';
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { DispatchSettings } from '../dispatch-settings.ts';
@@ -18,6 +19,7 @@ export class OipNodeHandle implements QdlNode {
   readonly address: string;
   readonly control: OipControlClient;
   readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly claims: ClaimBook = new ClaimBook();
   readonly #settings: DispatchSettings;
   readonly #oip: OipDispatch;
   readonly #queryPaths: CallPath[] = [];
@@ -71,6 +73,7 @@ export class OipNodeHandle implements QdlNode {
       theirs: null,
       ledgerMissing: 'the Open Inference Protocol has none: only the LoadGen node counts',
       ledgerIdentity: '',
+      claims: this.claims.toClaims(),
       differences: [],
       queryPaths: [...this.#queryPaths],
       ...(this.#facts === undefined ? {} : { oip: this.#evidenceOf(this.#facts) }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isOipAddress, withoutOipScheme } from '../oip/oip-address.ts';
+import { NODE_NAME_LENGTH_MAX } from '../wire/limits.ts';
 import { DURATION_PATTERN, parseDuration } from './duration.ts';
 
 /**
@@ -82,10 +83,15 @@ export function toggle(help: string): Setting<boolean> {
   return setting({ placeholder: '', schema, fromFlag: () => true }, help, { fallback: false });
 }
 
-/** Name of a SUT node: names of several nodes are joined with commas. */
+/** Name of a SUT node, as a LoadGen node takes it: names of several nodes are joined with commas. */
 export function nodeName(help: string, options: Options<string> = {}): Setting<string> {
   const inner = text('name', help, options);
-  const schema = inner.schema.refine((name) => !name.includes(','), 'must not hold a comma');
+  const schema = inner.schema
+    .refine((name) => !name.includes(','), 'must not hold a comma')
+    .refine(
+      (name) => name.length <= NODE_NAME_LENGTH_MAX,
+      `must have ${NODE_NAME_LENGTH_MAX} characters at most`,
+    );
   return { ...inner, schema };
 }
 

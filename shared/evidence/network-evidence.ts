@@ -1,5 +1,6 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
 import type { CallPath } from './call-path.ts';
+import type { NodeClaim } from './node-claims.ts';
 import type { OipEvidence, OipNodeEvidence } from './oip-evidence.ts';
 
 /**
@@ -62,7 +63,7 @@ export interface NodeNameCall {
   readonly remoteAddress: string | null;
 }
 
-/** Counts of one end for one node. */
+/** Counts of one end for one node. A node's own may be any of 64 bits: above 2^53 they are rounded. */
 export interface LedgerCounts {
   readonly queryCount: number;
   /** Messages. */
@@ -74,7 +75,7 @@ export interface LedgerCounts {
   readonly responseBytes: number;
   /** Samples in `payloadDigest`. */
   readonly digestedSampleCount: number;
-  /** Lower-case hexadecimal; empty where no digest was agreed on (payload-digest.ts). */
+  /** Lower-case hexadecimal; empty where no digest was agreed on (payload-digest.ts). A node's own may have any length. */
   readonly payloadDigest: string;
 }
 
@@ -84,9 +85,11 @@ export interface NodeLedger extends LedgerCounts {
   readonly streamCount: number;
   /** Of them those with the number of an earlier one: an Open that was repeated. */
   readonly repeatedStreamCount: number;
+  /** Workers that ended and were replaced between the first stream and the last; absent from files of older builds. */
+  readonly replacedWorkerCount?: number;
 }
 
-/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none. */
+/** Limits and effective HTTP/2 receive windows of a node, in bytes; 0 where it tells none, above 2^53 rounded. */
 export interface NodeLimitsEvidence {
   readonly messageBytesMax: number;
   readonly partBytesMax: number;
@@ -159,6 +162,8 @@ export interface NodeEvidence {
   readonly ledgerMissing: string | null;
   /** Identity of the node whose ledger was told; empty where nobody told one. */
   readonly ledgerIdentity: string;
+  /** What the node said that cannot be; absent from files of older builds. */
+  readonly claims?: readonly NodeClaim[];
   /** Differences between the two in words; empty when they agree, or were not compared. */
   readonly differences: readonly string[];
   /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */

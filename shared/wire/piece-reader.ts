@@ -1,10 +1,10 @@
-import { malformed } from './proto-reader.ts';
+import { malformed, TOO_LARGE } from './proto-reader.ts';
 
 /**
  * Reads protobuf wire format from a message that lies in several pieces, without copying: bytes come back
  * as views, one per piece that they touch. For large messages, of which nearly all is payload.
  *
- * Positions count from the start of the message. As ProtoReader, numbers above 2^53 are refused.
+ * Positions count from the start of the message. As ProtoReader, numbers of 2^53 and more are refused.
  */
 export class PieceReader {
   readonly #pieces: readonly Uint8Array[];
@@ -29,7 +29,7 @@ export class PieceReader {
       factor *= 128;
       if (factor > 2 ** 63) throw malformed('a number has more than 10 bytes');
     }
-    if (result > Number.MAX_SAFE_INTEGER) throw malformed('a number is above 2^53');
+    if (result > Number.MAX_SAFE_INTEGER) throw malformed(TOO_LARGE);
     return result;
   }
 

@@ -4,11 +4,14 @@ import { type BorrowedBytes, textOf } from './borrowed-bytes.ts';
 /** Bytes of an int64 below 0 as a varint. */
 const NEGATIVE_BYTES = 10;
 
+/** What is wrong with a number that a double cannot hold exactly. */
+export const TOO_LARGE = 'a number is 2^53 or more; ids, lengths and times must be below';
+
 /**
  * Reads protobuf wire format from a buffer, without copying: bytes come back as views, borrowed where the buffer is.
  *
  * Hot path: one reader is made per message, nothing else is allocated. 64-bit integers come back as
- * numbers; one above 2^53 is refused (ids, lengths and times of this protocol stay below).
+ * numbers; one of 2^53 and more is refused: ids, lengths and times of this protocol stay below.
  */
 export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
   readonly #buffer: Bytes;
@@ -33,7 +36,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
       factor *= 128;
       if (factor > 2 ** 63) throw malformed('a number has more than 10 bytes');
     }
-    if (result > Number.MAX_SAFE_INTEGER) throw malformed('a number is above 2^53');
+    if (result > Number.MAX_SAFE_INTEGER) throw malformed(TOO_LARGE);
     return result;
   }
 

@@ -11,7 +11,7 @@ import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import type { SutModel } from '../model/sut-model.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { inferLimits } from '../server/node-limits.ts';
-import { nodeOffer, readBy } from '../server/node-offer.ts';
+import { nodeOffer, readBy, servedName } from '../server/node-offer.ts';
 import { queryBytesMax } from '../server/sample-intake.ts';
 import { readServerSecurity } from '../server/server-security.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
@@ -68,6 +68,7 @@ export async function checkNode(
   onProgress: PrepareProgress,
 ): Promise<CheckReport> {
   readServerSecurity(settings);
+  servedName(settings, model);
   const offer = nodeOffer(settings, model);
   const limits = inferLimits(settings, model);
   const loaded = await model.load({

@@ -255,7 +255,8 @@ export class InferStream implements SampleOwner {
     const part = partOf(bytes, samplesMax);
     const samples = samplesOf(part, limits);
     const payload = payloadBytes(part);
-    if (!run.credit.take(newSampleCount(samples), payload)) {
+    const newSamples = newSampleCount(samples);
+    if (!run.credit.take(newSamples, payload)) {
       throw resourceExhausted(
         `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
           `${run.credit.grantedBytes} bytes in all`,
@@ -265,8 +266,8 @@ export class InferStream implements SampleOwner {
       // Credit counts payload; whatever else comes would be kept without being counted.
       throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
     }
-    run.ledger.countPart(part.query, payload);
-    const { queryPayload } = part;
+    const { query, querySampleCount, queryPayload } = part;
+    run.ledger.countPart({ query, querySampleCount, newSamples }, payload);
     for (const sample of samples) {
       const whole = run.intake.take(sample);
       if (whole === undefined) continue;

@@ -1,8 +1,25 @@
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { sutNodeName } from '../../shared/standin/standin-name.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
 import type { SutModel } from '../model/sut-model.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { LoadedModel } from './describe-node.ts';
 import type { NodeOffer } from './open-negotiation.ts';
+
+/**
+ * What the node answers to Name.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when no LoadGen node would take it: the name of a stand-in makes it longer.
+ */
+export function servedName(settings: SutSettings, model: SutModel): string {
+  const name = sutNodeName(settings.node, model.name);
+  if (name.length <= NODE_NAME_LENGTH_MAX) return name;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the name of the node with that of its stand-in has ${name.length} characters, LoadGen nodes take ` +
+      `${NODE_NAME_LENGTH_MAX} at most; give it a shorter one (longhaul sut --node NAME)`,
+  );
+}
 
 /** What a node with this model takes, as far as the benchmark tells; the loaded model may read less: {@link readBy}. */
 export function nodeOffer(settings: SutSettings, model: SutModel): NodeOffer {

@@ -10,7 +10,7 @@ import {
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
 import { RecentIds } from './recent-ids.ts';
-import { invalidArgument, resourceExhausted } from './stream-end.ts';
+import { invalidArgument, resourceExhausted, type StreamRefusal } from './stream-end.ts';
 
 /** Runs that the node remembers. */
 const RUNS_MAX = 16;
@@ -26,6 +26,12 @@ const RECENT_RUNS_MAX = 1_024;
 
 /** Ids and query numbers of which a repeated one is noticed: more than a queue holds. */
 const REMEMBERED_MIN = 262_144;
+
+/**
+ * Queries that are here in part and of which more may come. A query that is spread over nodes stays so for ever, and one that
+ * has left this list gets no second look: parts of a query follow one another.
+ */
+const PARTIAL_QUERIES_MAX = 4_096;
 
 /** Streams of a run of which a repeated number is noticed: more than a run has. */
 const STREAM_INDICES_MAX = 1_024;
@@ -58,6 +64,36 @@ const NO_TOTALS: NodeTotals = {
   responseBytes: 0,
 };
 
+/** What a ledger needs to know of its node. */
+export interface RunLedgerParts {
+  /** Makes the payload digests of all runs. */
+  readonly digester: PayloadDigester;
+  /** A clock that never goes back, in ms. */
+  readonly nowMs: () => number;
+  /** Workers that the node replaced since its start. */
+  readonly replacedWorkers: () => number;
+}
+
+/** A part as its ledger counts it. */
+interface CountedPart {
+  readonly query: number;
+  /** Of the whole query, by its own account. */
+  readonly querySampleCount: number;
+  /** Samples that begin in this part. */
+  readonly newSamples: number;
+}
+
+interface PartialQuery {
+  readonly sampleCount: number;
+  seen: number;
+}
+
+function tooManySamples({ query, querySampleCount }: CountedPart): StreamRefusal {
+  return invalidArgument(
+    `query ${query} has more samples than the ${querySampleCount} of its own account`,
+  );
+}
+
 /** What the node counted in one run, over all its streams. Hot path: numbers only. */
 export class RunLedger {
   readonly runId: string;
@@ -77,23 +113,37 @@ export class RunLedger {
   droppedCount = 0;
   #openStreams = 0;
   #closedAtMs = 0;
-  #lastQuery = -1;
   #queries = new RecentIds(REMEMBERED_MIN);
+  readonly #partial = new Map<number, PartialQuery>();
+  /** A query has left `#partial` before all its samples came. */
+  #hasForgotten = false;
   #sampleIds = new RecentIds(REMEMBERED_MIN);
   /** Encodings that samples had, each in the place of its number. */
   readonly #encodings: (Encoding | undefined)[] = [];
   readonly #digester: PayloadDigester;
   readonly #nowMs: () => number;
+  readonly #replacedWorkers: () => number;
+  readonly #replacedAtBegin: number;
+  #replacedAtEnd: number;
   #digest: PayloadDigestSum | undefined;
   /** Digests that are being made. */
   #digestsUnderWay = 0;
   #isDigestLost = false;
   #whenDigested: (() => void)[] = [];
 
-  constructor(runId: string, digester: PayloadDigester, nowMs: () => number) {
+  constructor(runId: string, parts: RunLedgerParts) {
     this.runId = runId;
-    this.#digester = digester;
-    this.#nowMs = nowMs;
+    this.#digester = parts.digester;
+    this.#nowMs = parts.nowMs;
+    this.#replacedWorkers = parts.replacedWorkers;
+    this.#replacedAtBegin = parts.replacedWorkers();
+    this.#replacedAtEnd = this.#replacedAtBegin;
+  }
+
+  /** Workers that were replaced from the run's first stream to the end of its last. */
+  get replacedWorkerCount(): number {
+    const now = this.#openStreams > 0 ? this.#replacedWorkers() : this.#replacedAtEnd;
+    return now - this.#replacedAtBegin;
   }
 
   get failedCount(): number {
@@ -141,15 +191,44 @@ export class RunLedger {
     // The run is over, or all but: the counters stay, the ids need not.
     this.#queries = new RecentIds(REMEMBERED_MIN);
     this.#sampleIds = new RecentIds(REMEMBERED_MIN);
-    this.#lastQuery = -1;
+    this.#partial.clear();
+    this.#replacedAtEnd = this.#replacedWorkers();
   }
 
-  countPart(query: number, bytes: number): void {
+  /**
+   * Counts a part. That a query has fewer samples than it says is nothing that a node could know: the others may have gone
+   * to other nodes.
+   * @param part Its query, the samples that this has by its own account, and those that begin in the part.
+   * @throws StreamRefusal when a query has more samples than it says, or says another number than before.
+   */
+  countPart(part: CountedPart, bytes: number): void {
+    const { query, querySampleCount, newSamples } = part;
     this.partCount += 1;
     this.payloadBytes += bytes;
-    if (query === this.#lastQuery) return;
-    this.#lastQuery = query;
-    if (this.#queries.add(query)) this.queryCount += 1;
+    const partial = this.#partial.get(query);
+    if (partial === undefined) {
+      if (this.#queries.add(query)) this.#beginQuery(part);
+      else if (newSamples > 0 && !this.#hasForgotten) throw tooManySamples(part);
+      return;
+    }
+    if (partial.sampleCount !== querySampleCount) {
+      throw invalidArgument(
+        `query ${query} has ${querySampleCount} samples by its own account, ${partial.sampleCount} in an earlier part`,
+      );
+    }
+    partial.seen += newSamples;
+    if (partial.seen > querySampleCount) throw tooManySamples(part);
+    if (partial.seen === querySampleCount) this.#partial.delete(query);
+  }
+
+  #beginQuery({ query, querySampleCount, newSamples }: CountedPart): void {
+    this.queryCount += 1;
+    if (newSamples >= querySampleCount) return;
+    this.#partial.set(query, { sampleCount: querySampleCount, seen: newSamples });
+    if (this.#partial.size <= PARTIAL_QUERIES_MAX) return;
+    const [oldest] = this.#partial.keys();
+    this.#partial.delete(oldest as number); // There is one: the map is not empty.
+    this.#hasForgotten = true;
   }
 
   /** Remembers the id of a sample; false when the run had it before. */
@@ -208,6 +287,7 @@ export class RunLedger {
       encodings: this.#encodings.filter((encoding) => encoding !== undefined),
       streamCount: this.streamCount,
       repeatedStreamCount: this.repeatedStreamCount,
+      replacedWorkerCount: this.replacedWorkerCount,
     };
   }
 }
@@ -215,21 +295,17 @@ export class RunLedger {
 /** The ledgers of the last runs. */
 export class RunLedgers {
   readonly #runs = new Map<string, RunLedger>();
-  readonly #digester: PayloadDigester;
-  readonly #nowMs: () => number;
+  readonly #parts: RunLedgerParts;
   /** Of the runs that are forgotten: counters of the node never go back. */
   #forgotten = NO_TOTALS;
 
-  /**
-   * @param digester Makes the payload digests of all runs.
-   * @param nowMs A clock that never goes back, in ms.
-   */
-  constructor(
-    digester: PayloadDigester = inlineDigester,
-    nowMs: () => number = () => performance.now(),
-  ) {
-    this.#digester = digester;
-    this.#nowMs = nowMs;
+  constructor(parts: Partial<RunLedgerParts> = {}) {
+    this.#parts = {
+      digester: inlineDigester,
+      nowMs: () => performance.now(),
+      replacedWorkers: () => 0,
+      ...parts,
+    };
   }
 
   /**
@@ -263,7 +339,7 @@ export class RunLedgers {
   open(runId: string): RunLedger {
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
-    const ledger = new RunLedger(runId, this.#digester, this.#nowMs);
+    const ledger = new RunLedger(runId, this.#parts);
     this.#runs.set(runId, ledger);
     return ledger;
   }
@@ -282,7 +358,7 @@ export class RunLedgers {
 
   /** A run that has a stream, or had one a moment ago, is never forgotten. */
   #forgetOldest(): void {
-    const timeMs = this.#nowMs() - REMEMBERED_MS_MIN;
+    const timeMs = this.#parts.nowMs() - REMEMBERED_MS_MIN;
     for (const [runId, ledger] of this.#runs) {
       if (this.#runs.size < RUNS_MAX) return;
       if (!ledger.endedBefore(timeMs)) continue;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NetworkAudit } from '../../loadgen-node/audit/network-audit.ts';
+import { FakeSutNode } from '../support/fake-sut-node.ts';
 import { longhaul, SutNodeProcess, WarmLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
@@ -132,6 +133,33 @@ describe('network_audit.json', () => {
     expect(audit.nodes[0]).toMatchObject({ theirs: null, differences: [] });
     expect(audit.nodes[0]?.ours.sampleCount).toBeGreaterThan(0);
     expect(brokenOf(audit)).toEqual(['separate-machines']);
+  });
+});
+
+describe('a SUT node whose times do not fit into the latency', () => {
+  it('is named in result and audit, its times are in no figure, and the run is VALID', async () => {
+    const durations = {
+      ...{ receiveNs: 0, queueNs: 0, batchWaitNs: 0, preprocessNs: 0 },
+      ...{ computeNs: 3_600e9, postprocessNs: 0, sendNs: 0 },
+    };
+    const node = await FakeSutNode.start({ benchmark: 'null', durations });
+    const output = suiteFolder();
+    const { code, stdout } = await longhaul([
+      ...['run', '--sut', node.address, '--benchmark', 'null', '--target-qps', '200'],
+      ...['--target-latency', '30s', '--target-latency-percentile', '90'],
+      ...['--min-duration', '500ms', '--digest', '0', '--output', output, ...cache],
+    ]);
+    node.stop();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /told more time than passed for (\d+) of \1 samples, at worst 3600 s where .* passed \(tolerance 0\.1 % and 10 µs\)/,
+    );
+    expect(stdout).not.toMatch(/^Time|network -/m);
+    const audit = readAudit(output);
+    expect(brokenOf(audit)).toEqual(['separate-machines']);
+    expect(audit.nodes[0]?.claims).toMatchObject([{ kind: 'excess-times' }]);
+    expect(readFileSync(join(output, 'longhaul_summary.json'), 'utf8')).toContain('"split": null');
+    expect((await longhaul(['audit', 'network', output])).stdout).toContain('excess-times');
   });
 });
 

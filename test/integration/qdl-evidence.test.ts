@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerResponse } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
 import {
@@ -13,6 +14,7 @@ import {
   PayloadDigestSum,
   sha256Words,
 } from '../../shared/evidence/payload-digest.ts';
+import { encodeResponses } from '../../shared/wire/responses-codec.ts';
 import { type FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
 import { RecordingSink } from '../support/recording-sink.ts';
 
@@ -209,5 +211,122 @@ describe('a plain TCP connect', () => {
       connectNs: null,
       remoteAddress: null,
     });
+  });
+});
+
+describe('what a node says that cannot be', () => {
+  const respond = (node: FakeSutNode, more: object): void =>
+    node.send(
+      encodeResponses({
+        ...{ firstTokens: [], completed: [], failed: [], ...more },
+      }),
+    );
+  const response = {
+    ...{ payload: Buffer.alloc(4), encoding: 0, durations: undefined, offset: 0, total: 0 },
+  };
+
+  it.each<[kind: string, text: RegExp, FakeBehaviour]>([
+    [
+      'unasked-feature',
+      /named features in Opened that Open did not: tea, cake/,
+      { openedFeatures: ['tea', 'cake'] },
+    ],
+    [
+      'first-token',
+      /a first token though Open.token_latencies was false/,
+      {
+        onPart: (node, { samples }) => {
+          const ids = samples.map(({ id }) => id);
+          respond(node, { firstTokens: ids.map((id) => ({ id, payload: Buffer.alloc(1) })) });
+          node.complete(ids);
+        },
+      },
+    ],
+    [
+      'token-count',
+      /told -5 tokens of a response/,
+      {
+        onPart: (node, { samples }) => {
+          const completed = samples.map(({ id }) => ({ ...response, id, tokenCount: -5 }));
+          respond(node, { completed });
+        },
+        ledger: (honest) => ({ ...honest, completedCount: 3, responseBytes: 12 }),
+      },
+    ],
+    [
+      'empty-message',
+      /a message without any field/,
+      {
+        onPart: (node, { samples }) => {
+          node.send(Buffer.alloc(0));
+          node.complete(samples.map(({ id }) => id));
+        },
+      },
+    ],
+    [
+      'credit-back',
+      /took credit back, from 10000 samples and \d+ bytes to 1 and 1; the larger one counts/,
+      {
+        onPart: (node, { samples }) => {
+          node.grant(1, 1);
+          node.complete(samples.map(({ id }) => id));
+        },
+      },
+    ],
+    ['stream-end', /did not end a stream within 2000 ms after Close/, { ignoresClose: true }],
+    [
+      'stream-end',
+      /ended a stream with status DATA_LOSS after Close/,
+      { onClose: (node) => node.endWith(status.DATA_LOSS, 'gone'), ignoresClose: true },
+    ],
+  ])('as %s is kept, and the run goes on', async (kind, text, behaviour) => {
+    const [node] = (await start(behaviour)) as [FakeSutNode];
+    const { sink, evidence } = await run([node], 3, { digestPerMillion: 0 });
+    expect(sink.completed).toHaveLength(3);
+    expect(sink.faults).toEqual([]);
+    const [claim, ...others] = evidence.nodes[0]?.claims ?? [];
+    expect(claim).toMatchObject({ kind, text: expect.stringMatching(text) });
+    expect(others).toEqual([]);
+  });
+
+  it('as a response after Close makes the run INVALID', async () => {
+    const onClose = (node: FakeSutNode): void =>
+      respond(node, { completed: [{ ...response, id: 777, tokenCount: undefined }] });
+    const [node] = (await start({ onClose })) as [FakeSutNode];
+    const { sink, evidence } = await run([node], 3, { digestPerMillion: 0 });
+    expect(evidence.nodes[0]?.claims).toMatchObject([{ kind: 'late-response', count: 1 }]);
+    expect(sink.faults.map(({ message }) => message)).toEqual([
+      `SUT node ${node.address} sent a response after Close, when every sample had its response (1 in all)`,
+    ]);
+  });
+
+  it('as the ledger of another run is a difference', async () => {
+    const ledger = (honest: LedgerResponse) => ({ ...honest, runId: 'another' });
+    const [node] = (await start({ ledger })) as [FakeSutNode];
+    const { qdl, evidence } = await run([node], 3, { digestPerMillion: 0 });
+    expect(qdl.ledgerReport.differences).toEqual([
+      `SUT node ${node.address} told the ledger of run another, asked was for ${qdl.runId}`,
+    ]);
+    expect(evidence.nodes[0]).toMatchObject({
+      theirs: null,
+      ledgerMissing: 'the node told the ledger of another run',
+    });
+  });
+
+  it.each<[string, FakeBehaviour, string]>([
+    [
+      'an encoding that nobody offered',
+      { openedEncodings: [9] },
+      'Opened.encodings 9; Open offered 0',
+    ],
+    ['no encoding', { openedEncodings: [] }, 'Opened.encodings none; Open offered 0'],
+    [
+      'another name than in Name',
+      { openedName: 'zz' },
+      'is named "fake" in Name and "zz" in stream 0; a node has one name',
+    ],
+  ])('as %s in Opened is refused', async (_case, behaviour, text) => {
+    const list = await start(behaviour);
+    await expect(run(list, 1, { digestPerMillion: 0 })).rejects.toThrow(text);
   });
 });

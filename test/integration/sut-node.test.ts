@@ -56,8 +56,9 @@ describe('Infer of a SUT node', () => {
     const raw = await openStream(node, { ...RAW_OPEN, streamIndex: 1 });
     for (const index of indices) {
       const { rgb } = digit(index);
-      jpeg.part(index, [wholeSample(2 * index, await encodeJpeg(rgb, size, JPEG_QUALITY))]);
-      raw.part(index, [wholeSample(2 * index + 1, rgb)]);
+      const image = await encodeJpeg(rgb, size, JPEG_QUALITY);
+      jpeg.part(index, [wholeSample(2 * index, image)], 2);
+      raw.part(index, [wholeSample(2 * index + 1, rgb)], 2);
     }
     for (const client of [jpeg, raw]) client.close();
     for (const client of [jpeg, raw]) {

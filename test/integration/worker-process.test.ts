@@ -88,6 +88,7 @@ describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes'
     expect(await ask(node.address, 'Ledger', { runId: 'run-1' })).toMatchObject({
       completedCount: 464,
       failedCount: 16,
+      replacedWorkerCount: 1,
     });
     await node.stop();
     expect(workerProcessesOf(process.pid)).toEqual([]);

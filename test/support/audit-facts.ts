@@ -107,6 +107,7 @@ export function nodeEvidence(name: string, fields: Partial<NodeEvidence> = {}): 
     ledgerMissing: null,
     ledgerIdentity: identity,
     differences: [],
+    claims: [],
     ...fields,
   };
 }

@@ -1,6 +1,7 @@
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { DescribeSystemResponse } from '../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
 import type { LedgerResponse } from '../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { decodePart, isPart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { encodeResponses } from '../../shared/wire/responses-codec.ts';
 import {
@@ -22,6 +23,9 @@ export interface FakeBehaviour {
   readonly identity?: string;
   /** Identity told in Opened, where it is another one than Name's; default: none. */
   readonly openedIdentity?: string;
+  /** Told in Opened; default: no name, and the one encoding that Open offers. */
+  readonly openedName?: string;
+  readonly openedEncodings?: readonly number[];
   readonly echoesNonce?: boolean;
   readonly benchmark?: string;
   /** Tells no model and is not ready, as a node that is still loading. */
@@ -43,6 +47,10 @@ export interface FakeBehaviour {
   /** Optional parts of the protocol that Describe offers, and those that Opened confirms. */
   readonly features?: readonly string[];
   readonly openedFeatures?: readonly string[];
+  /** What every response tells of the node's own time; default: nothing. */
+  readonly durations?: ServiceTimes;
+  /** Called at Close, before the stream ends. */
+  readonly onClose?: (node: FakeSutNode) => void;
   /** Does not end the stream when the QDL says Close. */
   readonly ignoresClose?: boolean;
   /** What it says of its machine; without it the node is one from before that question. */
@@ -102,7 +110,7 @@ export class FakeSutNode {
       payload,
       encoding: 0,
       tokenCount: undefined,
-      durations: undefined,
+      durations: this.#behaviour.durations,
       offset: 0,
       total: 0,
     }));
@@ -156,7 +164,7 @@ export class FakeSutNode {
       },
       Describe: (_call, callback) =>
         callback(null, {
-          name,
+          name: this.#behaviour.nameOf?.(this.nameCount) ?? name,
           nodeIdentity,
           protocolVersionMin: version,
           protocolVersionMax: version,
@@ -209,6 +217,7 @@ export class FakeSutNode {
       this.#answerOpen(stream, message.open.benchmark);
     if (message.close) {
       this.isClosedByPeer = true;
+      this.#behaviour.onClose?.(this);
       if (this.#behaviour.ignoresClose !== true) stream.end();
     }
   }
@@ -224,9 +233,10 @@ export class FakeSutNode {
       encodeSutMessage({
         opened: {
           protocolVersion: this.#behaviour.openedVersion ?? 1,
+          nodeName: this.#behaviour.openedName ?? '',
           nodeIdentity: this.#behaviour.openedIdentity ?? '',
           credit,
-          encodings: [0],
+          encodings: [...(this.#behaviour.openedEncodings ?? [0])],
           features: [...(this.#behaviour.openedFeatures ?? this.#behaviour.features ?? [])],
           limits: { partBytesMax, sampleBytesMax },
         },

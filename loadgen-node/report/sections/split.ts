@@ -67,7 +67,7 @@ export function renderSplit(summary: RunSummary): Html {
 /** Why there is no split, and where else to look. */
 function withoutSplit({ protocol, nodes }: RunSummary): Html {
   if (protocol !== 'oip')
-    return html`The SUT told no times of its own, so latency cannot be split.`;
+    return html`No sample came with times of the SUT that can be used, so latency cannot be split.`;
   const text =
     'The Open Inference Protocol tells no times of single queries, so latency cannot be split.';
   if (!hasServerStatistics(nodes)) return html`${text}`;
@@ -81,7 +81,7 @@ function bar(
 ): { name: string; total: string; segments: { value: number; className: string; hint: string }[] } {
   const total = parts.reduce((sum, figures) => sum + of(figures), 0);
   const segments = parts.map((figures) => ({
-    value: Math.max(of(figures), 0),
+    value: of(figures),
     className: `part-${figures.part}`,
     hint: `${figures.part}: ${formatNs(of(figures))} (${ABOUT[figures.part]})`,
   }));

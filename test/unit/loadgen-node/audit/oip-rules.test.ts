@@ -85,7 +85,7 @@ describe('an audit of a run in which nothing contradicts a rule', () => {
     expect(text).toContain(
       'server of sut-a 2.60.0 at sut-a.example:50051, model resnet50, version 1',
     );
-    expect(text).toMatch(/\n22 rules: 10 hold, 12 not provable by this protocol, 0 broken\.\n/);
+    expect(text).toMatch(/\n23 rules: 10 hold, 13 not provable by this protocol, 0 broken\.\n/);
     expect(text).toContain('no digests');
     expect(text).not.toContain('Both ends counted');
     expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);

@@ -118,6 +118,9 @@ describe('LiveRun', () => {
     };
     live.statistics.served(1, times, 7e3, 8e3, 9e3);
     live.statistics.completed(6e6);
+    // Told times that cannot be count for the latency only.
+    live.statistics.served(1, { ...times, computeNs: 3_600e9 }, 7e3, 8e3, 9e3);
+    live.statistics.completed(6e6);
     // One that was refused, and one of which nothing is known.
     live.statistics.served(0, undefined, 0, 0, 0);
     live.statistics.completed(9e6);

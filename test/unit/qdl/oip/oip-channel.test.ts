@@ -41,6 +41,9 @@ class Reports implements ChannelEvents {
   onFailed(...[channel, id, { code }]: Parameters<ChannelEvents['onFailed']>): void {
     this.lines.push(`${code} ${channel.releaseId(id)}`);
   }
+  onClaim(): void {
+    this.lines.push('claim');
+  }
   onDraining(): void {
     this.lines.push('draining');
   }

@@ -11,6 +11,7 @@ import {
   count,
   duration,
   flagOf,
+  nodeName,
   optional,
   percentile,
   splitAddress,
@@ -31,6 +32,16 @@ function resolve(text: string, flags: Record<string, string> = {}) {
   const file = parseConfigFile('c.yaml', text, ['run', 'sut']).get('run');
   return inspectSettings(TABLE, { section: 'run', file, flags });
 }
+
+describe('nodeName', () => {
+  it('takes what a LoadGen node takes, and no more', () => {
+    const { schema } = nodeName('help');
+    expect(schema.safeParse('n'.repeat(256)).success).toBe(true);
+    expect(schema.safeParse('n'.repeat(257)).error?.issues).toMatchObject([
+      { message: 'must have 256 characters at most' },
+    ]);
+  });
+});
 
 describe('settings', () => {
   it('take flags before the file and the file before defaults, and tell which', () => {

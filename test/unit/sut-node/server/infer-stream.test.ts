@@ -359,7 +359,7 @@ describe('InferStream', () => {
     scene.part([partSample(1)]);
     scene.stream.drain('the node goes');
     expect(scene.controls.at(-1)?.draining?.reason).toBe('the node goes');
-    scene.part([partSample(2)]);
+    scene.part([partSample(2)], { query: 1 });
     scene.answer();
     expect(scene.responses[0]?.failed).toMatchObject([{ id: 2, code: FAILURE_CODES.draining }]);
     expect(scene.responses[1]?.completed.map((sample) => sample.id)).toEqual([1]);

@@ -19,7 +19,7 @@ function scene(perMillion = ALL) {
     prepare: () => {},
     digest: (_pieces, _bytes, onDigest) => asked.push(onDigest),
   };
-  const ledgers = new RunLedgers(digester);
+  const ledgers = new RunLedgers({ digester });
   const ledger = ledgers.open('run');
   ledger.openStream(perMillion, 0);
   return { asked, ledgers, ledger };
@@ -32,6 +32,43 @@ function openOf(fields: Partial<Open__Output>): Open__Output {
 }
 
 describe('RunLedger', () => {
+  const part = (query: number, querySampleCount: number, newSamples: number) => ({
+    query,
+    querySampleCount,
+    newSamples,
+  });
+
+  it('takes the parts of a query until all its samples began, whatever lies between, and then no more', () => {
+    const { ledger } = scene();
+    ledger.countPart(part(7, 5, 2), 1);
+    ledger.countPart(part(8, 1, 1), 1);
+    ledger.countPart(part(7, 5, 3), 1);
+    // The last piece of a sample that began before.
+    ledger.countPart(part(7, 5, 0), 1);
+    expect(ledger.queryCount).toBe(2);
+    expect(() => ledger.countPart(part(7, 5, 1), 1)).toThrow(
+      'query 7 has more samples than the 5 of its own account',
+    );
+    expect(() => ledger.countPart(part(8, 1, 1), 1)).toThrow('query 8 has more samples');
+  });
+
+  it.each([
+    ['too many samples at once', part(7, 5, 4), 'query 7 has more samples than the 5'],
+    ['another number of samples', part(7, 6, 1), '6 samples by its own account, 5 in an earlier'],
+  ])('refuses a second part with %s', (_case, second, text) => {
+    const { ledger } = scene();
+    ledger.countPart(part(7, 5, 2), 1);
+    expect(() => ledger.countPart(second, 1)).toThrow(text);
+  });
+
+  it('takes queries of which the rest went to other nodes, however many, and later parts of them', () => {
+    const { ledger } = scene();
+    for (let query = 0; query < 10_000; query += 1) ledger.countPart(part(query, 5, 2), 1);
+    ledger.countPart(part(0, 5, 3), 1);
+    ledger.countPart(part(9_999, 5, 3), 1);
+    expect(ledger.queryCount).toBe(10_000);
+  });
+
   it('is told only when the digests that are under way are in it', async () => {
     const { asked, ledgers, ledger } = scene();
     ledger.digestPayload(7, [payload], payload.length);
@@ -94,7 +131,7 @@ describe('RunLedgers', () => {
 
   it('keep a run that has just ended, whatever runs others open, and refuse those that are too many', async () => {
     let nowMs = 0;
-    const ledgers = new RunLedgers(undefined, () => nowMs);
+    const ledgers = new RunLedgers({ nowMs: () => nowMs });
     const finish = (runId: string): void => {
       ledgers.check(openOf({ runId }));
       const ledger = ledgers.open(runId);
@@ -114,10 +151,10 @@ describe('RunLedgers', () => {
 
   it('count for the node what they count for a run, and keep that when the run is forgotten', () => {
     let nowMs = 0;
-    const ledgers = new RunLedgers(undefined, () => nowMs);
+    const ledgers = new RunLedgers({ nowMs: () => nowMs });
     const ledger = ledgers.open('first');
     ledger.openStream(0, 0);
-    ledger.countPart(0, 10);
+    ledger.countPart({ query: 0, querySampleCount: 5, newSamples: 5 }, 10);
     ledger.sampleCount = 5;
     ledger.completedCount = 2;
     ledger.countFailures([1, 3, 3]);
@@ -154,9 +191,25 @@ describe('RunLedgers', () => {
     expect(await ledgers.toWire('other')).toMatchObject({ repeatedStreamCount: 0 });
   });
 
+  it('tell the workers that were replaced while their run had a stream', async () => {
+    let replaced = 2;
+    const ledgers = new RunLedgers({ replacedWorkers: () => replaced });
+    const replacedOf = async (runId: string) => (await ledgers.toWire(runId)).replacedWorkerCount;
+    const ledger = ledgers.open('run');
+    ledger.openStream(0, 0);
+    expect(await replacedOf('run')).toBe(0);
+    replaced = 5;
+    expect(await replacedOf('run')).toBe(3);
+    ledger.closeStream();
+    replaced = 6;
+    expect(await replacedOf('run')).toBe(3);
+    ledgers.open('later').openStream(0, 0);
+    expect(await replacedOf('later')).toBe(0);
+  });
+
   it('keep a run that has a stream for as long as that is open', async () => {
     let nowMs = 0;
-    const ledgers = new RunLedgers(undefined, () => nowMs);
+    const ledgers = new RunLedgers({ nowMs: () => nowMs });
     ledgers.open('long').openStream(0, 0);
     for (let i = 0; i < 40; i += 1) {
       nowMs += 60_001;

@@ -19,6 +19,7 @@ export interface LedgerResponse {
   'streamCount'?: (number);
   'nodeIdentity'?: (string);
   'repeatedStreamCount'?: (number);
+  'replacedWorkerCount'?: (number);
 }
 
 export interface LedgerResponse__Output {
@@ -37,4 +38,5 @@ export interface LedgerResponse__Output {
   'streamCount': (number);
   'nodeIdentity': (string);
   'repeatedStreamCount': (number);
+  'replacedWorkerCount': (number);
 }

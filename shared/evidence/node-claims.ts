@@ -1,0 +1,62 @@
+/**
+ * What a SUT node said that cannot be.
+ *
+ * | kind | what |
+ * |---|---|
+ * | `late-response` | a response after Close, when every sample had its response |
+ * | `excess-times` | `Completed.durations` longer than the time that passed at the LoadGen node |
+ * | `unasked-feature` | a name in `Opened.features` that is not in `Open.features` |
+ * | `first-token` | a `FirstToken` though `Open.token_latencies` is false |
+ * | `token-count` | a negative `Completed.token_count` |
+ * | `empty-message` | a `SutMessage` without any field |
+ * | `credit-back` | a `Credit` below the one before |
+ * | `stream-end` | after Close a stream that does not end, or ends with an error |
+ */
+export const CLAIM_KINDS = [
+  'late-response',
+  'excess-times',
+  'unasked-feature',
+  'first-token',
+  'token-count',
+  'empty-message',
+  'credit-back',
+  'stream-end',
+] as const;
+
+export type ClaimKind = (typeof CLAIM_KINDS)[number];
+
+/** All claims of one kind that a node made in a run. */
+export interface NodeClaim {
+  readonly kind: ClaimKind;
+  readonly count: number;
+  /** A sentence without its subject, the node, and without a full stop: of the first claim, or of the worst. */
+  readonly text: string;
+}
+
+/** Kinds that contradict the result itself. What the others say goes into no figure. */
+const CONTRADICTIONS: readonly ClaimKind[] = ['late-response'];
+
+/** True for a claim that makes a run INVALID. */
+export function contradictsResult({ kind }: NodeClaim): boolean {
+  return CONTRADICTIONS.includes(kind);
+}
+
+/** Collects the claims of one node. */
+export class ClaimBook {
+  readonly #claims = new Map<ClaimKind, { count: number; readonly text: string }>();
+
+  /** @param text As {@link NodeClaim.text}; kept of the first one. */
+  add(kind: ClaimKind, text: string, count = 1): void {
+    const known = this.#claims.get(kind);
+    if (known === undefined) this.#claims.set(kind, { count, text });
+    else known.count += count;
+  }
+
+  /** In the order of {@link CLAIM_KINDS}. */
+  toClaims(): readonly NodeClaim[] {
+    return CLAIM_KINDS.flatMap((kind) => {
+      const claim = this.#claims.get(kind);
+      return claim === undefined ? [] : [{ kind, ...claim }];
+    });
+  }
+}
