@@ -119,6 +119,7 @@ async function runSearch(
   earlier: readonly PeakProbe[],
   { command, terminal, interruption }: Doors,
 ): Promise<PeakResult> {
+  const { note } = plan;
   const { output } = plan.run;
   const stream = progressStream(command);
   const show = (line: string): void => {
@@ -128,6 +129,7 @@ async function runSearch(
   const probes = [...earlier];
   writePeakFile(output, identity, probes);
   show(searchText(search, output));
+  if (note !== undefined) show(`note: ${note}`);
   if (earlier.length > 0) show(`going on after ${earlier.length} probes:`);
   show(probeHeader(search));
   for (const probe of earlier) show(probeLine(search, probe));
