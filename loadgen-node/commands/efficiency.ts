@@ -119,7 +119,8 @@ async function runEfficiency(
     resume: false,
     repeats: own.repeats,
   };
-  const { run: plan, search } = planFindPeak(runValues, settings);
+  const { run: plan, search, note } = planFindPeak(runValues, settings);
+  if (note !== undefined) terminal.line(`note: ${note}`);
   const { flags, file } = sourcesOf(command, 'sut');
   const said = sutFlags(flags, sutSettings);
   // Told at once: a node that is started would say it only to the terminal.

@@ -4,6 +4,7 @@ import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { SERVER_RUNS_V05 } from '../engine/repeat-test.ts';
 import type { PeakSearch } from '../peak/peak-search.ts';
 import { boundOf } from '../peak/probe-settings.ts';
+import { longEnough } from '../peak/queue-growth.ts';
 import { leastQueries } from '../results/early-stopping.ts';
 import { openAuditConfig } from './conf-files.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
@@ -24,6 +25,8 @@ export interface FindPeakPlan {
   readonly run: RunPlan;
   /** Null: the scenario has a metric of its own, and nothing is searched. */
   readonly search: PeakSearch | null;
+  /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
+  readonly note: string | undefined;
   /** Text of `longhaul_run.yaml` of a run at a load. */
   readonly recordOf: (load: number) => string;
 }
@@ -36,11 +39,7 @@ export function planFindPeak(
   values: FindPeakValues,
   settings: readonly ResolvedSetting[],
 ): FindPeakPlan {
-  if (values.mode !== 'performance') {
-    const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
-  }
-  refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
+  refuseOfRun(values);
   const { scenario } = values;
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
@@ -68,13 +67,35 @@ export function planFindPeak(
   const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
   // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
   const minQueryCount = search?.full.minQueryCount ?? planned.settings.minQueryCount;
-  const run = { ...planned, settings: { ...planned.settings, minQueryCount } };
-  const changes = { minQueryCount, isInterval, streamRate: joined.targetQps };
+  const minDurationMs = Math.ceil(
+    (search?.full.minDurationNs ?? planned.settings.minDurationMs * 1e6) / 1e6,
+  );
+  const isLonger = minDurationMs > planned.settings.minDurationMs;
+  const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
+  const changes = {
+    ...{ minQueryCount, isInterval, streamRate: joined.targetQps },
+    minDuration: isLonger ? `${minDurationMs}ms` : undefined,
+  };
   return {
     run,
     search,
+    note: search === null ? undefined : noteOf(search, values, isLonger),
     recordOf: (load) => runRecord(recorded(settings, changes, load)),
   };
+}
+
+/** What a run may be asked and a search may not. */
+function refuseOfRun(values: FindPeakValues): void {
+  if (values.mode !== 'performance') {
+    const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+  if (values.thresholds !== undefined) {
+    const message =
+      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile";
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+  refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
 }
 
 /** A value that may be said under two names. */
@@ -116,12 +137,12 @@ function searchOf(values: FindPeakValues, run: RunPlan): PeakSearch {
   const minDurationNs = settings.minDurationMs * 1e6;
   const least = loadgen.hasEarlyStopping ? leastQueries(percentile) : 1;
   const runs = values.runs ?? (round === 'v0.5' && isServer ? SERVER_RUNS_V05 : 1);
-  return {
+  const search = longEnough({
     kind: isServer ? 'rate' : 'streams',
     boundNs,
     percentile,
     startLoad: isServer ? values.targetQps : undefined,
-    loadMax: isServer ? QUERIES_MAX / Math.max(1, minDurationNs / 1e9) : STREAMS_MAX,
+    loadMax: STREAMS_MAX,
     precision: values.precision,
     confidence: values.confidence,
     screeningNsMax: values.searchTime ?? Math.max(SEARCH_NS_MIN, minDurationNs),
@@ -132,7 +153,34 @@ function searchOf(values: FindPeakValues, run: RunPlan): PeakSearch {
       hasEarlyStopping: loadgen.hasEarlyStopping,
       loadsMax: values.confirmLoads,
     },
-  };
+  });
+  refuseShorter(settings.maxDurationMs * 1e6, search);
+  if (!isServer) return search;
+  return { ...search, loadMax: QUERIES_MAX / Math.max(1, search.full.minDurationNs / 1e9) };
+}
+
+/** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
+function refuseShorter(maxDurationNs: number, { boundNs, full }: PeakSearch): void {
+  if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--max-duration ${formatNs(maxDurationNs)} is too short: a full run under a bound of ${formatNs(boundNs)} lasts ${formatNs(full.minDurationNs)} or more`,
+  );
+}
+
+function noteOf(
+  { boundNs, full, screeningNsMax }: PeakSearch,
+  { searchTime }: FindPeakValues,
+  isLonger: boolean,
+): string | undefined {
+  const longer = [
+    ...(isLonger ? [`full runs last ${formatNs(full.minDurationNs)}`] : []),
+    ...(searchTime !== undefined && screeningNsMax > searchTime
+      ? [`screenings may take ${formatNs(screeningNsMax)} together`]
+      : []),
+  ];
+  if (longer.length === 0) return undefined;
+  return `${longer.join(' and ')}, longer than was asked for: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
 }
 
 /** What a search sets in place of the user. */
@@ -141,12 +189,14 @@ interface Changes {
   /** True: the load is the streams, and the rate that of the intervals, if it was said. */
   readonly isInterval: boolean;
   readonly streamRate: number | undefined;
+  /** Undefined: as it was. */
+  readonly minDuration: string | undefined;
 }
 
 /** The settings as `longhaul run` takes them, with the load that was probed. */
 function recorded(
   settings: readonly ResolvedSetting[],
-  { minQueryCount, isInterval, streamRate }: Changes,
+  { minQueryCount, isInterval, streamRate, minDuration }: Changes,
   load: number,
 ): ResolvedSetting[] {
   const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
@@ -155,6 +205,7 @@ function recorded(
     ...(isInterval ? {} : { targetLatency: rawOf('latency') ?? rawOf('targetLatency') }),
     targetLatencyPercentile: rawOf('percentile') ?? rawOf('targetLatencyPercentile'),
     minQueryCount,
+    minDuration,
   };
   return settings
     .filter(({ key }) => Object.hasOwn(RUN_SETTINGS, key))

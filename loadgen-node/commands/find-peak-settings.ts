@@ -43,7 +43,7 @@ export const FIND_PEAK_SETTINGS: typeof RUN_SETTINGS & {
   confidence: percentile('how sure the interval is, in percent', { fallback: 95 }),
   searchTime: optional(
     duration(
-      'time of all screenings together (default: that of the shortest full run, but 2m at least)',
+      'time of all screenings together, 200 latency bounds at least (default: that of the shortest full run, but 2m at least)',
     ),
   ),
   confirmLoads: count({ min: 1, max: 50 }, 'loads at which full runs are made at most', {

@@ -120,6 +120,7 @@ async function runSearch(
   earlier: readonly PeakProbe[],
   { command, terminal, interruption }: Doors,
 ): Promise<PeakResult> {
+  const { note } = plan;
   const { output } = plan.run;
   const stream = progressStream(command);
   const show = (line: string): void => {
@@ -130,6 +131,7 @@ async function runSearch(
   if (!values.resume) replaceEarlierRun(output, terminal);
   writePeakFile(output, identity, probes);
   show(searchText(search, output));
+  if (note !== undefined) show(`note: ${note}`);
   if (earlier.length > 0) show(`going on after ${earlier.length} probes:`);
   show(probeHeader(search));
   for (const probe of earlier) show(probeLine(search, probe));

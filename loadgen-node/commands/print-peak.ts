@@ -1,7 +1,7 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import { asOneLine, sentencesOf } from '../../shared/process/one-line.ts';
 import { loadText, rateText } from '../peak/peak-result.ts';
-import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
+import type { HeldLoad, PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 
 /** What is searched and how long that takes, in two lines. */
 export function searchText(search: PeakSearch, output: string): string {
@@ -66,17 +66,30 @@ export function peakText(search: PeakSearch, result: PeakResult): string {
 
 function peakOf(
   search: PeakSearch,
-  { ending, value, samplesPerSecond, limit }: PeakResult,
+  { ending, value, load, samplesPerSecond, limit, held }: PeakResult,
 ): string {
   if (value === null) {
-    if (limit === 'generator') return 'none: LoadGen itself was too slow';
-    return ending === 'none' ? 'none: no load keeps the bound' : 'none is confirmed';
+    if (ending === 'none' && limit !== 'generator') return 'none: no load keeps the bound';
+    const why =
+      limit === 'generator'
+        ? 'none is confirmed: LoadGen itself was too slow'
+        : 'none is confirmed';
+    return held === null ? why : `${why}; the largest load that held is ${heldText(search, held)}`;
   }
   const found = loadText(search, value);
   if (search.full.runs === 0) return `${found}, not confirmed by full runs`;
   const runs =
     search.full.runs === 1 ? 'a VALID run' : `${search.full.runs} VALID runs, the lowest`;
-  return `${found}, confirmed by ${runs} with ${rateText(samplesPerSecond ?? 0)} samples/s completed`;
+  const completed = `${rateText(samplesPerSecond ?? 0)} samples/s completed`;
+  if (search.kind === 'streams') return `${found}, confirmed by ${runs} with ${completed}`;
+  return `${found} scheduled in ${runs}, ${completed} (asked for: ${rateText(load ?? value)})`;
+}
+
+function heldText(search: PeakSearch, { load, probe }: HeldLoad): string {
+  const { number, kind, queries, overlatencyQueries, durationNs } = probe;
+  const late = shareText(overlatencyQueries / queries);
+  const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
+  return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
 }
 
 function intervalText(search: PeakSearch, result: PeakResult): string {
@@ -109,10 +122,11 @@ function intervalText(search: PeakSearch, result: PeakResult): string {
   );
 }
 
-function foldersOf({ value, probes }: PeakResult): string {
-  const folders = probes
-    .filter(({ kind, load, folder }) => kind === 'full' && load === value && folder !== null)
-    .map(({ folder }) => folder);
+function foldersOf({ load: confirmed, probes }: PeakResult): string {
+  const confirming = probes.filter(
+    ({ kind, load, verdict }) => kind === 'full' && load === confirmed && verdict === 'keeps',
+  );
+  const folders = confirming.flatMap(({ folder }) => folder ?? []);
   return folders.length === 0 ? 'of no confirming run' : folders.join(', ');
 }
 

@@ -65,7 +65,7 @@ async function runSweep(command: Command): Promise<number> {
   const { values: options } = settingsOf(command, undefined, SWEEP_OPTIONS);
   const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);
   const grid = parseLinkGrid(options);
-  const { run: plan, search, recordOf } = planFindPeak(values, settings);
+  const { run: plan, search, note: lengthNote, recordOf } = planFindPeak(values, settings);
   if (search === null) {
     throw new MlperfError(
       'ERR_CONFIG_INVALID',
@@ -76,7 +76,7 @@ async function runSweep(command: Command): Promise<number> {
   if (!values.resume) refuseUsedOutput(output, values.force, existsSync(join(output, SWEEP_FILE)));
   const terminal = new Terminal();
   const maker = await chooseLinkMaker(options);
-  const notes = notesOf(plan, maker, grid);
+  const notes = [...notesOf(plan, maker, grid), ...(lengthNote === undefined ? [] : [lengthNote])];
   for (const note of notes) terminal.line(`note: ${note}`);
   const begun: Sweep = {
     schemaVersion: 1,
@@ -126,7 +126,7 @@ function questionOf(
   return {
     settings: Object.fromEntries(asked),
     with: maker.with === 'shim' ? `shim, loss seed ${maker.seed}` : `tc on ${maker.device}`,
-    unit: kind === 'rate' ? 'queries/s' : 'streams',
+    unit: kind === 'rate' ? 'scheduled queries/s' : 'streams',
   };
 }
 

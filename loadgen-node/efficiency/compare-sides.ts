@@ -135,7 +135,7 @@ function ofSearches(
   return {
     efficiency: {
       ...quotientOf(outside, inside),
-      what: 'confirmed peak, queries/s',
+      what: 'confirmed peak, scheduled queries/s',
       inProcess: inside.value,
       network: outside.value,
       band: `ends of the two searches' intervals (${percent(confidence)} confidence each) against one another`,

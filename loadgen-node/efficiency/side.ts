@@ -52,6 +52,7 @@ export interface SideRun {
 /** What a search found, without its probes' details. */
 export interface SideSearch {
   readonly ending: string;
+  /** What the confirming run measured: Server: its scheduled samples per second. Null: no load was confirmed. */
   readonly value: number | null;
   readonly interval: { readonly low: number; readonly high: number | null } | null;
   readonly confidence: number;
@@ -83,7 +84,7 @@ export interface EfficiencySide {
 
 /** What `longhaul efficiency --in-process-only` leaves for the other machine. */
 interface SideFile {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly longhaul: string;
   readonly side: EfficiencySide;
 }
@@ -128,7 +129,7 @@ const search = z.strictObject({
 });
 
 const SIDE_FILE: z.ZodType<SideFile> = z.strictObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   longhaul: z.string(),
   side: z.strictObject({
     kind: z.enum(['in-process', 'network']),
@@ -160,7 +161,7 @@ export function writeJson(path: string, value: object): void {
 
 /** The file of a side. */
 export function sideFile(longhaul: string, side: EfficiencySide): SideFile {
-  return { schemaVersion: 1, longhaul, side };
+  return { schemaVersion: 2, longhaul, side };
 }
 
 /**

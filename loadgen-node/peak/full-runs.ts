@@ -56,6 +56,11 @@ export function confirmedLoad(
   return passed.sort((a, b) => b.load - a.load)[0];
 }
 
+/** Load that a full run measured: that of its schedule, in the unit of the search. */
+export function measuredLoad({ scheduledPerSecond, load }: PeakProbe): number {
+  return scheduledPerSecond ?? load;
+}
+
 /** The next full run of a search for a rate. @param loadMax Not above. */
 export function nextFullRun(
   search: PeakSearch,
@@ -95,7 +100,10 @@ export function allowedShare(search: PeakSearch, load: number): number {
 }
 
 function firstLoad(search: PeakSearch, curve: LoadCurve): number {
-  const { estimate, slope, varianceFactor } = curve;
+  const { slope, varianceFactor } = curve;
+  // There is no second load after one that is the only one: it had better hold.
+  const isOnly = search.full.loadsMax === 1;
+  const estimate = isOnly ? (curve.interval.low + curve.estimate) / 2 : curve.estimate;
   const allowed = allowedShare(search, estimate);
   const { minQueryCount, minDurationNs } = search.full;
   const queries = Math.max(minQueryCount, (estimate * minDurationNs) / 1e9);
@@ -114,7 +122,9 @@ function stepDown(search: PeakSearch, curve: LoadCurve, tried: readonly TriedLoa
   }
   const excess = Math.log(worstShare(lowest) / allowedShare(search, lowest.load));
   // A little more: the slope is uncertain.
-  const step = (Math.max(0, excess) * 1.1) / curve.slope;
+  const byShare = (Math.max(0, excess) * 1.1) / curve.slope;
+  const byGrowth = Math.max(...lowest.runs.map(({ growth }) => growth ?? 0));
+  const step = Math.max(byShare, byGrowth);
   return lowest.load * (1 - Math.min(0.3, Math.max(STEP_DOWN_MIN, step)));
 }
 
@@ -135,7 +145,10 @@ function stepUp(
   const wanted = best.load * (1 + Math.min(0.3, (room * STEP_SHARE) / curve.slope));
   const failed = tried.filter(({ state, load }) => state === 'failed' && load > best.load);
   const ceiling = Math.min(...failed.map(({ load }) => (best.load + load) / 2), loadMax);
-  const next = Math.min(wanted, ceiling, curve.interval.high);
+  // The curve is of measured loads; schedules of the round's seeds differ from what they are asked for, all by the same share.
+  const { load, scheduledPerSecond } = best.runs[0] as PeakProbe;
+  const askedPerMeasured = scheduledPerSecond === null ? 1 : load / scheduledPerSecond;
+  const next = Math.min(wanted, ceiling, curve.interval.high * askedPerMeasured);
   return next >= best.load * (1 + search.precision * STEP_UP_MIN) ? next : undefined;
 }
 

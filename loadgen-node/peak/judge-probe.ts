@@ -7,6 +7,7 @@ import { Z_95 } from './normal.ts';
 import { type OverShare, overShareOf, shareInterval } from './over-share.ts';
 import type { PeakProbe, PeakSearch, ProbeVerdict } from './peak-search.ts';
 import type { ProbeEnd, ProbeOutcome } from './probe.ts';
+import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, type ScreeningWatch } from './screening.ts';
 
 /** Rules that a full run misses because its load is too high. */
@@ -38,9 +39,10 @@ export function judgeProbe(
   refuseBroken(outcome.end);
   const share = overShareOf(settled(search, planned, outcome.latenciesNs), search.boundNs);
   const { low, high } = shareInterval(share, Z_95);
+  const growth = planned.kind === 'full' ? growthShare(search, outcome) : null;
   const { verdict, why } =
     planned.kind === 'full'
-      ? ofFullRun(outcome)
+      ? ofFullRun(outcome, growth)
       : ofScreening(search, planned, share, outcome, watch);
   return {
     number,
@@ -55,6 +57,8 @@ export function judgeProbe(
     shareHigh: high,
     ...latencies(outcome.latenciesNs, search.percentile),
     samplesPerSecond: outcome.samplesPerSecond,
+    scheduledPerSecond: outcome.scheduledPerSecond,
+    growth,
     durationNs: outcome.end.durationNs,
     explanation: outcome.explanation ?? null,
     folder: outcome.folder ?? null,
@@ -93,7 +97,21 @@ interface VerdictWithWhy {
   readonly why: string;
 }
 
-function ofFullRun({ isValid, reasons, end }: ProbeOutcome): VerdictWithWhy {
+/** Share by which the load was surely above what the SUT completes; null where that is not seen. */
+function growthShare({ kind }: PeakSearch, outcome: ProbeOutcome): number | null {
+  const { latenciesNs, scheduledPerSecond } = outcome;
+  if (kind !== 'rate' || scheduledPerSecond === null) return null;
+  const growth = queueGrowth(latenciesNs, scheduledPerSecond);
+  return growth !== undefined && growsAllThrough(growth) ? growth.share : null;
+}
+
+function ofFullRun({ isValid, reasons, end }: ProbeOutcome, growth: number | null): VerdictWithWhy {
+  if (isValid && growth !== null) {
+    const perSecond = formatNs(Math.round(growth * 1e9));
+    const percent = Number((growth * 100).toPrecision(2));
+    const why = `VALID, but the queue grew all through the run: latency by ${perSecond} a second, as with ${percent} % more load than the SUT completes`;
+    return { verdict: 'misses', why };
+  }
   if (isValid) return { verdict: 'keeps', why: 'VALID' };
   const lost = lostVerdict(end);
   if (lost !== undefined) return lost;

@@ -33,6 +33,8 @@ export class KeptProbe {
       end:
         lagNsMax === undefined ? end : { ...end, isGeneratorBound: p99Lag(performance) > lagNsMax },
       samplesPerSecond: samplesPerSecond(performance),
+      scheduledPerSecond:
+        performance?.summary.scenario === 'Server' ? performance.summary.rates.scheduled : null,
       isValid: verdicts.longhaul.isValid,
       reasons: verdicts.longhaul.reasons,
       explanation: this.#explanation,

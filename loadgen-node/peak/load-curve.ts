@@ -17,6 +17,8 @@ export interface CurvePoint {
   readonly varianceFactor: number;
   /** Number of probes with the same arrivals, which tell the same again: each counts for its part. */
   readonly copies: number;
+  /** True: the queue grew all through the probe, so that its late queries tell how long it was, and that the limit is lower. */
+  readonly hasGrown: boolean;
 }
 
 /** What the probes say of the limit. */
@@ -147,10 +149,10 @@ function fitNear(points: readonly CurvePoint[], near: Neighbourhood): LoadCurve 
   const limits = geometric(range.low, range.high, LIMITS);
   const slopes = geometric(SLOPE_MIN, SLOPE_SPAN * prior.centre, SLOPES);
   const logs = new Float64Array(LIMITS * SLOPES);
-  for (const { load, queries, over, weight } of weighted) {
+  for (const { load, queries, over, weight, hasGrown } of weighted) {
     const n = (queries * weight) / varianceFactor;
     const k = (over * weight) / varianceFactor;
-    const isFar = over > far * queries;
+    const isFar = hasGrown || over > far * queries;
     // ln p = odds - ln(1 + e^odds), ln(1 - p) = -ln(1 + e^odds).
     const exactly = (odds: number): number => k * odds - n * softplus(odds);
     const atLeast = (odds: number): number =>

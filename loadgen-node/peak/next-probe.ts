@@ -1,8 +1,9 @@
-import { type FullStep, nextFullRun } from './full-runs.ts';
+import { type FullStep, measuredLoad, nextFullRun } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './normal.ts';
 import type { LoadInterval, PeakEnding, PeakProbe, PeakSearch } from './peak-search.ts';
 import type { ProbeKind } from './probe.ts';
+import { RUN_BOUNDS_MIN } from './queue-growth.ts';
 
 /** The next probe of a search. */
 export interface PlannedProbe {
@@ -40,9 +41,9 @@ const UNLOADED_QUERIES_MAX = 300;
 const UNLOADED_NS_MAX = 5e9;
 const BRACKET_LATE = 20;
 const REFINE_LATE_MIN = 60;
-/** Bounds that pass before the first query is late where a queue that starts empty is a tenth too slow; a thirtieth. */
+/** Bounds that pass before the first query is late where a queue that starts empty is a tenth too slow; a fiftieth. */
 const BRACKET_BOUNDS_MIN = 10;
-const REFINE_BOUNDS_MIN = 30;
+const REFINE_BOUNDS_MIN = RUN_BOUNDS_MIN;
 /** A bracket this narrow is left to the curve. */
 const BRACKET_RATIO = 1.3;
 /** A wider one says too little for a curve. */
@@ -61,6 +62,8 @@ const LATE_EXPECTED_MIN = 1;
 /** Probes at one load at which LoadGen is too slow that make it its limit; and where it was fast enough at a higher one. */
 const BOUND_TIMES = 2;
 const BOUND_TIMES_UNLIKELY = 4;
+/** Probes this near to the limit, as a share of it, tell how long one was. */
+export const NEAR = 0.2;
 /** Loads this near are one load for one that is repeated. */
 const SAME_LOAD = 0.01;
 
@@ -167,14 +170,16 @@ function curvePoints(
 ): readonly CurvePoint[] {
   const hasLatencies = ({ verdict, queries }: PeakProbe): boolean =>
     queries > 0 && (verdict === 'keeps' || verdict === 'misses' || verdict === 'undecided');
-  const point =
-    (copies: number) =>
-    ({ load, queries, overlatencyQueries, varianceFactor }: PeakProbe): CurvePoint => ({
-      ...{ load, queries, over: overlatencyQueries, varianceFactor, copies },
-    });
+  const point = (probe: PeakProbe, load: number, copies: number): CurvePoint => {
+    const { queries, overlatencyQueries: over, varianceFactor, growth } = probe;
+    return { load, queries, over, varianceFactor, copies, hasGrown: growth !== null };
+  };
   const whole = fulls.filter(hasLatencies);
-  // All full runs have the arrivals of the round's seeds: together they tell as much as one.
-  return [...screenings.filter(hasLatencies).map(point(1)), ...whole.map(point(whole.length))];
+  return [
+    ...screenings.filter(hasLatencies).map((probe) => point(probe, probe.load, 1)),
+    // All full runs have the arrivals of the round's seeds: together they tell as much as one, and of the load that came of them.
+    ...whole.map((probe) => point(probe, measuredLoad(probe), whole.length)),
+  ];
 }
 
 function nextBracket(
@@ -247,7 +252,8 @@ function nextRefinement(
   curve: LoadCurve,
   { screenings, cap }: SearchState,
 ): PlannedProbe | undefined {
-  if (isPrecise(curve, search.precision)) return undefined;
+  if (isLongEnough(search, curve, screenings) && isPrecise(curve, search.precision))
+    return undefined;
   if (cap !== undefined && curve.estimate >= cap.load) return undefined;
   const spentNs = screenings.reduce((sum, { durationNs }) => sum + durationNs, 0);
   const leftNs = search.screeningNsMax - spentNs;
@@ -268,6 +274,18 @@ function nextRefinement(
     confidence: REFINE_CONFIDENCE,
     boundsMin: REFINE_BOUNDS_MIN,
   };
+}
+
+/** Whether a screening near the limit would have seen a queue that is a fiftieth too slow: the steps of the bracket may not have. */
+function isLongEnough(
+  { boundNs }: PeakSearch,
+  { estimate }: LoadCurve,
+  screenings: readonly PeakProbe[],
+): boolean {
+  return screenings.some(
+    ({ durationNs, load }) =>
+      durationNs >= RUN_BOUNDS_MIN * boundNs && Math.abs(load / estimate - 1) <= NEAR,
+  );
 }
 
 /** True when the interval is as narrow as was asked for. */

@@ -9,7 +9,7 @@ import type { PeakProbe } from './peak-search.ts';
 
 /** File of a search in its folder. */
 const NAME = 'longhaul_peak.json';
-const FORMAT = 'longhaul-peak-1';
+const FORMAT = 'longhaul-peak-2';
 
 /** What must be the same when a search goes on: by name, as texts for people. */
 export type SearchIdentity = Readonly<Record<string, string>>;
@@ -30,6 +30,8 @@ const probe: z.ZodType<PeakProbe> = z.strictObject({
   percentileNs: number,
   meanNs: number,
   samplesPerSecond: number.min(0),
+  scheduledPerSecond: number.min(0).nullable(),
+  growth: number.nullable(),
   durationNs: number.min(0),
   explanation: z.string().nullable(),
   folder: z.string().nullable(),

@@ -1,9 +1,10 @@
 import { formatNs } from '../../shared/config/duration.ts';
 import { SUT_TOO_SLOW } from '../engine/generator-bound.ts';
-import { allowedShare, confirmedLoad } from './full-runs.ts';
-import { isPrecise, type NextStep, searchState } from './next-probe.ts';
+import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
+import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
 import { streamsBracket, streamsInterval } from './next-streams.ts';
 import type {
+  HeldLoad,
   LoadInterval,
   PeakEnding,
   PeakLimit,
@@ -11,9 +12,6 @@ import type {
   PeakResult,
   PeakSearch,
 } from './peak-search.ts';
-
-/** Probes this near to the limit, as a share of it, tell how long one was. */
-const NEAR = 0.2;
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
@@ -25,17 +23,18 @@ export function peakResult(
 ): PeakResult {
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const best = confirmedLoad(fulls, search.full);
-  const where = holding(locate(search, probes, ending), best?.load);
+  const measured = best && lowest(best.runs.map(measuredLoad));
+  const where = holding(locate(search, probes, ending), measured);
   const limit = limitOf(search, probes, ending);
   const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
-  const value = isUnconfirmable ? where.estimate : (best?.load ?? null);
+  const value = isUnconfirmable ? where.estimate : (measured ?? null);
   return {
     ending,
     value,
+    load: best?.load ?? null,
     samplesPerSecond:
-      best === undefined
-        ? null
-        : Math.min(...best.runs.map(({ samplesPerSecond }) => samplesPerSecond)),
+      best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
+    held: heldLoad(search, probes),
     ...where,
     confidence: search.confidence,
     limit,
@@ -46,6 +45,32 @@ export function peakResult(
     advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
     probes,
   };
+}
+
+/** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
+function heldLoad(
+  { percentile, boundNs, kind }: PeakSearch,
+  probes: readonly PeakProbe[],
+): HeldLoad | null {
+  const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
+  const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
+  const heavy = Math.min(...missed.map(measuredLoad));
+  const held = loaded
+    .filter(
+      ({ verdict, overlatencyQueries, queries }) =>
+        (verdict === 'keeps' || verdict === 'undecided' || verdict === 'generator-bound') &&
+        overlatencyQueries <= (1 - percentile) * queries,
+    )
+    .map((probe) => {
+      const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
+      return { load: measuredLoad(probe) / (1 + unseen), probe };
+    })
+    .filter(({ load }) => load < heavy);
+  return held.sort((a, b) => b.load - a.load)[0] ?? null;
+}
+
+function lowest(values: readonly number[]): number {
+  return Math.min(...values);
 }
 
 interface Whereabouts {
@@ -76,8 +101,8 @@ function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEn
 }
 
 /**
- * Overload, as a share of the load, that no probe near the limit was long enough to see: a queue that starts empty and is too slow by
- * that much passes the bound at its end only.
+ * Overload, as a share of the load, that the probes near the limit were too short to see: a queue that starts empty and is too slow by
+ * bound / duration passes the bound at its end only. Probes count by their queries, as they do for the limit.
  */
 function unseenOverload(
   { boundNs }: PeakSearch,
@@ -87,8 +112,12 @@ function unseenOverload(
   const near = probes.filter(
     ({ kind, load }) => kind !== 'unloaded' && Math.abs(load / estimate - 1) <= NEAR,
   );
-  const longestNs = Math.max(1, ...near.map(({ durationNs }) => durationNs));
-  return Math.min(0.5, (2 * boundNs) / longestNs);
+  const queries = near.reduce((sum, probe) => sum + probe.queries, 0);
+  const unseen = near.reduce(
+    (sum, probe) => sum + (probe.queries * boundNs) / Math.max(1, probe.durationNs),
+    0,
+  );
+  return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
 }
 
 /** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */

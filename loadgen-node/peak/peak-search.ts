@@ -66,7 +66,12 @@ export interface PeakProbe {
   /** Latency at the percentile, and in the mean, in ns. */
   readonly percentileNs: number;
   readonly meanNs: number;
+  /** Completed. */
   readonly samplesPerSecond: number;
+  /** Server: by the schedule that was drawn, MLPerf's metric; null elsewhere. */
+  readonly scheduledPerSecond: number | null;
+  /** Full run: share by which the load was surely above what the SUT completes, since the queue grew all through it; else null. */
+  readonly growth: number | null;
   readonly durationNs: number;
   /** What limits, in words; null where nothing is known. */
   readonly explanation: string | null;
@@ -88,13 +93,27 @@ export type PeakEnding = 'found' | 'none' | 'unconfirmed' | 'open';
 /** Who sets the limit. */
 export type PeakLimit = 'sut' | 'lost-samples' | 'generator' | 'load-max' | 'unloaded-latency';
 
+/** A load that no more queries were late at than may be, below all loads that were too heavy. */
+export interface HeldLoad {
+  /** As scheduled, less what so short a probe does not see: a queue that grows by bound / duration ends it at the bound. */
+  readonly load: number;
+  readonly probe: PeakProbe;
+}
+
 /** What a search ends with. */
 export interface PeakResult {
   readonly ending: PeakEnding;
-  /** Largest load that is confirmed by full runs; null where none is. */
+  /**
+   * What the confirming run measured: Server: its scheduled samples per second, MLPerf's metric (of several runs the lowest);
+   * MultiStream: its streams. Null where no load is confirmed.
+   */
   readonly value: number | null;
-  /** Samples per second of the confirming run; of several the lowest. Null as above. */
+  /** Load that the confirming run was asked for: its schedule is drawn at random, and comes near it. Null as above. */
+  readonly load: number | null;
+  /** Completed samples per second of the confirming run; of several the lowest. Null as above. */
   readonly samplesPerSecond: number | null;
+  /** Largest load that held in a probe: what is known where no load is confirmed. Null where none held. */
+  readonly held: HeldLoad | null;
   /** Where the probes put the limit; null where they say nothing of it. */
   readonly estimate: number | null;
   /** Where the limit lies; `high` of an open search is infinite. Null as above. */

@@ -46,6 +46,8 @@ export interface ProbeOutcome {
   readonly end: ProbeEnd;
   /** Completed samples per second, as the scenario counts them. */
   readonly samplesPerSecond: number;
+  /** Server: samples per second by the schedule that was drawn, which is MLPerf's metric; null in other scenarios. */
+  readonly scheduledPerSecond: number | null;
   /** longhaul's verdict; of a screening that ended early it says nothing. */
   readonly isValid: boolean;
   readonly reasons: readonly VerdictReason[];

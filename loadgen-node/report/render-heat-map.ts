@@ -4,14 +4,14 @@ import { renderFigure, renderTable } from './figure.ts';
 import { html } from './html.ts';
 import { renderPage } from './page.ts';
 
-/** A cell: what was found, with the interval that it surely lies in and a word more; or why nothing was found. */
+/** A cell: what was found, with the interval that holds the limit and a word more; or a word for what there is in its place, and why. */
 export type HeatMapCell =
   | {
       readonly value: number;
       readonly interval?: readonly [number, number];
       readonly text?: string;
     }
-  | { readonly failure: string };
+  | { readonly word: string; readonly why: string };
 
 /** A value over two settings. */
 export interface HeatMapInput {
@@ -32,19 +32,19 @@ export interface HeatMapInput {
 
 /**
  * A heat map as an HTML page of its own: values, their intervals, and their share of the first cell, the one with the best
- * link. Cells that failed say why, in the map and in the table below it.
+ * link. Cells without a value say why, in the map and in the table below it.
  */
 export function renderHeatMap(input: HeatMapInput): string {
   const tiles = tilesOf(input);
   const { content, width, height } = drawHeatMap({ ...input, tiles });
-  const failures = input.cells.flat().filter((cell) => 'failure' in cell).length;
+  const empty = input.cells.flat().filter((cell) => 'word' in cell).length;
   const cellCount = input.rows.length * input.columns.length;
   const body = html`<p class="kicker">longhaul sweep</p>
 <h1>${input.title}</h1>
 ${input.notes.length === 0 ? null : html`<aside class="notes" aria-label="Notes"><ul>${input.notes.map((note) => html`<li>${note}</li>`)}</ul></aside>`}
 ${renderFigure({
   title: `${input.unit} by ${input.rowLabel} and ${input.columnLabel}`,
-  alternative: `Heat map of ${cellCount} cells, ${failures} of them failed. The table below has all figures.`,
+  alternative: `Heat map of ${cellCount} cells, ${empty} of them without a value. The table below has all figures.`,
   legend: null,
   drawing: content,
   width,
@@ -59,23 +59,22 @@ ${renderFigure({
 }
 
 function tilesOf(input: HeatMapInput): HeatMapTile[][] {
-  const values = input.cells.flat().map((cell) => ('failure' in cell ? 0 : cell.value));
+  const values = input.cells.flat().map((cell) => ('word' in cell ? 0 : cell.value));
   const largest = values.reduce((a, b) => Math.max(a, b), 0);
   return input.cells.map((row, i) =>
     row.map((cell, j) => {
       const place = `${input.rowLabel} ${input.rows[i]}, ${input.columnLabel} ${input.columns[j]}`;
-      if ('failure' in cell) {
-        return {
-          level: null,
-          main: 'failed',
-          detail: cell.failure,
-          hint: `${place}: ${cell.failure}`,
-        };
+      if ('word' in cell) {
+        const { word, why } = cell;
+        const hint = `${place}: ${word}${why === '' ? '' : `: ${why}`}`;
+        return { level: null, main: word, detail: why, hint };
       }
       return {
         level: largest === 0 ? 0 : Math.max(cell.value, 0) / largest,
         main: formatNumber(cell.value),
-        detail: shareOfFirst(input, cell.value),
+        detail: [intervalOf(cell), shareOfFirst(input, cell.value)]
+          .filter((text) => text !== '')
+          .join(', '),
         hint: [
           `${place}: ${formatNumber(cell.value)} ${input.unit}`,
           intervalOf(cell),
@@ -88,16 +87,16 @@ function tilesOf(input: HeatMapInput): HeatMapTile[][] {
   );
 }
 
-/** Nothing where the first cell failed: no share is shown then. */
+/** No share is shown where the first cell has no value. */
 function shareCaption(input: HeatMapInput): string {
-  if (shareOfFirst(input, 1) === '') return '';
-  return `Small: share of the first cell (${input.rows[0] ?? '-'}, ${input.columns[0] ?? '-'}). `;
+  if (shareOfFirst(input, 1) === '') return 'Small: where the limit lies. ';
+  return `Small: where the limit lies, and the share of the first cell (${input.rows[0] ?? '-'}, ${input.columns[0] ?? '-'}). `;
 }
 
-/** Share of the first cell, or nothing where that one failed. */
+/** Share of the first cell, or nothing where that one has no value. */
 function shareOfFirst({ cells }: HeatMapInput, value: number): string {
   const first = cells[0]?.[0];
-  if (first === undefined || 'failure' in first || first.value === 0) return '';
+  if (first === undefined || 'word' in first || first.value === 0) return '';
   return `${formatNumber((value / first.value) * 100)} %`;
 }
 
@@ -110,7 +109,7 @@ function cellTable(input: HeatMapInput): ReturnType<typeof renderTable> {
   const rows = input.cells.flatMap((row, i) =>
     row.map((cell, j) => {
       const place = [input.rows[i] as string, input.columns[j] as string];
-      if ('failure' in cell) return [...place, 'failed', '', '', cell.failure];
+      if ('word' in cell) return [...place, cell.word, '', '', cell.why];
       const { value, text } = cell;
       const share = shareOfFirst(input, value);
       return [...place, formatNumber(value), intervalOf(cell), share, text ?? ''];

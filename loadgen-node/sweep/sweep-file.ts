@@ -15,7 +15,7 @@ export const SWEEP_FILE = 'longhaul_sweep.json';
 
 /** What the search of a cell found. */
 export interface CellResult {
-  /** Value in the unit of the sweep that full runs confirmed; null: none was. */
+  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
   readonly value: number | null;
   /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
   readonly interval: { readonly low: number; readonly high: number | null } | null;

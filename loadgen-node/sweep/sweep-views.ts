@@ -51,10 +51,10 @@ export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapI
 }
 
 function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
-  if (cell === undefined) return { failure: 'not measured yet' };
+  if (cell === undefined) return { word: 'not measured', why: '' };
   const { result } = cell;
-  if ('failure' in result) return result;
-  if (result.value === null) return { failure: `${result.ending}: ${result.limitText}` };
+  if ('failure' in result) return { word: 'failed', why: result.failure };
+  if (result.value === null) return { word: result.ending, why: result.limitText };
   const { low, high } = result.interval ?? { low: null, high: null };
   return {
     value: result.value,

@@ -33,6 +33,7 @@ function outcomeOf(search: PeakSearch, spec: ProbeSpec, run: QueueRun): ProbeOut
       faultText: null,
     },
     samplesPerSecond: (latenciesNs.length / endNs) * 1e9,
+    scheduledPerSecond: ((latenciesNs.length - 1) / run.lastArrivalNs) * 1e9,
     isValid,
     reasons: isValid
       ? []
@@ -52,6 +53,7 @@ function outcomeOf(search: PeakSearch, spec: ProbeSpec, run: QueueRun): ProbeOut
 
 interface QueueRun {
   readonly latenciesNs: Float64Array;
+  readonly lastArrivalNs: number;
   readonly endNs: number;
   readonly isDecided: boolean;
 }
@@ -61,15 +63,14 @@ function runQueue(queue: SimulatedQueue, search: PeakSearch, spec: ProbeSpec): Q
   const random = randomStream(queue.seed * 1009 + stream);
   const { serviceNs, law } = queue;
   const gapNs = spec.kind === 'unloaded' ? 0 : 1e9 / spec.load;
-  const { minDurationNs, minQueryCount } = search.full;
-  const queriesMax = spec.queriesMax ?? Math.max(minQueryCount, Math.ceil(minDurationNs / gapNs));
-  const durationNsMax = spec.durationNsMax ?? Number.POSITIVE_INFINITY;
+  const isPlanned = planEnd(search, spec);
   const looks = new Looks(spec, search.boundNs);
-  let latenciesNs = new Float64Array(Math.min(queriesMax, 1 << 16));
+  let latenciesNs = new Float64Array(1 << 12);
   let arrivalNs = 0;
+  let lastArrivalNs = 0;
   let freeNs = 0;
   let count = 0;
-  while (count < queriesMax && arrivalNs <= durationNsMax && !looks.isDecided(arrivalNs, count)) {
+  while (isPlanned(count, arrivalNs, lastArrivalNs) && !looks.isDecided(arrivalNs, count)) {
     const timeNs = law === 'M/M/1' ? -Math.log(1 - random()) * serviceNs : serviceNs;
     freeNs = Math.max(freeNs, arrivalNs) + timeNs;
     if (count === latenciesNs.length) {
@@ -80,13 +81,29 @@ function runQueue(queue: SimulatedQueue, search: PeakSearch, spec: ProbeSpec): Q
     latenciesNs[count] = freeNs - arrivalNs;
     looks.add(arrivalNs, freeNs);
     count += 1;
+    lastArrivalNs = arrivalNs;
     arrivalNs = gapNs === 0 ? freeNs : arrivalNs - Math.log(1 - random()) * gapNs;
   }
   return {
     latenciesNs: latenciesNs.subarray(0, count),
+    lastArrivalNs,
     endNs: freeNs,
     isDecided: looks.wasDecided,
   };
+}
+
+/** Whether a query is in the plan. A full run has queries up to the first one behind its duration, and its least count (LoadGen's rule). */
+function planEnd(
+  { full: { minDurationNs, minQueryCount } }: PeakSearch,
+  {
+    kind,
+    queriesMax = Number.POSITIVE_INFINITY,
+    durationNsMax = Number.POSITIVE_INFINITY,
+  }: ProbeSpec,
+): (count: number, arrivalNs: number, lastArrivalNs: number) => boolean {
+  return kind === 'full'
+    ? (count, _arrivalNs, lastArrivalNs) => count < minQueryCount || lastArrivalNs < minDurationNs
+    : (count, arrivalNs) => count < queriesMax && arrivalNs <= durationNsMax;
 }
 
 interface Waiting {

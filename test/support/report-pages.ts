@@ -105,7 +105,7 @@ export function heatMapPage(): string {
       ...rows.slice(0, 3),
       [
         ...(rows[3] as HeatMapInput['cells'][number]).slice(0, 3),
-        { failure: 'no load keeps the bound of 15 ms' },
+        { word: 'none', why: 'no load keeps the bound of 15 ms' },
       ],
     ],
     unit: 'queries/s',

@@ -57,6 +57,20 @@ describe('a planned search', () => {
     expect(planOf({ scenario }).search).toBeNull();
   });
 
+  it('lasts as long as its bound needs, and says so', () => {
+    const { search, run, note, recordOf } = planOf({
+      ...{ scenario: 'server', latency: '2s', minDuration: '5s', searchTime: '60s' },
+    });
+    expect(search).toMatchObject({ screeningNsMax: 400e9, full: { minDurationNs: 100e9 } });
+    expect(search?.loadMax).toBe(2 ** 25 / 100);
+    expect(run.settings.minDurationMs).toBe(100_000);
+    expect(recordOf(50)).toMatch(/^ {2}minDuration: 100000ms +# find-peak$/m);
+    expect(note).toBe(
+      'full runs last 100 s and screenings may take 400 s together, longer than was asked for: under a bound of 2 s a shorter run can end before a queue that grows shows',
+    );
+    expect(planOf({ scenario: 'server', latency: '200ms' }).note).toBeUndefined();
+  });
+
   it('can be made again at its load as an ordinary run', () => {
     const record = planOf({ latency: '15ms', percentile: '97', minDuration: '60s' }).recordOf(
       123.5,
@@ -75,6 +89,8 @@ describe('a planned search', () => {
     ['target latency 0', { targetLatency: '0s' }, '--latency must be longer than 0'],
     ['two latencies', { latency: '15ms', targetLatency: '20ms' }, 'say different things'],
     ['two percentiles', { percentile: '99', targetLatencyPercentile: '90' }, 'different things'],
+    ['a threshold', { thresholds: 'p99 < 5ms' }, '--threshold is for run'],
+    ['a limit below the run', { latency: '2s', maxDuration: '60s' }, 'bound of 2 s lasts 100 s'],
     ['another mode', { mode: 'find-peak' }, 'performance runs only'],
     ['an unknown benchmark', { benchmark: 'resnet51' }, 'resnet51'],
   ])('refuses %s', (_case, flags, message) => {

@@ -52,6 +52,7 @@ function steady(latencyNs: number, other: Partial<ProbeOutcome> = {}): ProbeOutc
     latenciesNs: new Float64Array(1000).fill(latencyNs),
     end: END,
     samplesPerSecond: 1000,
+    scheduledPerSecond: null,
     isValid: true,
     reasons: [],
     explanation: undefined,
@@ -264,6 +265,13 @@ describe('findPeak', PATIENCE, () => {
     expect(new Set(loads).size).toBe(loads.length - 1);
     expect(loads.length).toBeLessThanOrEqual(RULE.loadsMax + 1);
     expect(loads.at(-1)).toBeLessThan(first / 4);
+    const { load = 0, probe } = result.held ?? {};
+    expect(probe).toMatchObject({ kind: 'screening', verdict: 'keeps' });
+    expect(load).toBeLessThan(probe?.scheduledPerSecond ?? 0);
+    expect(load).toBeGreaterThan(600);
+    expect(peakText(search, result)).toMatch(
+      /^Peak {6}none is confirmed: LoadGen itself was too slow; the largest load that held is [\d.]+ queries\/s, in screening \d+: [\d.]+ % of \d+ queries late in [\d.]+ m?s$/m,
+    );
   });
 
   it('names a SUT that loses samples as the limit', async () => {

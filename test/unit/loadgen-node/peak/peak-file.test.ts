@@ -24,6 +24,8 @@ const PROBE: PeakProbe = {
   percentileNs: 4e6,
   meanNs: 2e6,
   samplesPerSecond: 430,
+  scheduledPerSecond: 432,
+  growth: null,
   durationNs: 2e9,
   explanation: null,
   folder: null,
@@ -61,7 +63,7 @@ describe('the file of a search', () => {
     ['is empty', () => '', /cannot be read as a search/],
     ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\.0\.load/],
     ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
-    ['is of another version', (text) => text.replace('peak-1', 'peak-9'), /format/],
+    ['is of another version', (text) => text.replace('peak-2', 'peak-1'), /format/],
   ])('refuses a file that %s', (_case, spoil, message) => {
     const folder = tempFolder();
     writePeakFile(folder, IDENTITY, [PROBE]);

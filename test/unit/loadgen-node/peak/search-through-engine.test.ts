@@ -110,7 +110,9 @@ it('finds the limit of a queue through the engine, and the same one again', {
   const result = await findPeak(search, engineProbe);
   const limit = theoreticalPeak('M/D/1', SERVICE_NS / 1e9, 6e-3, 0.1);
   expect(result).toMatchObject({ ending: 'found', limit: 'sut' });
-  expect(Math.abs((result.value ?? 0) / limit - 1)).toBeLessThan(0.03);
+  // The schedule of a run of 10 s is what was drawn: 1 % more or less than it was asked for.
+  expect(Math.abs((result.value ?? 0) / limit - 1)).toBeLessThan(0.04);
+  expect(result.value).toBe(result.probes.at(-1)?.scheduledPerSecond);
   expect(result.interval?.low).toBeLessThan(limit);
   expect(result.interval?.high).toBeGreaterThan(limit);
   expect(result.probes.at(-1)?.kind).toBe('full');

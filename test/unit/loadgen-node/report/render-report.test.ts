@@ -171,34 +171,42 @@ describe('renderReport', () => {
 });
 
 describe('renderHeatMap', () => {
-  it('shows values, their share of the first cell, and why a cell failed', () => {
+  it('shows values with their intervals, their share of the first cell, and why a cell has no value', () => {
     const page = renderHeatMap({
       title: HOSTILE,
       rowLabel: 'delay',
       columnLabel: 'rate',
       rows: ['0 ms', '5 ms'],
       columns: ['1 Gbit/s'],
-      cells: [[{ value: 400, interval: [390, 410] }], [{ failure: 'no load keeps <the> bound' }]],
+      cells: [
+        [{ value: 400, interval: [390, 410] }],
+        [{ word: 'none', why: 'no load keeps <the> bound' }],
+      ],
       unit: 'queries/s',
       notes: ['loopback'],
     });
     expect(page).toContain('390 to 410');
-    expect(page).toContain('Small: share of the first cell (0 ms, 1 Gbit/s).');
+    expect(page).toContain(
+      'Small: where the limit lies, and the share of the first cell (0 ms, 1 Gbit/s).',
+    );
+    expect(page).toContain('>390 to 410, 100 %</text>');
     expect(page).toContain('no load keeps &lt;the&gt; bound');
     expect(page).not.toMatch(/<script>|<img|NaN/);
   });
 
-  it('speaks of no share where the first cell failed', () => {
+  it('speaks of no share where the first cell has no value, and calls one that is not measured so', () => {
     const page = renderHeatMap({
       title: 'peaks',
       rowLabel: 'delay',
       columnLabel: 'rate',
       rows: ['0 ms'],
       columns: ['1 Gbit/s', '100 Mbit/s'],
-      cells: [[{ failure: 'LoadGen was too slow' }, { value: 400 }]],
+      cells: [[{ word: 'not measured', why: '' }, { value: 400 }]],
       unit: 'queries/s',
       notes: [],
     });
-    expect(page).toContain('Large: queries/s. The stronger');
+    expect(page).toContain('Large: queries/s. Small: where the limit lies. The stronger');
+    expect(page).toContain('>not measured</text>');
+    expect(page).not.toContain('>failed');
   });
 });

@@ -91,9 +91,12 @@ it('shows every cell: measured, failed with its reason, and not measured', () =>
         value: 123.4,
         text: expect.stringMatching(/^No load missed the bound. The shim .* late by 10 µs at p50/),
       },
-      { failure: 'not measured yet' },
+      { word: 'not measured', why: '' },
     ],
-    [{ failure: 'the node was lost' }, { failure: 'not measured yet' }],
+    [
+      { word: 'failed', why: 'the node was lost' },
+      { word: 'not measured', why: '' },
+    ],
   ]);
   expect(SWEEP.cells.map(cellLine)).toEqual([
     '1ms unlimited 0%: 123.4 (120 or more), 5 probes, round trip seen 2.1 ms (12 s)',
