@@ -60,19 +60,21 @@ export function requireOneNode(
   if (division === 'open') return;
   nodes.forEach((node, i) => {
     const { address, saidIdentities } = node;
-    requireOneName(node, name?.nodes[i]?.name ?? '');
     // A node of other make may have no identity; then only its name tells it apart.
     const all = [['Name', name?.nodes[i]?.identity ?? ''] as const, ...saidIdentities].filter(
       ([, identity]) => identity !== '',
     );
     const [first] = all;
     const other = all.find(([, identity]) => identity !== first?.[1]);
-    if (first === undefined || other === undefined) return;
-    throw new MlperfError(
-      'ERR_SUT_REFUSED',
-      `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
-        `${BALANCED}, or run with --division open`,
-    );
+    if (first !== undefined && other !== undefined) {
+      throw new MlperfError(
+        'ERR_SUT_REFUSED',
+        `the address ${address} leads to several SUT nodes: another one answered ${first[0]} than ${other[0]}; ` +
+          `${BALANCED}, or run with --division open`,
+      );
+    }
+    // Several nodes have several names, too: that is said first.
+    requireOneName(node, name?.nodes[i]?.name ?? '');
   });
 }
 

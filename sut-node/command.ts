@@ -93,12 +93,6 @@ interface Outputs {
 async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
   const { logger, terminal, warn, announce, tell } = outputs;
   for (const warning of exposureWarnings(settings)) warn(warning);
-  if (!hasYoungGenerationFlag(ownRuntimeFlags())) {
-    warn(
-      `Node.js was started without ${NODE_FLAGS.join(' ')}: samples of 100 kB and more may meet long pauses; ` +
-        'the program longhaul has the flag, deploy/tuning.md says why',
-    );
-  }
   const signals = new StopSignals();
   const giveUp = new AbortController();
   const starting = startSutNode(settings, {
@@ -122,6 +116,12 @@ async function serve(settings: SutSettings, outputs: Outputs): Promise<number> {
     const exitCode = await Promise.race([isClosed.then(() => EXIT.valid), signals.second]);
     tell({ event: 'end', name: settings.node, isDrained: true, exitCode });
     return exitCode;
+  }
+  if (!hasYoungGenerationFlag(ownRuntimeFlags())) {
+    warn(
+      `Node.js was started without ${NODE_FLAGS.join(' ')}: samples of 100 kB and more may meet long pauses; ` +
+        'the program longhaul has the flag, deploy/tuning.md says why',
+    );
   }
   terminal.line(`SUT node ${node.name} is ready: ${settings.benchmark}, ${workersText(node)}`);
   tell(readyEvent(node, settings));

@@ -29,7 +29,7 @@ export function toDescription(
       model === undefined
         ? null
         : { name: model.model, sha256: model.sha256, isStandIn: model.isStandIn },
-    settings: { ...description.settings },
+    settings: settingsOf(description.settings),
     host:
       host === null
         ? null
@@ -44,6 +44,11 @@ export function toDescription(
           },
     limits: toLimits(description.limits),
   };
+}
+
+/** An object has no own key `__proto__` once it was read from JSON: such a setting is left out at once. */
+function settingsOf(settings: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => key !== '__proto__'));
 }
 
 /** What a node chose for a stream, as plain values. @param own What this end knows of the stream's call. */

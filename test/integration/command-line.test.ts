@@ -132,7 +132,7 @@ describe('wrong input', () => {
       'a plan that no memory holds',
       [...RUN, '--target-qps', '1e9'],
       2,
-      /--target-qps and --min-duration ask for 10000000000 samples/,
+      /server_target_qps 1000000000 \(--target-qps\) and .* ask for 10000000000 samples/,
     ],
     [
       'a search for the peak outside Server',

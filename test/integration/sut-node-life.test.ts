@@ -7,6 +7,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
 import { silentLogger } from '../../shared/process/logger.ts';
+import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
 import { compiledModule } from '../../shared/process/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../sut-node/benchmarks/digits/digits-graph.ts';
@@ -35,7 +36,7 @@ describe('the start of a SUT node', () => {
     const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
     const node = new LonghaulProcess([
       // The channel to this process would be a parent that is told.
-      ...['env', '-u', 'NODE_CHANNEL_FD', process.execPath, main],
+      ...['env', '-u', 'NODE_CHANNEL_FD', process.execPath, ...NODE_FLAGS, main],
       ...['sut', '--benchmark', 'null', '--listen', '127.0.0.1:0', '--progress', 'hidden'],
     ]);
     await node.says(/^SUT node \S+ listens on 127\.0\.0\.1:[1-9]\d+\n/);
@@ -57,6 +58,7 @@ describe('the start of a SUT node', () => {
       ]);
       await shell.says(/is ready/);
       const events = () => readFileSync(join(folder, 'out'), 'utf8').trim().split('\n');
+      await expect.poll(() => events()[0]).not.toBe('');
       const { processId } = JSON.parse(events()[0] ?? '') as { processId: number };
       shell.kill('SIGKILL');
       return { processId, events };

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { NODE_FLAGS } from '../../../shared/process/node-flags.ts';
 import { distFolder } from '../../../shared/process/package-files.ts';
 
 // Goal: whoever measures a setting has the programs that measure.py starts, and flags of Node.js reach it in an image.
@@ -22,7 +23,7 @@ it.each(['sut', 'loadgen'])('tuning.md starts longhaul as the image of %s has it
   const [init, dashes, program] = JSON.parse(list) as string[];
   const [, node] = /^COPY --from=build \S+\/bin\/node (\S+)$/m.exec(dockerfile) ?? [];
   const page = readFileSync(join(REPOSITORY, 'deploy/tuning.md'), 'utf8').replace(/\\\n */g, '');
-  const flagged = [dashes, node, '--single-threaded-gc', program];
+  const flagged = [dashes, node, ...NODE_FLAGS, '--single-threaded-gc', program];
   expect(page).toContain(`--entrypoint ${init} longhaul-loadgen:VERSION ${flagged.join(' ')} run`);
   expect(page).toContain(`command: [${[init, ...flagged].join(', ')}]`);
 });
