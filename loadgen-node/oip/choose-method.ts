@@ -1,19 +1,7 @@
 import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
 import type { OipMethod } from '../../shared/oip/request-plan.ts';
+import type { OipWaysCompared } from '../../shared/oip/ways-compared.ts';
 import type { OipAsked } from './oip-asked.ts';
-
-/** How one server took several requests at once, on one stream and in calls of their own. */
-export interface WaysCompared {
-  readonly address: string;
-  readonly isStreamTheLimit: boolean;
-  readonly requestCount: number;
-  readonly streamMs: number;
-  readonly callsMs: number;
-  readonly isInTurn: boolean;
-  readonly streamFailure: string | undefined;
-  readonly callsFailure: string | undefined;
-  readonly trialCount: number;
-}
 
 /** The method of a run, and why. */
 export interface MethodChoice {
@@ -47,7 +35,7 @@ const WORDS: Readonly<Record<OipMethod, string>> = {
  */
 export async function chooseMethod(
   asked: MethodAsked,
-  compare: (calls: OipMethod) => Promise<readonly WaysCompared[]>,
+  compare: (calls: OipMethod) => Promise<readonly OipWaysCompared[]>,
 ): Promise<MethodChoice> {
   const needsStream =
     asked.needsTokens || asked.facts.some(({ isDecoupled }) => isDecoupled === true);
@@ -71,7 +59,7 @@ export async function chooseMethod(
 
 function choiceOf(
   { method, streamCount }: MethodAsked,
-  compared: readonly WaysCompared[],
+  compared: readonly OipWaysCompared[],
   calls: OipMethod,
 ): Pick<MethodChoice, 'method' | 'notes'> {
   const limited = compared.filter(({ isStreamTheLimit }) => isStreamTheLimit);
@@ -95,7 +83,7 @@ function choiceOf(
   return { method: 'stream', notes };
 }
 
-function limitText(one: WaysCompared, calls: OipMethod): string {
+function limitText(one: OipWaysCompared, calls: OipMethod): string {
   const { address, requestCount, streamFailure, isInTurn } = one;
   if (streamFailure !== undefined) {
     return `${requestCount} requests at once on one stream failed at ${address} ("${streamFailure}")`;
@@ -105,7 +93,7 @@ function limitText(one: WaysCompared, calls: OipMethod): string {
 }
 
 function timesText(
-  { address, requestCount, streamMs, callsMs }: WaysCompared,
+  { address, requestCount, streamMs, callsMs }: OipWaysCompared,
   calls: OipMethod,
 ): string {
   return (

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  chooseMethod,
-  type MethodAsked,
-  type WaysCompared,
-} from '../../../../loadgen-node/oip/choose-method.ts';
+import { chooseMethod, type MethodAsked } from '../../../../loadgen-node/oip/choose-method.ts';
 import type { OipMethod } from '../../../../shared/oip/request-plan.ts';
+import type { OipWaysCompared } from '../../../../shared/oip/ways-compared.ts';
 
 // Goal: the way of the requests is not what limits the server, or the result says that it is. Method: servers that took
 // several requests at once in this time or that.
@@ -16,7 +13,7 @@ const AUTO: MethodAsked = {
   needsTokens: false,
 };
 
-function compared(more: Partial<WaysCompared> = {}): WaysCompared {
+function compared(more: Partial<OipWaysCompared> = {}): OipWaysCompared {
   return {
     address: 'a:1',
     isStreamTheLimit: true,
@@ -36,7 +33,7 @@ const TIMES = 'before the run 4 requests at once took 100 ms on one stream to a:
 /** Asks servers that all behave so, and keeps what was asked. */
 async function chosen(
   asked: Partial<MethodAsked>,
-  answer: (calls: OipMethod) => Partial<WaysCompared>,
+  answer: (calls: OipMethod) => Partial<OipWaysCompared>,
 ) {
   const tried: OipMethod[] = [];
   const choice = await chooseMethod({ ...AUTO, ...asked }, (calls) => {
