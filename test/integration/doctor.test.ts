@@ -95,7 +95,7 @@ describe('longhaul doctor', () => {
     const command = doctorCommand((exitCode) => {
       code = exitCode;
     });
-    const flags = ['--sut', addresses.join(), '--link-test-time', '50ms', '--cache-dir', cacheDir];
+    const flags = ['--sut', addresses.join(), '--link-test-time', '200ms', '--cache-dir', cacheDir];
     const plan = [
       '--benchmark',
       'null',
