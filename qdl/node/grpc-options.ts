@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../shared/security/client-security.ts';
@@ -37,29 +39,25 @@ export function connectionOptions(settings: DispatchSettings): ClientOptions {
  */
 export function connectionCredentials({ security }: DispatchSettings): ChannelCredentials {
   if (!security.tls) return credentials.createInsecure();
-  muteIpServerName();
   const { authorities, identity } = readClientSecrets(security);
-  return credentials.createSsl(authorities, identity?.key, identity?.cert, {
+  const secure = credentials.createSsl(authorities, identity?.key, identity?.cert, {
     checkServerIdentity: checkNames,
   });
+  const makeConnector = secure._createSecureConnector.bind(secure);
+  secure._createSecureConnector = (...target) => withoutIpServerName(makeConnector(...target));
+  return secure;
 }
 
-/** Node.js's number for the warning that the server name of a handshake is an IP address. */
-const IP_SERVER_NAME = 'DEP0123';
-
-let isMuted = false;
-
 /**
- * Keeps one warning of Node.js off stderr: grpc-js 1.14 names an IP address in a handshake, which nobody can
- * change. Any other warning is told as ever.
+ * grpc-js 1.14 gives an IP address as the server name of a handshake. RFC 6066 does not permit that; Node.js warns of it, and
+ * from 26 on throws. Without a server name the certificate is still checked for the address, which is the `host`.
  */
-function muteIpServerName(): void {
-  if (isMuted) return;
-  isMuted = true;
-  const { emitWarning } = process;
-  process.emitWarning = (...warning: unknown[]): void => {
-    if (warning[2] !== IP_SERVER_NAME) Reflect.apply(emitWarning, process, warning);
-  };
+function withoutIpServerName<Connector>(connector: Connector): Connector {
+  const { connectionOptions } = connector as { connectionOptions?: ConnectionOptions };
+  if (connectionOptions !== undefined && isIP(connectionOptions.servername ?? '') !== 0) {
+    connectionOptions.servername = '';
+  }
+  return connector;
 }
 
 /**

@@ -184,6 +184,11 @@ function refuse(
     const head = { ':status': httpStatus, 'content-type': 'application/grpc+proto' };
     const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
     stream.respond({ ...head, ...trailers }, { endStream: true });
+    // Until the stream is closed grpc-js, which may have the call, would answer as well: that throws.
+    stream.respond = () => {};
+    // Not at once: from Node.js 22 on a reset overtakes the response.
+    setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+    return;
   }
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
