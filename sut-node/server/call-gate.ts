@@ -179,7 +179,9 @@ function refuse(
   stream: ServerHttp2Stream,
   end: (StreamEnd & Partial<CallFault>) | undefined,
 ): void {
-  if (end !== undefined && !stream.destroyed) {
+  // Of a call that the peer has reset nothing can be said any more: node:http2 throws.
+  if (stream.closed || stream.destroyed) return;
+  if (end !== undefined) {
     const { httpStatus = constants.HTTP_STATUS_OK } = end;
     const head = { ':status': httpStatus, 'content-type': 'application/grpc+proto' };
     const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
@@ -241,7 +243,8 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     if (rule.isInPieces && rule.bytesMax === undefined) stop();
   };
   const onEnd = (): void => {
-    if (heads.isInside) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
+    // A reset of the peer's ends its bytes as well, and breaks no rule.
+    if (heads.isInside && !stream.closed) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
   };
   stream.on('data', onData);
   if (!rule.isInPieces) stream.on('end', onEnd);

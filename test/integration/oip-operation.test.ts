@@ -107,7 +107,8 @@ describe('the Open Inference Protocol of a SUT node', () => {
     const answer = await client.infer(echo(large));
     expect(answer.rawOutputContents[0]?.equals(large)).toBe(true);
     const refused = await client.refusal(echo(Buffer.alloc(9 * 2 ** 20)));
-    expect(refused.code).toBe(status.RESOURCE_EXHAUSTED);
+    // On Node.js 26 a client of grpc-js that still writes tells of its write, not of the reset.
+    expect([status.RESOURCE_EXHAUSTED, status.UNAVAILABLE]).toContain(refused.code);
     expect(await client.ask('ServerLive')).toEqual({ live: true });
   });
 

@@ -9,7 +9,8 @@ npm_cli="${npm_execpath:-$(readlink -f "$(command -v npm)")}"
 case "$(uname -m)" in x86_64) arch=x64 ;; aarch64) arch=arm64 ;; *) echo "no package of Node.js for $(uname -m)" >&2; exit 2 ;; esac
 [ $# -gt 0 ] || set -- 22 24 26
 
-work="$(mktemp -d)"
+# Not below /tmp: systemd units do not see it, and the test of their installer says so.
+work="$(mktemp -d -p /var/tmp)"
 trap 'rm -rf "$work"' EXIT
 status=0
 lines=()

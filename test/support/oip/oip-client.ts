@@ -45,6 +45,8 @@ export class OipTestClient {
     const Client = loaded.inference.GRPCInferenceService;
     this.stub = new Client(address, channel, {
       'grpc.use_local_subchannel_pool': 1,
+      // Of TLS alone: Node.js 26 takes no address as a server name.
+      'grpc.ssl_target_name_override': 'localhost',
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
     });
