@@ -68,7 +68,8 @@ export class TestLogs {
   }
 
   appendSummary(text: string): void {
-    this.#summary.append(text);
+    // Reasons may cite a server: no text of its may steer the terminal of who reads the file.
+    this.#summary.append(text.replaceAll(/[^\P{Cc}\n]/gu, '\ufffd'));
   }
 
   /** Ends the accuracy log, so that it can be read while the others are still open. */
