@@ -52,12 +52,12 @@ const TOGETHER = [
 ].map((name) => `test/integration/${name}.test.ts`);
 
 /** Files that put something else in place of a module of Node, which others must not see. */
-const MOCKING = ['test/unit/qdl/node-addresses.test.ts'];
+const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];
 
 /** Compiled code as Node itself loads it, once per worker: vitest would transform it, and run it anew for each file. */
 const server = { deps: { external: [/\/dist\//] } };
 
-/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/process/overwritten-buffers.ts). */
+/** Whoever keeps a view of a buffer that its owner uses again reads nonsense at once (shared/base/overwritten-buffers.ts). */
 const env = { LONGHAUL_OVERWRITE_BUFFERS: '1' };
 
 export default defineConfig({

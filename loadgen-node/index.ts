@@ -3,9 +3,7 @@
  * file of the package is to be imported.
  */
 
-export type { BenchmarkRules } from '../shared/benchmarks/benchmark-row.ts';
-export { BENCHMARK_KEYS, benchmarkRules } from '../shared/benchmarks/benchmark-rules.ts';
-export { ROUNDS, type Round } from '../shared/benchmarks/rounds.ts';
+export { MlperfError, type MlperfErrorCode } from '../shared/base/errors/mlperf-error.ts';
 export type {
   PayloadEncoding,
   QuerySampleLibrary,
@@ -19,7 +17,9 @@ export type {
   ServiceTimes,
   SystemUnderTest,
 } from '../shared/domain/system-under-test.ts';
-export { MlperfError, type MlperfErrorCode } from '../shared/errors/mlperf-error.ts';
+export type { BenchmarkRules } from '../shared/rules/benchmark-row.ts';
+export { BENCHMARK_KEYS, benchmarkRules } from '../shared/rules/benchmark-rules.ts';
+export { ROUNDS, type Round } from '../shared/rules/rounds.ts';
 export { createQdl, type Qdl, type QdlOptions } from './api/create-qdl.ts';
 export {
   type MemorySamples,
@@ -32,16 +32,16 @@ export { startTest, type TestParts } from './api/start-test.ts';
 export type { TestListeners } from './api/test-events.ts';
 export type { AccuracyResult, TestResult } from './api/test-result.ts';
 export type { TestOptions } from './api/test-settings.ts';
-export type { NetworkAudit } from './audit/network-audit.ts';
 export type {
   RunProgress,
   TestOutcome,
   TestPhase,
   Verdict,
   VerdictReason,
-} from './engine/test-outcome.ts';
-export { FIGURES, type FigureName, type RunFigures } from './records/figure-names.ts';
-export type { LoadTest, RunSummary } from './records/run-summary.ts';
-export type { SampleRecords } from './records/sample-records.ts';
-export type { StepFigures } from './records/step-figures.ts';
-export type { ThresholdResult } from './thresholds/judge-thresholds.ts';
+} from './loadgen/engine/test-outcome.ts';
+export type { NetworkAudit } from './observe/audit/network-audit.ts';
+export { FIGURES, type FigureName, type RunFigures } from './observe/records/figure-names.ts';
+export type { LoadTest, RunSummary } from './observe/records/run-summary.ts';
+export type { SampleRecords } from './observe/records/sample-records.ts';
+export type { StepFigures } from './observe/records/step-figures.ts';
+export type { ThresholdResult } from './observe/thresholds/judge-thresholds.ts';

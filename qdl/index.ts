@@ -1,13 +1,13 @@
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { NameCall } from '../shared/evidence/network-evidence.ts';
-import type { DispatchSettings } from './dispatch-settings.ts';
-import { NativeDispatchLibrary } from './native-dispatch-library.ts';
-import { askNativeNames } from './native-names.ts';
+import type { DispatchSettings } from './dispatch/dispatch-settings.ts';
+import type { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
+import { NativeDispatchLibrary } from './native/native-dispatch-library.ts';
+import { askNativeNames } from './native/native-names.ts';
 import { OipDispatchLibrary } from './oip/oip-dispatch-library.ts';
 import { askOipNames } from './oip/oip-names.ts';
-import type { QueryDispatchLibrary } from './query-dispatch-library.ts';
 
-export { checkDispatchSettings } from './check-settings.ts';
+export { checkDispatchSettings } from './dispatch/check-settings.ts';
 export {
   DIVISIONS,
   type DispatchSettings,
@@ -15,17 +15,21 @@ export {
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,
-} from './dispatch-settings.ts';
-export { testLink } from './node/link-test.ts';
-export { resolveNodeAddresses } from './node-addresses.ts';
-export { askSystems } from './node-systems.ts';
+} from './dispatch/dispatch-settings.ts';
+export { resolveNodeAddresses } from './dispatch/node-addresses.ts';
+export { askSystems } from './dispatch/node-systems.ts';
+export type {
+  NodeActivity,
+  QdlNode,
+  QueryDispatchLibrary,
+} from './dispatch/query-dispatch-library.ts';
+export { DISPATCH_POLICIES, type DispatchPolicy } from './dispatch/router/router.ts';
+export { testLink } from './native/node/link-test.ts';
+export { probeNode } from './native/probe-node.ts';
 export { compareOipWays } from './oip/compare-ways.ts';
 export { describeOipModels } from './oip/describe-models.ts';
 export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
 export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
-export { probeNode } from './probe-node.ts';
-export type { NodeActivity, QdlNode, QueryDispatchLibrary } from './query-dispatch-library.ts';
-export { DISPATCH_POLICIES, type DispatchPolicy } from './router/router.ts';
 
 /** The QDL for a run, in the protocol that the settings name; connects nowhere before its first call. */
 export function createQueryDispatchLibrary(

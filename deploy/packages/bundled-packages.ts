@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { type LicensedPackage, licencesOf } from './licences.ts';
 import type { LockEntries } from './lock-file.ts';
 import { moduleReferences } from './module-references.ts';
 
 /** The live page below `dist/`: one file with all that its script imports, packages among it. */
-export const PAGE = 'loadgen-node/dashboard/page/index.html';
+export const PAGE = 'loadgen-node/present/live/page/index.html';
 
 /** The file of a package that has the licences of what is inside the page. */
 export const NOTICES = 'THIRD-PARTY.md';

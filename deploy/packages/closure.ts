@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { type ModuleReferences, moduleReferences } from './module-references.ts';
 
 /** The table of verbs: a package follows the rows of its own verbs only. */
-const VERB_TABLE = 'loadgen-node/commands/verbs.js';
+const VERB_TABLE = 'loadgen-node/cli/verbs.js';
 
 /** Files that load a path which they are given: whoever gives it names it as a string, and is found by that. */
 const GIVEN_PATHS: readonly string[] = [
-  'shared/benchmarks/benchmark-module.js',
-  'sut-node/fitting/fit-thread.js',
+  'shared/rules/benchmark-module.js',
+  'sut-node/benchmarks/fitting/fit-thread.js',
   // The version of a package that the file itself requires by name.
   'shared/compression/lz4-block.js',
 ];

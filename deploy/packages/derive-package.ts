@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { bundledNotices, NOTICES, PAGE } from './bundled-packages.ts';
 import { type Closure, closureOf, type ParsedFiles } from './closure.ts';
 import { type LockEntries, lockedVersion, readLock, type WantedPackages } from './lock-file.ts';

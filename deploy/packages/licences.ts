@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { LockEntries } from './lock-file.ts';
 
 /** SPDX identifiers of licences that are known to allow what we do: depend, unchanged. Another one is looked at by a person first. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 
 /** The state of a clone. */
 export interface Revision {

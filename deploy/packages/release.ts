@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import { distFolder } from '../../shared/process/package-files.ts';
-import { reportError } from '../../shared/process/report-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { distFolder } from '../../shared/base/package-files.ts';
+import { reportError } from '../../shared/base/report-error.ts';
 import { buildRelease } from './build-release.ts';
 import { type Revision, readRevision } from './programs.ts';
 

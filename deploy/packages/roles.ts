@@ -61,8 +61,8 @@ export const ROLES: readonly Role[] = [
     optional: [ONNX_RUNTIME],
     leftOut: [],
     forbidden: [
-      'loadgen-node/engine/',
-      'loadgen-node/dashboard/',
+      'loadgen-node/loadgen/engine/',
+      'loadgen-node/present/live/',
       'apache-arrow',
       'age-encryption',
       'tar',

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { PackageManifest } from './derive-package.ts';
 import type { LockEntries } from './lock-file.ts';
 import { npm } from './programs.ts';

@@ -5,15 +5,15 @@ import {
   type QueryDispatchLibrary,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { type GivenPayloads, prepareGivenPayloads } from '../commands/prepare-oip.ts';
-import type { RunPlan } from '../commands/run-plan.ts';
+import type { RunPlan } from '../run/plan/run-plan.ts';
+import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
 import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
 import { planTest } from './plan-test.ts';
 import { SourcedSamples } from './sample-library.ts';

@@ -1,7 +1,7 @@
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { RUN_SETTINGS, type RunValues } from '../commands/run-settings.ts';
+import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 
 /** Plain options by the keys of a configuration file's section `run`, in the same form as there. */
 export type PlainOptions = Readonly<Partial<Record<keyof RunValues, unknown>>>;

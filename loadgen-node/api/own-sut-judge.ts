@@ -1,10 +1,10 @@
-import type { NamedQuality } from '../benchmarks/loadgen-benchmark.ts';
-import { qualityOfRun } from '../benchmarks/quality.ts';
-import { dataSetDetail, dataSetMarks } from '../commands/data-set-notes.ts';
-import { marksOf, qualityProblems } from '../commands/judge-run.ts';
-import type { RunPlan } from '../commands/run-plan.ts';
-import { type ScoredAccuracy, scoreAccuracy } from '../commands/score-accuracy.ts';
-import type { JudgedTest, Judgement } from '../engine/test-context.ts';
+import type { JudgedTest, Judgement } from '../loadgen/engine/test-context.ts';
+import { dataSetDetail, dataSetMarks } from '../run/judge/data-set-notes.ts';
+import { marksOf, qualityProblems } from '../run/judge/judge-run.ts';
+import { type ScoredAccuracy, scoreAccuracy } from '../run/judge/score-accuracy.ts';
+import type { RunPlan } from '../run/plan/run-plan.ts';
+import type { NamedQuality } from '../samples/benchmarks/loadgen-benchmark.ts';
+import { qualityOfRun } from '../samples/benchmarks/quality.ts';
 import type { SampleSource } from './sample-library.ts';
 
 const NO_NETWORK =

@@ -1,7 +1,7 @@
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
-import { planRun, type RunPlan } from '../commands/run-plan.ts';
-import { runRecord } from '../commands/run-record.ts';
-import { RUN_SETTINGS } from '../commands/run-settings.ts';
+import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
+import { runRecord } from '../run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { namingOptions, type PlainOptions, placed } from './options.ts';
 
 /** Stands for the nodes of a SUT that has none. */

@@ -3,8 +3,8 @@ import type {
   AccuracyReport,
   DataSet,
   NamedQuality,
-} from '../benchmarks/loadgen-benchmark.ts';
-import { scoreEach } from '../benchmarks/score-each.ts';
+} from '../samples/benchmarks/loadgen-benchmark.ts';
+import { scoreEach } from '../samples/benchmarks/score-each.ts';
 
 const METRIC = 'answered';
 

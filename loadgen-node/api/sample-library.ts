@@ -1,14 +1,14 @@
-import { benchmarkEncoding, benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type {
   QuerySampleLibrary,
   SamplePayloads,
 } from '../../shared/domain/query-sample-library.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
-import { loadgenBenchmark } from '../benchmarks/registry.ts';
-import { checkDataSet, type DataSetCheck } from '../data-set/check-data-set.ts';
-import { SampleDigests } from '../qsl/sample-digests.ts';
-import { SampleStore } from '../qsl/sample-store.ts';
+import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
+import type { DataSet } from '../samples/benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
+import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
+import { SampleDigests } from '../samples/qsl/sample-digests.ts';
+import { SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions } from './options.ts';
 import { planTest } from './plan-test.ts';
 import { ProgramDataSet } from './program-data-set.ts';

@@ -1,6 +1,6 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { TestParts } from '../engine/test-context.ts';
-import type { RunProgress, TestPhase } from '../engine/test-outcome.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { TestParts } from '../loadgen/engine/test-context.ts';
+import type { RunProgress, TestPhase } from '../loadgen/engine/test-outcome.ts';
 
 /** What a program wants to be told while a test goes on. What these throw ends the test, and `startTest` rejects with it. */
 export interface TestListeners {

@@ -1,10 +1,10 @@
-import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { NetworkAudit } from '../audit/network-audit.ts';
-import type { TestOutcome, Verdict } from '../engine/test-outcome.ts';
-import type { RunFigures } from '../records/figure-names.ts';
-import type { LoadTest, RunSummary } from '../records/run-summary.ts';
-import type { SampleRecords } from '../records/sample-records.ts';
-import type { ThresholdResult } from '../thresholds/judge-thresholds.ts';
+import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { TestOutcome, Verdict } from '../loadgen/engine/test-outcome.ts';
+import type { NetworkAudit } from '../observe/audit/network-audit.ts';
+import type { RunFigures } from '../observe/records/figure-names.ts';
+import type { LoadTest, RunSummary } from '../observe/records/run-summary.ts';
+import type { SampleRecords } from '../observe/records/sample-records.ts';
+import type { ThresholdResult } from '../observe/thresholds/judge-thresholds.ts';
 
 /** Accuracy against its target, both from 0 to 1. */
 export interface AccuracyResult {

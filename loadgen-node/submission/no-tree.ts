@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { SUBMISSION_DIVISIONS } from './rules/submission-rounds.ts';
 
 /** Says of a folder that it is no submission tree; who named a division is told so. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
-import type { OipModelFacts, OipServerFacts } from '../../shared/oip/model-facts.ts';
-import type { OipModelRef } from '../../shared/oip/request-plan.ts';
-import type { DispatchSettings } from '../dispatch-settings.ts';
-import { measureTcpConnect } from '../node/tcp-connect.ts';
+import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/model-facts.ts';
+import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
+import { measureTcpConnect } from '../connect/tcp-connect.ts';
+import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 

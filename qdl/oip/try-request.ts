@@ -1,11 +1,11 @@
 import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import type { OipModelFacts } from '../../shared/oip/model-facts.ts';
-import { OipRequestEncoder } from '../../shared/oip/request-encoder.ts';
-import type { OipRequestPlan } from '../../shared/oip/request-plan.ts';
-import type { DescribedOutput } from '../../shared/oip/response-decoder.ts';
-import type { DispatchSettings } from '../dispatch-settings.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
+import { OipRequestEncoder } from '../../shared/wire/oip/request-encoder.ts';
+import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
+import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import type { RequestEvents } from './channel/request-way.ts';

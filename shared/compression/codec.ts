@@ -1,5 +1,5 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
-import type { BorrowedBytes } from '../wire/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */
 export const COMPRESSION_NAMES = ['identity', 'lz4', 'gzip', 'zstd'] as const;

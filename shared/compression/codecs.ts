@@ -1,4 +1,4 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 import { COMPRESSION_NAMES, type Codec, type CompressionName, tooLarge } from './codec.ts';
 import { lz4Codec } from './lz4.ts';
 import { gzipCodec, zstdCodec } from './zlib-codecs.ts';

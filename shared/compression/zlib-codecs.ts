@@ -1,6 +1,6 @@
 import zlib from 'node:zlib';
-import { errorCodeOf, messageOf } from '../errors/to-mlperf-error.ts';
-import { readInPlace } from '../wire/borrowed-bytes.ts';
+import { readInPlace } from '../base/borrowed-bytes.ts';
+import { errorCodeOf, messageOf } from '../base/errors/to-mlperf-error.ts';
 import { brokenPayload, type Codec, type CompressionName, tooLarge } from './codec.ts';
 import { zstdContentSize } from './zstd-header.ts';
 

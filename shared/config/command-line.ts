@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 import { readConfigFile } from './config-file.ts';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from './resolve-settings.ts';
 import { flagOf, type SettingTable } from './setting.ts';

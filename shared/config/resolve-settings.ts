@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { MlperfError } from '../errors/mlperf-error.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { nearest } from '../base/nearest.ts';
 import type { FileValue } from './config-file.ts';
-import { nearest } from './nearest.ts';
 import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
 
 /** Where an effective value came from. */

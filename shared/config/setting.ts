@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isOipAddress, withoutOipScheme } from '../oip/oip-address.ts';
+import { DURATION_PATTERN, parseDuration } from '../base/duration.ts';
 import { NODE_NAME_LENGTH_MAX } from '../wire/limits.ts';
-import { DURATION_PATTERN, parseDuration } from './duration.ts';
+import { isOipAddress, withoutOipScheme } from '../wire/oip/oip-address.ts';
 
 /**
  * One setting of a verb: a key of the configuration file and a flag of the command line at once.

@@ -1,5 +1,5 @@
-import type { MlperfError } from '../errors/mlperf-error.ts';
-import type { BorrowedBytes } from '../wire/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import type { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /**
  * What LoadGen hands over in one call of {@link SystemUnderTest.issueQuery}.

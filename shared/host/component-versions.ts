@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { packageVersion } from '../base/package-files.ts';
 import { lz4Block } from '../compression/lz4-block.ts';
-import { packageVersion } from '../process/package-files.ts';
 
 /** A piece of software by its usual name. */
 export interface ComponentVersion {

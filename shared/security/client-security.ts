@@ -1,5 +1,5 @@
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 import { splitAddress } from '../config/setting.ts';
-import { MlperfError } from '../errors/mlperf-error.ts';
 import { readToken } from './bearer-token.ts';
 import { isLoopback } from './loopback.ts';
 import { readAuthorities, readIdentity, type TlsIdentity } from './tls-files.ts';

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { MlperfError } from '../errors/mlperf-error.ts';
-import { describeSystemError } from '../errors/to-mlperf-error.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
+import { describeSystemError } from '../base/errors/to-mlperf-error.ts';
 
 const DNS_PREFIX = 'dns:///';
 

@@ -1,5 +1,5 @@
-import { MlperfError } from '../errors/mlperf-error.ts';
-import { type BorrowedBytes, textOf } from './borrowed-bytes.ts';
+import { type BorrowedBytes, textOf } from '../base/borrowed-bytes.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /** Bytes of an int64 below 0 as a varint. */
 const NEGATIVE_BYTES = 10;

@@ -1,6 +1,6 @@
+import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import { MlperfError } from '../base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
-import { MlperfError } from '../errors/mlperf-error.ts';
-import type { BorrowedBytes } from './borrowed-bytes.ts';
 import { ProtoReader } from './proto-reader.ts';
 import {
   bytesFieldSize,

@@ -1,4 +1,4 @@
-import { loadBenchmarkModule } from '../../shared/benchmarks/benchmark-module.ts';
+import { loadBenchmarkModule } from '../../shared/rules/benchmark-module.ts';
 import type { SutBenchmark } from './sut-benchmark.ts';
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert';
-import { machineNowNs } from '../../shared/clock/timer-clock.ts';
+import { machineNowNs } from '../../shared/base/clock/timer-clock.ts';
+import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type {
   Query,
@@ -7,10 +8,13 @@ import type {
   ServiceTimes,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
-import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { failureWord } from '../../shared/wire/responses-codec.ts';
-import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
-import type { SampleAnswer, SampleFirstToken, SampleOwner } from '../batcher/waiting-sample.ts';
+import type { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
+import type {
+  SampleAnswer,
+  SampleFirstToken,
+  SampleOwner,
+} from '../inference/batcher/waiting-sample.ts';
 import { durationsOf } from '../server/response-writer.ts';
 
 /** What a run in process works on. */

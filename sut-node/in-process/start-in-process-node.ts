@@ -1,27 +1,27 @@
-import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { createLogger } from '../../shared/base/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { createLogger } from '../../shared/process/logger.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { batchPolicy } from '../batcher/batch-policy.ts';
-import { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
 import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
-import { createModel } from '../model/create-model.ts';
-import type { SutModel } from '../model/sut-model.ts';
-import { disableTelemetry } from '../onnx/onnxruntime.ts';
-import { configurationName } from '../operations/configuration-name.ts';
+import { batchPolicy } from '../inference/batcher/batch-policy.ts';
+import { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
+import { createModel } from '../inference/create-model.ts';
+import type { SutModel } from '../inference/sut-model.ts';
+import { failSamples } from '../inference/workers/batch-answers.ts';
+import { disableTelemetry } from '../model/onnx/onnxruntime.ts';
+import { endDespiteThreads } from '../model/onnx/running-threads.ts';
 import { Patience } from '../operations/patience.ts';
+import { configurationName } from '../server/configuration-name.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { inferLimits } from '../server/node-limits.ts';
 import { nodeOffer, readBy } from '../server/node-offer.ts';
 import { queryBytesMax } from '../server/sample-intake.ts';
 import { SUT_OPTIONS, toSutSettings } from '../settings/sut-options.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import { failSamples } from '../workers/batch-answers.ts';
-import { endDespiteThreads } from '../workers/running-threads.ts';
 import { InProcessRun } from './in-process-run.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * Checksum of a model file in lower-case hexadecimal.

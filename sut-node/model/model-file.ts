@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * @param words What may stand in place of a file: somebody may have mistyped one of them.

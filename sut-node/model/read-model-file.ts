@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 
 /** A model file in memory. */
 export interface ModelBytes {

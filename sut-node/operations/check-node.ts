@@ -1,22 +1,26 @@
-import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../shared/base/package-files.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import { packageVersion } from '../../shared/process/package-files.ts';
-import { batchPolicy } from '../batcher/batch-policy.ts';
-import { batchingInWords } from '../batcher/batching-in-words.ts';
-import type { SampleAnswer, SampleOwner, WaitingSample } from '../batcher/waiting-sample.ts';
 import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
-import type { SutModel } from '../model/sut-model.ts';
+import { batchPolicy } from '../inference/batcher/batch-policy.ts';
+import { batchingInWords } from '../inference/batcher/batching-in-words.ts';
+import type {
+  SampleAnswer,
+  SampleOwner,
+  WaitingSample,
+} from '../inference/batcher/waiting-sample.ts';
+import type { SutModel } from '../inference/sut-model.ts';
+import type { ModelTensors } from '../inference/workers/worker-messages.ts';
+import { configurationName, providerOf } from '../server/configuration-name.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import { inferLimits } from '../server/node-limits.ts';
 import { nodeOffer, readBy, servedName } from '../server/node-offer.ts';
 import { queryBytesMax } from '../server/sample-intake.ts';
 import { readServerSecurity } from '../server/server-security.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
-import type { ModelTensors } from '../workers/worker-messages.ts';
-import { configurationName, providerOf } from './configuration-name.ts';
 
 /** Inferences of each batch size whose median is told. */
 const REPEATS = 5;

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
-import { gateCalls } from '../server/call-gate.ts';
-import { callRule } from '../server/call-rules.ts';
-import { ConnectionGuard, type ConnectionRoom } from '../server/connection-guard.ts';
+import { gateCalls } from '../server/guard/call-gate.ts';
+import { callRule } from '../server/guard/call-rules.ts';
+import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
 import {
   HEALTH_CALLS_PER_CONNECTION_MAX,
   HEALTH_CONNECTIONS_MAX,

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError, messageOf } from '../../shared/errors/to-mlperf-error.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError, messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import type { Logger } from '../../shared/base/logger.ts';
 
 /** Bounds for whoever reaches the port: scrapers are few, quick and brief. */
 const CONNECTIONS_MAX = 32;

@@ -6,13 +6,13 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import { packageVersion } from '../../shared/process/package-files.ts';
+import { packageVersion } from '../../shared/base/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import { configurationName, providerOf } from '../server/configuration-name.ts';
 import type { LoadedModel, NodeFacts } from '../server/describe-node.ts';
 import type { NodeStateName, NodeStatus } from '../server/node-status.ts';
 import type { NodeTotals } from '../server/run-ledger.ts';
 import type { BucketCounts } from './bucket-counts.ts';
-import { configurationName, providerOf } from './configuration-name.ts';
 import type { Observations } from './observations.ts';
 
 /** What the metrics read, at each scrape and at no other time. */

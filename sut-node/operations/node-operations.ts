@@ -1,5 +1,5 @@
-import type { Logger } from '../../shared/process/logger.ts';
-import type { BatchWorkers } from '../batcher/dynamic-batcher.ts';
+import type { Logger } from '../../shared/base/logger.ts';
+import type { BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
 import type { InferServices } from '../server/infer-stream.ts';
 import { HEALTH_WATCH_CALLS_MAX } from '../server/node-limits.ts';
 import type { NodeStatus } from '../server/node-status.ts';

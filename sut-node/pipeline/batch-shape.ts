@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import { listTensors, type OpenedModel } from './model-fit.ts';
 

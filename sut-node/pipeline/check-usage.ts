@@ -1,5 +1,5 @@
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import { listTensors } from './model-fit.ts';
 import type { ModelPipeline } from './model-pipeline.ts';

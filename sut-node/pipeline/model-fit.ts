@@ -1,6 +1,6 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { ModelTensor, ModelTensors } from '../inference/workers/worker-messages.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
-import type { ModelTensor, ModelTensors } from '../workers/worker-messages.ts';
 import type { PipelineInput } from './model-pipeline.ts';
 
 /** A loaded model: its file, inputs and outputs. */

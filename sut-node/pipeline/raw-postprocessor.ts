@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import { ELEMENT_TYPES } from './element-types.ts';
 import type { OpenedModel } from './model-fit.ts';

@@ -1,5 +1,5 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { readInPlace } from '../../shared/wire/borrowed-bytes.ts';
+import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { indexOfNotFinite } from './check-finite.ts';
 import type { TensorElements } from './element-types.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';

@@ -2,20 +2,20 @@ import assert from 'node:assert';
 import type { CallSeen } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
-import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../shared/base/clock/clock.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 import { isPart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { encodeSutMessage } from '../../shared/wire/sut-contract.ts';
-import type { DynamicBatcher } from '../batcher/dynamic-batcher.ts';
+import type { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
-} from '../batcher/waiting-sample.ts';
+} from '../inference/batcher/waiting-sample.ts';
 import type { CreditBook, StreamCredit } from './credit-book.ts';
 import { MessagePieces } from './message-pieces.ts';
 import { agreedFeatures } from './node-features.ts';

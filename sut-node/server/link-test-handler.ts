@@ -1,5 +1,5 @@
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
-import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { LinkTest } from './link-test.ts';
 import { type MessagePieces, receiveInPieces } from './message-pieces.ts';
 import type { StreamEnd } from './stream-end.ts';

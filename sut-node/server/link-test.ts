@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { LinkTestStart__Output } from '../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
-import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import type { Clock, PlannedCall } from '../../shared/base/clock/clock.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { isLinkLoad, LoadMeter } from '../../shared/wire/link-test.ts';
 import { decodeLinkTestRequest, encodeLinkTestResponse } from '../../shared/wire/sut-contract.ts';
 import { MessagePieces } from './message-pieces.ts';

@@ -1,4 +1,4 @@
-import { HEAD_BYTES } from './message-heads.ts';
+import { HEAD_BYTES } from './guard/message-heads.ts';
 import {
   COMPRESSED_MESSAGE,
   INCOMPLETE_MESSAGE,

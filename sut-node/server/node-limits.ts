@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { PART_BYTES_MAX_DEFAULT, RECEIVE_WINDOW_BYTES_DEFAULT } from '../../shared/wire/limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 

@@ -1,8 +1,8 @@
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { sutNodeName } from '../../shared/benchmarks/standin/standin-name.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { sutNodeName } from '../../shared/standin/standin-name.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
-import type { SutModel } from '../model/sut-model.ts';
+import type { SutModel } from '../inference/sut-model.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { LoadedModel } from './describe-node.ts';
 import type { NodeOffer } from './open-negotiation.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { decodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { decodeSplitPart } from '../../shared/wire/split-part.ts';
 import { decodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';

@@ -1,6 +1,6 @@
 import http2 from 'node:http2';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { HEADER_LIST_BYTES_MAX } from './node-limits.ts';
 
 /** HTTP/2's own window, which holds until the settings of a session are acknowledged. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock/clock.ts';
+import type { Clock } from '../../shared/base/clock/clock.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import {
   encodeResponses,
@@ -6,8 +6,12 @@ import {
   type WireCompleted,
   type WireFailed,
 } from '../../shared/wire/responses-codec.ts';
-import type { BatchTimes } from '../batcher/batch-times.ts';
-import type { SampleAnswer, SampleFirstToken, WaitingSample } from '../batcher/waiting-sample.ts';
+import type { BatchTimes } from '../inference/batcher/batch-times.ts';
+import type {
+  SampleAnswer,
+  SampleFirstToken,
+  WaitingSample,
+} from '../inference/batcher/waiting-sample.ts';
 
 /** Payload bytes above which what became known at one instant goes as several messages. */
 const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;

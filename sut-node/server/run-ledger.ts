@@ -8,7 +8,7 @@ import {
   PER_MILLION,
 } from '../../shared/evidence/payload-digest.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
+import { inlineDigester, type PayloadDigester } from './digest/payload-digester.ts';
 import { RecentIds } from './recent-ids.ts';
 import { invalidArgument, resourceExhausted, type StreamRefusal } from './stream-end.ts';
 

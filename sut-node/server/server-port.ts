@@ -1,8 +1,8 @@
 import type { Server as NetServer } from 'node:net';
 import type { Server } from '@grpc/grpc-js';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/errors/to-mlperf-error.ts';
-import type { ConnectionGuard } from './connection-guard.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import type { ConnectionGuard } from './guard/connection-guard.ts';
 
 /** How long calls that are ending may take when a server closes. */
 const CLOSE_GRACE_MS = 1_000;

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { readToken, TokenCheck } from '../../shared/security/bearer-token.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import {

@@ -1,14 +1,14 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import type { MachineFacts } from '../operations/machine-facts.ts';
-import { seenOf } from './call-seen.ts';
 import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
+import { seenOf } from './guard/call-seen.ts';
 import type { InferStreams } from './infer-handler.ts';
 import type { InferServices } from './infer-stream.ts';
 import { type LinkTests, refuseLinkTest } from './link-test-handler.ts';
+import type { MachineFacts } from './machine-facts.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { RunLedgers } from './run-ledger.ts';
 import { createSystemHandler } from './system-handler.ts';

@@ -1,10 +1,10 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
-import { messageOf } from '../../shared/errors/to-mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { factsToWire } from '../../shared/host/facts-on-wire.ts';
 import { tuningToWire } from '../../shared/host/tuning-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import type { MachineFacts } from '../operations/machine-facts.ts';
 import type { NodeFacts } from './describe-node.ts';
+import type { MachineFacts } from './machine-facts.ts';
 
 /** Answers DescribeSystem. @param machine Undefined where the operator does not want it told. */
 export function createSystemHandler(

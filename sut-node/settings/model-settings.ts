@@ -1,3 +1,4 @@
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import {
   choice,
   choiceList,
@@ -7,7 +8,6 @@ import {
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
-import { MlperfError } from '../../shared/errors/mlperf-error.ts';
 
 /** Where ONNX Runtime computes. */
 export const PROVIDERS = ['cpu', 'cuda', 'webgpu'] as const;

@@ -1,3 +1,4 @@
+import { LOG_LEVELS, type LogLevel } from '../../shared/base/logger.ts';
 import {
   choice,
   duration,
@@ -7,7 +8,6 @@ import {
   type SettingValues,
   toggle,
 } from '../../shared/config/setting.ts';
-import { LOG_LEVELS, type LogLevel } from '../../shared/process/logger.ts';
 
 /** How the node is operated. */
 export interface OperationsSettings {

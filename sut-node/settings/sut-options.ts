@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
-import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   QUEUE_BYTES_MAX_DEFAULT,

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestParts } from '../../loadgen-node/engine/test-context.ts';
-import { LiveRun } from '../../loadgen-node/live/live-run.ts';
-import type { LatencyStatistics } from '../../loadgen-node/results/performance-summary.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestParts } from '../../loadgen-node/loadgen/engine/test-context.ts';
+import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/performance-summary.ts';
 import {
   defaultTestSettings,
   type TestSettings,
-} from '../../loadgen-node/settings/test-settings.ts';
-import type { Clock } from '../../shared/clock/clock.ts';
-import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+} from '../../loadgen-node/loadgen/settings/test-settings.ts';
+import { LiveRun } from '../../loadgen-node/observe/live/live-run.ts';
+import type { Clock } from '../../shared/base/clock/clock.ts';
+import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';

@@ -1,21 +1,27 @@
-import { timerClock } from '../../shared/clock/timer-clock.ts';
+import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { silentLogger } from '../../shared/base/logger.ts';
+import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
-import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
-import { renderDigit } from '../../shared/digits/render-digit.ts';
-import { defaultCacheFolder } from '../../shared/process/cache-folder.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
-import type { SampleOwner, WaitingSample } from '../../sut-node/batcher/waiting-sample.ts';
 import { benchmark } from '../../sut-node/benchmarks/digits/benchmark.ts';
+import type {
+  SampleOwner,
+  WaitingSample,
+} from '../../sut-node/inference/batcher/waiting-sample.ts';
+import { WorkerPool } from '../../sut-node/inference/workers/worker-pool.ts';
+import { spawnOrtProcess } from '../../sut-node/inference/workers/worker-process.ts';
+import {
+  type SpawnWorker,
+  spawnOrtWorker,
+} from '../../sut-node/inference/workers/worker-thread.ts';
 import { fileDigest } from '../../sut-node/model/model-digest.ts';
-import { disableTelemetry } from '../../sut-node/onnx/onnxruntime.ts';
+import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import {
   MODEL_OPTIONS,
   runtimeSettings,
   toModelSettings,
 } from '../../sut-node/settings/model-settings.ts';
-import { WorkerPool } from '../../sut-node/workers/worker-pool.ts';
-import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
-import { type SpawnWorker, spawnOrtWorker } from '../../sut-node/workers/worker-thread.ts';
 import { head, median, row } from './report.ts';
 
 const NOBODY: SampleOwner = { answer: () => {}, firstTokens: () => {} };

@@ -1,5 +1,5 @@
-import { SyntheticDataSet } from '../../loadgen-node/benchmarks/synthetic/synthetic-data-set.ts';
-import { SampleStore } from '../../loadgen-node/qsl/sample-store.ts';
+import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import {
   createQueryDispatchLibrary,
   type DispatchSettings,

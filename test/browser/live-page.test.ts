@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunVerdict, ToLiveThread } from '../../loadgen-node/dashboard/live-messages.ts';
-import { PageServer } from '../../loadgen-node/dashboard/page-server.ts';
-import type { LiveSnapshot } from '../../loadgen-node/live/live-snapshot.ts';
-import { POINTS_MAX } from '../../loadgen-node/live/snapshot-history.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot.ts';
+import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
+import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
+import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 import { liveSecond } from '../support/live-snapshots.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -35,7 +35,7 @@ describe.skipIf(whyNoChromium !== undefined)(
   `live page${whyNoChromium === undefined ? '' : ` (${whyNoChromium})`}`,
   () => {
     const html = readFileSync(
-      fileURLToPath(compiledModule('loadgen-node/dashboard/page/index.html')),
+      fileURLToPath(compiledModule('loadgen-node/present/live/page/index.html')),
       'utf8',
     );
     let browser: Browser;

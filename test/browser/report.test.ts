@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderReport } from '../../loadgen-node/report/render-report.ts';
+import { renderReport } from '../../loadgen-node/present/report/render-report.ts';
 import { comparisonPage, heatMapPage, reportPage } from '../support/report-pages.ts';
 import { reportSummary } from '../support/report-summary.ts';
 import { suiteFolder } from '../support/suite-folder.ts';

@@ -1,9 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { adviceFor, passingQueries } from '../../loadgen-node/conformance/early-stopping.ts';
-import { parseLoadgenArgs } from '../../loadgen-node/conformance/loadgen-fields.ts';
-import { buildResults, type ResultsMeasured } from '../../loadgen-node/conformance/results.ts';
-import { buildTrace, type Trace, type TracedSet } from '../../loadgen-node/conformance/trace.ts';
-import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
+import {
+  adviceFor,
+  passingQueries,
+} from '../../loadgen-node/loadgen/conformance/early-stopping.ts';
+import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/loadgen-fields.ts';
+import {
+  buildResults,
+  type ResultsMeasured,
+} from '../../loadgen-node/loadgen/conformance/results.ts';
+import {
+  buildTrace,
+  type Trace,
+  type TracedSet,
+} from '../../loadgen-node/loadgen/conformance/trace.ts';
+import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { goldenNames, readGolden, sha256OfUint64 } from '../support/golden.ts';
 
 interface GoldenFile {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseConf } from '../../loadgen-node/settings/conf-grammar.ts';
-import { ExactSettings } from '../../loadgen-node/settings/exact-settings.ts';
-import { ConfReader, type ReturnCode } from '../../loadgen-node/settings/from-config.ts';
-import { loadgenOf } from '../../loadgen-node/settings/loadgen-behaviour.ts';
-import { fieldsOf, settingsJson } from '../../loadgen-node/settings/print-exact-settings.ts';
-import { mlperfConfOf, ROUNDS, type Round } from '../../shared/benchmarks/rounds.ts';
+import { parseConf } from '../../loadgen-node/loadgen/settings/conf-grammar.ts';
+import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-settings.ts';
+import { ConfReader, type ReturnCode } from '../../loadgen-node/loadgen/settings/from-config.ts';
+import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import {
+  fieldsOf,
+  settingsJson,
+} from '../../loadgen-node/loadgen/settings/print-exact-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import { mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
 import { readGolden, readGoldenText } from '../support/golden.ts';
 
 // Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from them.

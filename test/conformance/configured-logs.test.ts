@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
-import { ExactSettings } from '../../loadgen-node/settings/exact-settings.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-settings.ts';
 import {
   type ConfFile,
   ConfReader,
   type ConfResult,
-} from '../../loadgen-node/settings/from-config.ts';
-import { loadgenOf } from '../../loadgen-node/settings/loadgen-behaviour.ts';
-import { withRequestedTest05Seeds } from '../../loadgen-node/settings/read-conf-files.ts';
-import { SETTINGS_FIELDS } from '../../loadgen-node/settings/settings-fields.ts';
-import type { Round } from '../../shared/benchmarks/rounds.ts';
+} from '../../loadgen-node/loadgen/settings/from-config.ts';
+import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/read-conf-files.ts';
+import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
+import type { Round } from '../../shared/rules/rounds.ts';
 import { goldenFolders, readGoldenText } from '../support/golden.ts';
 import { HarnessSut } from '../support/harness-sut.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';

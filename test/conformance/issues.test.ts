@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
-import type { TestSettings } from '../../loadgen-node/settings/test-settings.ts';
+import { LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SeenQuery } from '../support/checking-sut.ts';
 import { goldenNames, readGolden, settingsOfArgs } from '../support/golden.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';

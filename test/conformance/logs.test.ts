@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
-import { readAccuracyLog } from '../../loadgen-node/logs/accuracy-log-reader.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/accuracy-log-reader.ts';
 import {
   LOADGEN_V41,
   LOADGEN_V61,
   type LoadgenBehaviour,
   loadgenOf,
-} from '../../loadgen-node/settings/loadgen-behaviour.ts';
+} from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { goldenFolders, readGolden, readGoldenText, settingsOfArgs } from '../support/golden.ts';
 import { HarnessSut } from '../support/harness-sut.ts';

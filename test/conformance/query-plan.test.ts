@@ -3,19 +3,19 @@ import {
   AccuracyLogSelector,
   accuracyLogOffset,
   accuracyLogProbability,
-} from '../../loadgen-node/schedule/accuracy-log-selection.ts';
-import { LoadableSets, type Phase } from '../../loadgen-node/schedule/loadable-sets.ts';
-import { buildQueryPlan, type QueryPlan } from '../../loadgen-node/schedule/query-plan.ts';
+} from '../../loadgen-node/loadgen/schedule/accuracy-log-selection.ts';
+import { LoadableSets, type Phase } from '../../loadgen-node/loadgen/schedule/loadable-sets.ts';
+import { buildQueryPlan, type QueryPlan } from '../../loadgen-node/loadgen/schedule/query-plan.ts';
 import {
   deriveEffectiveSettings,
   type EffectiveSettings,
   type LibraryCounts,
-} from '../../loadgen-node/settings/effective-settings.ts';
+} from '../../loadgen-node/loadgen/settings/effective-settings.ts';
 import {
   LOADGEN_V41,
   LOADGEN_V61,
   type LoadgenBehaviour,
-} from '../../loadgen-node/settings/loadgen-behaviour.ts';
+} from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import {
   doubleOfBits,
   goldenNames,

@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DetailLog } from '../../loadgen-node/logs/detail-log.ts';
-import { LogFile } from '../../loadgen-node/logs/log-file.ts';
-import { writeResults } from '../../loadgen-node/logs/result-lines.ts';
-import { countsText, performanceSummaryText } from '../../loadgen-node/logs/summary-log.ts';
-import { minPassingQueries } from '../../loadgen-node/results/early-stopping.ts';
-import { formatFixed, formatGeneral } from '../../loadgen-node/results/number-format.ts';
-import { summarize } from '../../loadgen-node/results/summarize.ts';
-import type { TokenMeasurements } from '../../loadgen-node/results/token-summary.ts';
-import { deriveEffectiveSettings } from '../../loadgen-node/settings/effective-settings.ts';
-import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/settings/loadgen-behaviour.ts';
+import { DetailLog } from '../../loadgen-node/loadgen/logs/detail-log.ts';
+import { LogFile } from '../../loadgen-node/loadgen/logs/log-file.ts';
+import { writeResults } from '../../loadgen-node/loadgen/logs/result-lines.ts';
+import { countsText, performanceSummaryText } from '../../loadgen-node/loadgen/logs/summary-log.ts';
+import { minPassingQueries } from '../../loadgen-node/loadgen/results/early-stopping.ts';
+import { formatFixed, formatGeneral } from '../../loadgen-node/loadgen/results/number-format.ts';
+import { summarize } from '../../loadgen-node/loadgen/results/summarize.ts';
+import type { TokenMeasurements } from '../../loadgen-node/loadgen/results/token-summary.ts';
+import { deriveEffectiveSettings } from '../../loadgen-node/loadgen/settings/effective-settings.ts';
+import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { doubleOfBits, goldenNames, readGolden, settingsOfArgs } from '../support/golden.ts';
 
 interface GoldenResults {

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/audit/audit-file.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureArtifact } from '../../shared/cache/artifact-cache.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { ensureArtifact } from '../../shared/base/cache/artifact-cache.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 
 // Goal: processes that need one artifact at once all get it whole, and a killed one blocks nobody.
 // Method: real processes from dist/ that build an artifact of twenty files slowly; one is killed in
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 function startBuilder(): ChildProcess {
-  const { href } = compiledModule('shared/cache/artifact-cache.js');
+  const { href } = compiledModule('shared/base/cache/artifact-cache.js');
   const child = spawn(
     process.execPath,
     ['--input-type=module', '--eval', PROGRAM, href, join(folder, 'cache'), join(folder, 'log')],

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import {
   DigitsDataSet,
   readLabelFile,
-} from '../../loadgen-node/benchmarks/digits/digits-data-set.ts';
+} from '../../loadgen-node/samples/benchmarks/digits/digits-data-set.ts';
 import {
   createQueryDispatchLibrary,
   type DispatchSettings,
   defaultDispatchSettings,
 } from '../../qdl/index.ts';
+import { decodeResponse } from '../../shared/benchmarks/digits/response.ts';
 import type { CompressionName } from '../../shared/compression/codec.ts';
 import { availableCodecs, codecNamed } from '../../shared/compression/codecs.ts';
-import { decodeResponse } from '../../shared/digits/response.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import { encodePart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { doctorCommand } from '../../loadgen-node/commands/doctor.ts';
-import type { FindingGroup } from '../../loadgen-node/doctor/finding.ts';
-import { ceilingBasis, writeCeiling } from '../../loadgen-node/health/ceiling-file.ts';
+import { doctorCommand } from '../../loadgen-node/cli/doctor.ts';
+import { ceilingBasis, writeCeiling } from '../../loadgen-node/observe/health/ceiling-file.ts';
+import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
 import { defaultDispatchSettings, testLink } from '../../qdl/index.ts';
 import {
   encodeLinkTestRequest,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/audit/audit-file.ts';
+import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import { FakeSutNode } from '../support/fake-sut-node.ts';
 import { InferClient } from '../support/infer-client.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProcessMonitor } from '../../loadgen-node/health/process-monitor.ts';
+import { ProcessMonitor } from '../../loadgen-node/observe/health/process-monitor.ts';
 
 // Goal: the monitor sees of its own process what happens there. Method: a blocked event loop, garbage, and a second that passes.
 

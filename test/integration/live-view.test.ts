@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LiveView } from '../../loadgen-node/dashboard/live-view.ts';
-import { PageServer } from '../../loadgen-node/dashboard/page-server.ts';
-import { LatencyHistogram } from '../../loadgen-node/live/latency-histogram.ts';
+import { LatencyHistogram } from '../../loadgen-node/observe/live/latency-histogram.ts';
+import { LiveView } from '../../loadgen-node/present/live/live-view.ts';
+import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { liveSecond } from '../support/live-snapshots.ts';
 import { occupiedPort } from '../support/ports.ts';
 

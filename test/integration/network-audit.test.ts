@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkAudit } from '../../loadgen-node/audit/network-audit.ts';
+import type { NetworkAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { FakeSutNode } from '../support/fake-sut-node.ts';
 import { longhaul, SutNodeProcess, WarmLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { compareOipWays } from '../../qdl/index.ts';
-import type { OipMethod } from '../../shared/oip/request-plan.ts';
+import type { OipMethod } from '../../shared/wire/oip/request-plan.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';
 import { DynamoLike } from '../support/oip/dynamo-like.ts';
 import { echoOf, FakeOipServers, type OipBehaviour } from '../support/oip/fake-oip-server.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compiledModule } from '../../shared/process/package-files.ts';
-import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
+import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import {
@@ -270,7 +270,7 @@ describe('a worker thread that hangs in native code', () => {
       require('node:fs').openSync(${JSON.stringify(pipe)}, 'r');`;
     const script = `
       import { Worker } from 'node:worker_threads';
-      import * as threads from ${JSON.stringify(compiledModule('sut-node/workers/running-threads.js').href)};
+      import * as threads from ${JSON.stringify(compiledModule('sut-node/model/onnx/running-threads.js').href)};
       threads.endDespiteThreads();
       const worker = new Worker(${JSON.stringify(hangs)}, { eval: true, execArgv: [] });
       threads.trackThread(worker);

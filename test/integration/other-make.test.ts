@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { NetworkAudit } from '../../loadgen-node/audit/network-audit.ts';
+import type { NetworkAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { OtherMakeNode } from '../support/other-make-node.ts';
 import { readRunLogs } from '../support/run-logs.ts';

@@ -15,8 +15,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { derivePackages, writePackage } from '../../deploy/packages/derive-package.ts';
 import { installedEntries, readLock } from '../../deploy/packages/lock-file.ts';
 import { ROLES } from '../../deploy/packages/roles.ts';
-import { VERBS } from '../../loadgen-node/commands/verbs.ts';
-import { writeManifest } from '../../loadgen-node/self-check/self-check.ts';
+import { VERBS } from '../../loadgen-node/cli/verbs.ts';
+import { writeManifest } from '../../loadgen-node/run/self-check.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
@@ -198,7 +198,7 @@ describe('the packages of a role', () => {
       'apache-arrow',
       'age-encryption',
       'tar',
-      'longhaul-sut/dist/loadgen-node/engine',
+      'longhaul-sut/dist/loadgen-node/loadgen/engine',
     ];
     expect(absent.filter((name) => existsSync(join(modules, name)))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { lostNodeNotes } from '../../loadgen-node/commands/lost-node-notes.ts';
+import { lostNodeNotes } from '../../loadgen-node/run/judge/lost-node-notes.ts';
 import { createQueryDispatchLibrary } from '../../qdl/index.ts';
 import { queryOf } from '../support/fake-nodes.ts';
 import {

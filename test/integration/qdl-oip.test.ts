@@ -7,7 +7,7 @@ import {
   probeOipServer,
   tryOipRequest,
 } from '../../qdl/index.ts';
-import { OIP_SERVICE_NAME } from '../../shared/oip/request-plan.ts';
+import { OIP_SERVICE_NAME } from '../../shared/wire/oip/request-plan.ts';
 import { queryOf } from '../support/fake-nodes.ts';
 import {
   type Answerer,

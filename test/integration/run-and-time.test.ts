@@ -9,7 +9,7 @@ import { writeToyStandin } from '../support/toy-standin.ts';
 
 // Goal: the script that the rules ask for runs the benchmark on a node of its own, or says why not.
 // Method: the real script with five images and a toy model.
-const SCRIPT = 'loadgen-node/benchmarks/resnet50/run_and_time.sh';
+const SCRIPT = 'loadgen-node/samples/benchmarks/resnet50/run_and_time.sh';
 
 let data: string;
 let model: string;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeResponse } from '../../shared/digits/response.ts';
+import { decodeResponse } from '../../shared/benchmarks/digits/response.ts';
 import { longhaulHere, type Said } from '../support/longhaul-here.ts';
 import { lean, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConf } from '../../loadgen-node/settings/conf-grammar.ts';
+import { parseConf } from '../../loadgen-node/loadgen/settings/conf-grammar.ts';
 import { readGolden } from '../support/golden.ts';
 import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderDigit } from '../../shared/digits/render-digit.ts';
+import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
 import { accuracyLogOf, readTree, writeTree } from '../support/submission-tree.ts';
 import { tempFolder } from '../support/temp-folder.ts';

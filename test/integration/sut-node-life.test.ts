@@ -5,16 +5,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { IMAGE_SIZE } from '../../shared/digits/digit-sets.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
-import { NODE_FLAGS } from '../../shared/process/node-flags.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { silentLogger } from '../../shared/base/logger.ts';
+import { NODE_FLAGS } from '../../shared/base/node-flags.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
+import { IMAGE_SIZE } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../sut-node/benchmarks/digits/digits-graph.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
-import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import {
+  spawnOrtWorker,
+  type WorkerThread,
+} from '../../sut-node/inference/workers/worker-thread.ts';
+import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
-import { spawnOrtWorker, type WorkerThread } from '../../sut-node/workers/worker-thread.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { freePort, occupiedPort } from '../support/ports.ts';

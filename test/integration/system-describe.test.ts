@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemCommand } from '../../loadgen-node/commands/system.ts';
+import { systemCommand } from '../../loadgen-node/cli/system.ts';
 import { factsPathOf, readFactsFile } from '../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../qdl/index.ts';
 import { type FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';

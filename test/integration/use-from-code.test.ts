@@ -2,16 +2,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAudit } from '../../loadgen-node/audit/audit-file.ts';
 import {
   createQdl,
   type QuerySampleLibrary,
   type SamplePayloads,
   startTest,
 } from '../../loadgen-node/index.ts';
-import { RUN_SUMMARY } from '../../loadgen-node/records/run-summary.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
+import { RUN_SUMMARY } from '../../loadgen-node/observe/records/run-summary.ts';
+import { silentLogger } from '../../shared/base/logger.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';

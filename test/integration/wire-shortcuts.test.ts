@@ -9,13 +9,13 @@ import {
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FramedBytes, passFramedBytes } from '../../qdl/channel/framed-bytes.ts';
-import { GrpcTransport } from '../../qdl/channel/grpc-transport.ts';
-import { framesSize, writeFrames } from '../../qdl/channel/part-frames.ts';
-import type { StreamEnd } from '../../qdl/channel/part-transport.ts';
-import { defaultDispatchSettings } from '../../qdl/dispatch-settings.ts';
-import { connectionOptions } from '../../qdl/node/grpc-options.ts';
-import { ReusedBuffers } from '../../shared/process/reused-buffers.ts';
+import { connectionOptions } from '../../qdl/connect/grpc-options.ts';
+import { defaultDispatchSettings } from '../../qdl/dispatch/dispatch-settings.ts';
+import { FramedBytes, passFramedBytes } from '../../qdl/native/channel/framed-bytes.ts';
+import { GrpcTransport } from '../../qdl/native/channel/grpc-transport.ts';
+import { framesSize, writeFrames } from '../../qdl/native/channel/part-frames.ts';
+import type { StreamEnd } from '../../qdl/native/channel/part-transport.ts';
+import { ReusedBuffers } from '../../shared/base/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
 import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';

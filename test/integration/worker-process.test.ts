@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { machineNowNs } from '../../shared/clock/timer-clock.ts';
-import { decodeResponse } from '../../shared/digits/response.ts';
-import { silentLogger } from '../../shared/process/logger.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { machineNowNs } from '../../shared/base/clock/timer-clock.ts';
+import { silentLogger } from '../../shared/base/logger.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
+import { decodeResponse } from '../../shared/benchmarks/digits/response.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import type { DoneMessage, FromWorker } from '../../sut-node/inference/workers/worker-messages.ts';
+import { spawnOrtProcess } from '../../sut-node/inference/workers/worker-process.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
-import type { DoneMessage, FromWorker } from '../../sut-node/workers/worker-messages.ts';
-import { spawnOrtProcess } from '../../sut-node/workers/worker-process.ts';
 import { ask, wholeSample } from '../support/infer-client.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import {
@@ -132,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('a SUT node with worker processes'
   it('outlives a worker process for which it has no file descriptor left, and says why', () => {
     const script = `
       import { openSync } from 'node:fs';
-      import { spawnOrtProcess } from ${JSON.stringify(compiledModule('sut-node/workers/worker-process.js').href)};
+      import { spawnOrtProcess } from ${JSON.stringify(compiledModule('sut-node/inference/workers/worker-process.js').href)};
       try { for (;;) openSync('/dev/null'); } catch {}
       const worker = spawnOrtProcess('worker 0', {}, { onMessage() {}, onEnd: (why) => console.log(why) });
       worker.post({ kind: 'warm-up' }, []);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { IMAGE_SIZE, JPEG_QUALITY } from '../../shared/digits/digit-sets.ts';
-import { encodeJpeg } from '../../shared/image/jpeg.ts';
-import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
-import { encodeModel } from '../../sut-node/onnx/onnx-schema.ts';
+import { IMAGE_SIZE, JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
+import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
+import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';

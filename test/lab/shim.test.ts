@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LinkShim } from '../../loadgen-node/sweep/shim/link-shim.ts';
-import { measureLink } from '../../loadgen-node/sweep/shim/measure-link.ts';
+import { LinkShim } from '../../loadgen-node/search/sweep/shim/link-shim.ts';
+import { measureLink } from '../../loadgen-node/search/sweep/shim/measure-link.ts';
 
 // Goal: every byte comes through the shim, in order, not sooner than the link lets it, and ends and resets do as well.
 // Method: real sockets and the real thread. What is measured is a bound that holds on a busy machine, too.

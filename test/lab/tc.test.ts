@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { TcLink, whyNoTc } from '../../loadgen-node/sweep/tc/tc-link.ts';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { TcLink, whyNoTc } from '../../loadgen-node/search/sweep/tc/tc-link.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 // Goal: what tc was told is always taken back, also when this program is killed. Method: a tc of the test's own, which
@@ -48,7 +48,7 @@ it('adds netem and takes it back', async () => {
 });
 
 it('takes it back when this program is killed', async () => {
-  const module = compiledModule('loadgen-node/sweep/tc/tc-link.js').href;
+  const module = compiledModule('loadgen-node/search/sweep/tc/tc-link.js').href;
   const script = `const { TcLink } = await import('${module}'); await TcLink.start('eth9', ${JSON.stringify(LINK)}); process.kill(process.pid, 'SIGKILL');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   await new Promise((resolve) => child.once('exit', resolve));

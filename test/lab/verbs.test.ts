@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EfficiencyReport } from '../../loadgen-node/efficiency/efficiency-text.ts';
-import { SWEEP_FILE, type Sweep } from '../../loadgen-node/sweep/sweep-file.ts';
+import type { EfficiencyReport } from '../../loadgen-node/search/efficiency/efficiency-text.ts';
+import { SWEEP_FILE, type Sweep } from '../../loadgen-node/search/sweep/sweep-file.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { tempFolder } from '../support/temp-folder.ts';

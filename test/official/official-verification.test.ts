@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { RunnableTestId } from '../../loadgen-node/compliance/test-ids.ts';
+import type { RunnableTestId } from '../../loadgen-node/submission/compliance/test-ids.ts';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { ComplianceScene, float32 } from '../support/compliance-scene.ts';

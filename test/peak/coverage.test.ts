@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { findPeak } from '../../loadgen-node/peak/find-peak.ts';
-import type { PeakSearch } from '../../loadgen-node/peak/peak-search.ts';
+import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
+import type { PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
 import { queueProbes } from '../support/queue-probe.ts';
 import { type ServiceLaw, theoreticalPeak } from '../support/queue-theory.ts';
 

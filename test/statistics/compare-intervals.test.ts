@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareRuns } from '../../loadgen-node/compare/compare-runs.ts';
-import type { MeasuredRun } from '../../loadgen-node/compare/resampled-run.ts';
+import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
+import type { MeasuredRun } from '../../loadgen-node/present/compare/resampled-run.ts';
 import { queueRecords } from '../support/queue-records.ts';
 import { reportSummary } from '../support/report-summary.ts';
 

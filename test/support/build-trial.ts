@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import {
   type BuiltTree,
   buildSubmission,
-} from '../../loadgen-node/submission/build/build-submission.ts';
+} from '../../loadgen-node/submission/assemble/build-submission.ts';
 import type { Scene, SceneSubmission } from './submission-scene.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { BenchmarkRules } from '../../shared/benchmarks/benchmark-row.ts';
-import { benchmarkRules } from '../../shared/benchmarks/benchmark-rules.ts';
-import { timerClock } from '../../shared/clock/timer-clock.ts';
-import { encodeResponse } from '../../shared/digits/response.ts';
-import type { Batch } from '../../sut-node/batcher/dynamic-batcher.ts';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { encodeResponse } from '../../shared/benchmarks/digits/response.ts';
+import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import { benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
+import type { Batch } from '../../sut-node/inference/batcher/dynamic-batcher.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
-} from '../../sut-node/batcher/waiting-sample.ts';
-import { NO_MODEL } from '../../sut-node/model/built-in/no-model.ts';
-import type { SutModel } from '../../sut-node/model/sut-model.ts';
-import { deliverAnswers } from '../../sut-node/workers/batch-answers.ts';
+} from '../../sut-node/inference/batcher/waiting-sample.ts';
+import { NO_MODEL } from '../../sut-node/inference/built-in/no-model.ts';
+import type { SutModel } from '../../sut-node/inference/sut-model.ts';
+import { deliverAnswers } from '../../sut-node/inference/workers/batch-answers.ts';
 import type { Conduct } from './sut-conduct.ts';
 
 /** Key by which a conduct knows a payload. */

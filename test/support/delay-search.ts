@@ -1,8 +1,8 @@
-import { findPeak } from '../../loadgen-node/peak/find-peak.ts';
-import { judgeProbe } from '../../loadgen-node/peak/judge-probe.ts';
-import type { PeakResult, PeakSearch } from '../../loadgen-node/peak/peak-search.ts';
-import { longEnough } from '../../loadgen-node/peak/queue-growth.ts';
-import { ScreeningWatch } from '../../loadgen-node/peak/screening.ts';
+import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
+import { judgeProbe } from '../../loadgen-node/search/peak/judge-probe.ts';
+import type { PeakResult, PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import { longEnough } from '../../loadgen-node/search/peak/queue-growth.ts';
+import { ScreeningWatch } from '../../loadgen-node/search/peak/screening.ts';
 import { queueProbes } from './queue-probe.ts';
 
 /** Service time of `--delay-model fixed:20ms --delay-concurrency 1`, and the load that it cannot complete more of. */

@@ -5,13 +5,13 @@ import type {
   AgentRequest,
   HostFacts,
   ListedFile,
-} from '../../loadgen-node/remote/agent/agent-words.ts';
+} from '../../loadgen-node/operate/remote/agent/agent-words.ts';
 import type {
   AgentCall,
   CallEnd,
   CallOptions,
   HostLink,
-} from '../../loadgen-node/remote/hosts/host-link.ts';
+} from '../../loadgen-node/operate/remote/hosts/host-link.ts';
 
 /** A call as the fake agent sees it. */
 export interface FakeCall {

@@ -1,7 +1,7 @@
 import type {
   GeneratorHealth,
   GeneratorMonitor,
-} from '../../loadgen-node/health/generator-health.ts';
+} from '../../loadgen-node/loadgen/health/generator-health.ts';
 
 /** A LoadGen process that had a core for itself and little to do, for 10 s; with what differs. */
 export function generatorHealth(other: Partial<GeneratorHealth> = {}): GeneratorHealth {

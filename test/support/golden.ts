@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import {
   defaultTestSettings,
   type TestSettings,
-} from '../../loadgen-node/settings/test-settings.ts';
+} from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario, TestMode } from '../../shared/domain/scenario.ts';
 
 const GOLDEN = new URL('../golden/', import.meta.url);

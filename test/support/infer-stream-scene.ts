@@ -6,7 +6,10 @@ import {
   type WireResponses,
 } from '../../shared/wire/responses-codec.ts';
 import { decodeSutMessage, encodeLoadGenMessage } from '../../shared/wire/sut-contract.ts';
-import type { SampleOwner, WaitingSample } from '../../sut-node/batcher/waiting-sample.ts';
+import type {
+  SampleOwner,
+  WaitingSample,
+} from '../../sut-node/inference/batcher/waiting-sample.ts';
 import { CreditBook } from '../../sut-node/server/credit-book.ts';
 import { InferStream } from '../../sut-node/server/infer-stream.ts';
 import { RunLedgers } from '../../sut-node/server/run-ledger.ts';

@@ -1,5 +1,8 @@
-import { LATENCY_PARTS } from '../../loadgen-node/analysis/latency-parts.ts';
-import type { LatencyFigures, LiveSnapshot } from '../../loadgen-node/live/live-snapshot.ts';
+import type {
+  LatencyFigures,
+  LiveSnapshot,
+} from '../../loadgen-node/observe/live/live-snapshot.ts';
+import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts';
 
 /** What differs between the seconds of a made-up run. */
 export interface SecondOptions {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type DetailLog, readDetailLog } from '../../loadgen-node/run-folder/detail-log.ts';
+import { type DetailLog, readDetailLog } from '../../loadgen-node/loadgen/logs/read/detail-log.ts';
 
 /** A reader of detail logs for trees in which one file at a time is changed: a file that stayed as it was is read once. */
 export function cachedLogReader(): (path: string) => Promise<DetailLog> {

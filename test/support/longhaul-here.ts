@@ -1,4 +1,4 @@
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 
 /** What a command line said, and its exit code. */
 export interface Said {
@@ -21,7 +21,7 @@ export async function longhaulHere(
   args: readonly string[],
   { cwd }: { readonly cwd?: string } = {},
 ): Promise<Said> {
-  const url = compiledModule('loadgen-node/commands/command-line.js').href;
+  const url = compiledModule('loadgen-node/cli/command-line.js').href;
   const { runCommandLine } = (await import(/* @vite-ignore */ url)) as CompiledCommandLine;
   const before = process.cwd();
   const listeners = SIGNALS.map((signal) => process.listeners(signal));

@@ -1,4 +1,4 @@
-import type { Clock, PlannedCall } from '../../shared/clock/clock.ts';
+import type { Clock, PlannedCall } from '../../shared/base/clock/clock.ts';
 
 interface ManualCall extends PlannedCall {
   readonly atNs: number;

@@ -1,4 +1,4 @@
-import type { MeasuredLink } from '../../loadgen-node/doctor/link-findings.ts';
+import type { MeasuredLink } from '../../loadgen-node/operate/doctor/link-findings.ts';
 import { linkFacts } from '../../loadgen-node/submission/system/link-facts.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../shared/evidence/node-probe.ts';
 import { gatherSystemFacts } from '../../shared/host/gather-system-facts.ts';

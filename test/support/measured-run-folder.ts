@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RecordsWriter } from '../../loadgen-node/records/records-writer.ts';
-import type { RunSummary } from '../../loadgen-node/records/run-summary.ts';
-import type { SampleRecords } from '../../loadgen-node/records/sample-records.ts';
-import { writeSummary } from '../../loadgen-node/records/summary-file.ts';
-import { RUN_FILES } from '../../loadgen-node/run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { RecordsWriter } from '../../loadgen-node/observe/records/records-writer.ts';
+import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import type { SampleRecords } from '../../loadgen-node/observe/records/sample-records.ts';
+import { writeSummary } from '../../loadgen-node/observe/records/summary-file.ts';
 import { recordedSet } from './recorded-sets.ts';
 
 /** Writes what longhaul leaves of a run beside LoadGen's logs: its records and its summary. */

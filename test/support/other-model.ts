@@ -1,4 +1,4 @@
-import { GraphBuilder } from '../../sut-node/onnx/graph-builder.ts';
+import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 
 /** A real ONNX model that has nothing to do with any benchmark: 4 pixels in, their absolute values out. */
 export function otherModel(): Uint8Array {

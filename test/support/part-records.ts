@@ -1,5 +1,5 @@
-import type { LatencyPart } from '../../loadgen-node/analysis/latency-parts.ts';
-import type { SampleRecords } from '../../loadgen-node/records/sample-records.ts';
+import type { SampleRecords } from '../../loadgen-node/observe/records/sample-records.ts';
+import type { LatencyPart } from '../../loadgen-node/observe/split/latency-parts.ts';
 
 /** A sample by the lengths of its parts in ns; those that are not given are 0. */
 export type PartLengths = Partial<Record<LatencyPart, number>>;

@@ -10,12 +10,12 @@ export const VERBS = {
 };`;
 
 const PROJECT: Readonly<Record<string, string>> = {
-  'dist/loadgen-node/main.js': "import './commands/verbs.js';",
+  'dist/loadgen-node/main.js': "import './cli/verbs.js';",
   'dist/loadgen-node/index.js': '',
   'dist/loadgen-node/index.d.ts': '',
-  'dist/loadgen-node/commands/verbs.js': VERB_TABLE,
-  'dist/loadgen-node/commands/one.js': "import { z } from 'zod/v4';",
-  'dist/loadgen-node/commands/two.js': '',
+  'dist/loadgen-node/cli/verbs.js': VERB_TABLE,
+  'dist/loadgen-node/cli/one.js': "import { z } from 'zod/v4';",
+  'dist/loadgen-node/cli/two.js': '',
   'README.md': 'The project.',
   LICENSE: 'A licence.',
   'package.json': JSON.stringify({

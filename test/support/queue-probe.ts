@@ -1,6 +1,6 @@
-import { allowedShare } from '../../loadgen-node/peak/full-runs.ts';
-import type { PeakSearch } from '../../loadgen-node/peak/peak-search.ts';
-import type { ProbeOutcome, ProbeSpec, RunProbe } from '../../loadgen-node/peak/probe.ts';
+import { allowedShare } from '../../loadgen-node/search/peak/full-runs.ts';
+import type { PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import type { ProbeOutcome, ProbeSpec, RunProbe } from '../../loadgen-node/search/peak/probe.ts';
 import type { ServiceLaw } from './queue-theory.ts';
 
 /** A queue that probes are run on, by Lindley's recursion: no engine, no clock, a million queries in 50 ms. */

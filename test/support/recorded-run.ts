@@ -1,12 +1,12 @@
-import { SyntheticDataSet } from '../../loadgen-node/benchmarks/synthetic/synthetic-data-set.ts';
-import type { RecordedSet } from '../../loadgen-node/engine/issued-set.ts';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
-import { ProcessMonitor } from '../../loadgen-node/health/process-monitor.ts';
-import { SampleStore } from '../../loadgen-node/qsl/sample-store.ts';
-import type { TestSettings } from '../../loadgen-node/settings/test-settings.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
+import { ProcessMonitor } from '../../loadgen-node/observe/health/process-monitor.ts';
+import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/clock/monotonic-clock.ts';
+import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import { V41_SETTINGS } from './simulated-test.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -1,7 +1,10 @@
-import type { RecordedSet } from '../../loadgen-node/engine/issued-set.ts';
-import { SampleRecorder } from '../../loadgen-node/recorder/sample-recorder.ts';
-import type { SampleRecords, ServiceColumn } from '../../loadgen-node/records/sample-records.ts';
-import type { QueryPlan } from '../../loadgen-node/schedule/query-plan.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
+import { SampleRecorder } from '../../loadgen-node/loadgen/recorder/sample-recorder.ts';
+import type { QueryPlan } from '../../loadgen-node/loadgen/schedule/query-plan.ts';
+import type {
+  SampleRecords,
+  ServiceColumn,
+} from '../../loadgen-node/observe/records/sample-records.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 
 /**

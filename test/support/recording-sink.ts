@@ -1,10 +1,10 @@
+import { type BorrowedBytes, copyOf } from '../../shared/base/borrowed-bytes.ts';
+import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type {
   ResponseSink,
   SampleFailure,
   ServiceTimes,
 } from '../../shared/domain/system-under-test.ts';
-import type { MlperfError } from '../../shared/errors/mlperf-error.ts';
-import { type BorrowedBytes, copyOf } from '../../shared/wire/borrowed-bytes.ts';
 
 /** A {@link ResponseSink} that keeps everything, and lets a test wait for it. */
 export class RecordingSink implements ResponseSink {

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { latencySplit } from '../../loadgen-node/analysis/latency-split.ts';
-import type { RecordsAbout } from '../../loadgen-node/records/arrow-schema.ts';
-import { figuresOf } from '../../loadgen-node/records/figures-of-records.ts';
-import { RecordsWriter } from '../../loadgen-node/records/records-writer.ts';
-import type { RunSummary } from '../../loadgen-node/records/run-summary.ts';
-import type { SampleRecords } from '../../loadgen-node/records/sample-records.ts';
-import { writeSummary } from '../../loadgen-node/records/summary-file.ts';
-import { RUN_FILES } from '../../loadgen-node/run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import type { RecordsAbout } from '../../loadgen-node/observe/records/arrow-schema.ts';
+import { figuresOf } from '../../loadgen-node/observe/records/figures-of-records.ts';
+import { RecordsWriter } from '../../loadgen-node/observe/records/records-writer.ts';
+import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import type { SampleRecords } from '../../loadgen-node/observe/records/sample-records.ts';
+import { writeSummary } from '../../loadgen-node/observe/records/summary-file.ts';
+import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
 import { recordedSet } from './recorded-sets.ts';
 import { tempFolder } from './temp-folder.ts';
 

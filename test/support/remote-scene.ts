@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
-import type { SeenState } from '../../loadgen-node/remote/agent/agent-words.ts';
-import type { InstallContext } from '../../loadgen-node/remote/hosts-of-inventory.ts';
-import { readInventory } from '../../loadgen-node/remote/inventory/read-inventory.ts';
-import type { MeasureOptions } from '../../loadgen-node/remote/measure.ts';
-import { Packages } from '../../loadgen-node/remote/packages/plan-packages.ts';
+import type { SeenState } from '../../loadgen-node/operate/remote/agent/agent-words.ts';
+import type { InstallContext } from '../../loadgen-node/operate/remote/hosts-of-inventory.ts';
+import { readInventory } from '../../loadgen-node/operate/remote/inventory/read-inventory.ts';
+import type { MeasureOptions } from '../../loadgen-node/operate/remote/measure.ts';
+import { Packages } from '../../loadgen-node/operate/remote/packages/plan-packages.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../sut-node/settings/sut-options.ts';
 import { type Behaviour, type FakeCall, FakeHost } from './fake-hosts.ts';
 import { tempFolder } from './temp-folder.ts';

@@ -1,13 +1,16 @@
-import { latencySplit } from '../../loadgen-node/analysis/latency-split.ts';
-import { compareRuns } from '../../loadgen-node/compare/compare-runs.ts';
-import { renderComparison } from '../../loadgen-node/compare/render-comparison.ts';
-import type { MeasuredRun } from '../../loadgen-node/compare/resampled-run.ts';
-import { figuresOf } from '../../loadgen-node/records/figures-of-records.ts';
-import type { RunSummary } from '../../loadgen-node/records/run-summary.ts';
-import { type HeatMapInput, renderHeatMap } from '../../loadgen-node/report/render-heat-map.ts';
-import { renderReport } from '../../loadgen-node/report/render-report.ts';
-import { earlyStoppingOfServer } from '../../loadgen-node/results/early-stopping.ts';
-import { formatExactNs } from '../../shared/config/duration.ts';
+import { earlyStoppingOfServer } from '../../loadgen-node/loadgen/results/early-stopping.ts';
+import { figuresOf } from '../../loadgen-node/observe/records/figures-of-records.ts';
+import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
+import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
+import { renderComparison } from '../../loadgen-node/present/compare/render-comparison.ts';
+import type { MeasuredRun } from '../../loadgen-node/present/compare/resampled-run.ts';
+import {
+  type HeatMapInput,
+  renderHeatMap,
+} from '../../loadgen-node/present/report/render-heat-map.ts';
+import { renderReport } from '../../loadgen-node/present/report/render-report.ts';
+import { formatExactNs } from '../../shared/base/duration.ts';
 import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';
 

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
-import { composeAudit } from '../../loadgen-node/audit/compose-audit.ts';
-import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
-import { planRun } from '../../loadgen-node/commands/run-plan.ts';
-import { RUN_SETTINGS, type RunValues } from '../../loadgen-node/commands/run-settings.ts';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
+import { writeAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
+import type { AuditFacts } from '../../loadgen-node/observe/audit/network-audit.ts';
+import { composeAudit } from '../../loadgen-node/run/audit/compose-audit.ts';
+import { planRun } from '../../loadgen-node/run/plan/run-plan.ts';
+import { RUN_SETTINGS, type RunValues } from '../../loadgen-node/run/plan/run-settings.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import type {
   Query,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { startTest } from '../../loadgen-node/engine/start-test.ts';
-import type { TestParts } from '../../loadgen-node/engine/test-context.ts';
-import type { TestOutcome } from '../../loadgen-node/engine/test-outcome.ts';
+import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestParts } from '../../loadgen-node/loadgen/engine/test-context.ts';
+import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import {
   defaultTestSettings,
   type TestSettings,
-} from '../../loadgen-node/settings/test-settings.ts';
+} from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { CheckingSut, type CheckingSutOptions } from './checking-sut.ts';
 import { MemoryQsl } from './memory-qsl.ts';

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadgenBenchmark } from '../../loadgen-node/benchmarks/registry.ts';
+import { loadgenBenchmark } from '../../loadgen-node/samples/benchmarks/registry.ts';
 import { suiteFolder } from './suite-folder.ts';
 import { testCacheFolder } from './test-cache.ts';
 

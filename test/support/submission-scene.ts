@@ -1,29 +1,29 @@
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { writeAudit } from '../../loadgen-node/audit/audit-file.ts';
-import { composeAudit } from '../../loadgen-node/audit/compose-audit.ts';
-import type { AuditFacts } from '../../loadgen-node/audit/network-audit.ts';
-import { scoreResponses } from '../../loadgen-node/benchmarks/imagenet/score-responses.ts';
-import { writeAccuracyFile } from '../../loadgen-node/commands/accuracy-file.ts';
-import { runRecord } from '../../loadgen-node/commands/run-record.ts';
-import { RUN_SETTINGS } from '../../loadgen-node/commands/run-settings.ts';
-import {
-  loggedResponses,
-  type ResponseScorer,
-} from '../../loadgen-node/compliance/accuracy-fallback.ts';
-import { auditConfigText } from '../../loadgen-node/compliance/audit-settings.ts';
-import type { RunnableTestId } from '../../loadgen-node/compliance/test-ids.ts';
-import type { TestVerdict } from '../../loadgen-node/compliance/test-verdict.ts';
-import { verifyTest01 } from '../../loadgen-node/compliance/verify-test01.ts';
-import { verifyTest04 } from '../../loadgen-node/compliance/verify-test04.ts';
-import { verifyTest05 } from '../../loadgen-node/compliance/verify-test05.ts';
-import { writeTestFolder } from '../../loadgen-node/compliance/write-test-folder.ts';
-import { RUN_FILES } from '../../loadgen-node/run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { writeAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
+import type { AuditFacts } from '../../loadgen-node/observe/audit/network-audit.ts';
+import { composeAudit } from '../../loadgen-node/run/audit/compose-audit.ts';
+import { writeAccuracyFile } from '../../loadgen-node/run/keep/accuracy-file.ts';
+import { runRecord } from '../../loadgen-node/run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
+import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
 import {
   type BuiltTree,
   buildSubmission,
-} from '../../loadgen-node/submission/build/build-submission.ts';
+} from '../../loadgen-node/submission/assemble/build-submission.ts';
+import {
+  loggedResponses,
+  type ResponseScorer,
+} from '../../loadgen-node/submission/compliance/accuracy-fallback.ts';
+import { auditConfigText } from '../../loadgen-node/submission/compliance/audit-settings.ts';
+import type { RunnableTestId } from '../../loadgen-node/submission/compliance/test-ids.ts';
+import type { TestVerdict } from '../../loadgen-node/submission/compliance/test-verdict.ts';
+import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify-test01.ts';
+import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify-test04.ts';
+import { verifyTest05 } from '../../loadgen-node/submission/compliance/verify-test05.ts';
+import { writeTestFolder } from '../../loadgen-node/submission/compliance/write-test-folder.ts';
 import type {
   SubmissionDivision,
   SubmissionRound,

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
-import { EVALUATION_SET } from '../../shared/digits/digit-sets.ts';
-import { type RenderedDigit, renderDigit } from '../../shared/digits/render-digit.ts';
-import { type Logger, silentLogger } from '../../shared/process/logger.ts';
+import { type Logger, silentLogger } from '../../shared/base/logger.ts';
+import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { type RenderedDigit, renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
-import type { SutNodeParts } from '../../sut-node/model/create-model.ts';
+import type { SutNodeParts } from '../../sut-node/inference/create-model.ts';
 import type { DelaySettings } from '../../sut-node/settings/delay-settings.ts';
 import { DEFAULT_RUNTIME } from '../../sut-node/settings/model-settings.ts';
 import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { encodeJpeg } from '../../shared/image/jpeg.ts';
+import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
 
 /** Grey levels between two classes: what JPEG changes is far less. */
 const LEVEL = 20;

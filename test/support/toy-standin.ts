@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { STANDIN_CLASS_COUNT } from '../../shared/standin/standin-sets.ts';
+import { STANDIN_CLASS_COUNT } from '../../shared/benchmarks/standin/standin-sets.ts';
+import type { LinearClassifier } from '../../sut-node/benchmarks/fitting/ridge.ts';
 import {
   STANDIN_FEATURE_COUNT,
   type StandinRecipe,
   standinModel,
 } from '../../sut-node/benchmarks/imagenet/standin-graph.ts';
 import { STANDINS, type StandinBenchmark } from '../../sut-node/benchmarks/imagenet/standins.ts';
-import type { LinearClassifier } from '../../sut-node/fitting/ridge.ts';
-import { encodeModel } from '../../sut-node/onnx/onnx-schema.ts';
+import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
 
 /** A stand-in whose trunk has a sixteenth of the channels. */
 export function toyRecipe(benchmark: StandinBenchmark): StandinRecipe {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { compiledModule } from '../../shared/process/package-files.ts';
+import { compiledModule } from '../../shared/base/package-files.ts';
 
 /** What a warm process says: that it is ready, what its verb writes, how the verb ended. */
 interface Message {
@@ -58,7 +58,7 @@ export async function runWarm(
 
 /** Messages wait until it is ready; it ends with this process, by its channel. */
 function start(): ChildProcess {
-  const url = compiledModule('loadgen-node/commands/command-line.js').href;
+  const url = compiledModule('loadgen-node/cli/command-line.js').href;
   const entry = fileURLToPath(new URL('warm-longhaul.mjs', import.meta.url));
   const child = fork(entry, [url], { stdio: 'inherit' });
   child.unref();

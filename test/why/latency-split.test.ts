@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LATENCY_PARTS } from '../../loadgen-node/analysis/latency-parts.ts';
-import { latencySplit } from '../../loadgen-node/analysis/latency-split.ts';
-import { rowsOfRecords, type SplitRows } from '../../loadgen-node/analysis/split-rows.ts';
-import type { RecordedSet } from '../../loadgen-node/engine/issued-set.ts';
-import { recordsOfSet } from '../../loadgen-node/records/records-of-set.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
+import { recordsOfSet } from '../../loadgen-node/observe/records/records-of-set.ts';
+import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts';
+import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
+import { rowsOfRecords, type SplitRows } from '../../loadgen-node/observe/split/split-rows.ts';
 import { recordedRun } from '../support/recorded-run.ts';
 import { TcpShim } from '../support/tcp-shim.ts';
 import { startPinnedSut } from './pinned.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { seedsOfRound } from '../rules/round-seeds.ts';
 import {
   type AccuracyTarget,

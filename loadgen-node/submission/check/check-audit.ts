@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
-import { compressionBreaches } from '../../../shared/benchmarks/check-compression.ts';
-import { compressionRule } from '../../../shared/benchmarks/compression-rules.ts';
 import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
-import { readAudit } from '../../audit/audit-file.ts';
-import { composeAudit } from '../../audit/compose-audit.ts';
-import type { AuditFinding, NetworkAudit } from '../../audit/network-audit.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
+import { compressionRule } from '../../../shared/rules/compression-rules.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../../observe/audit/audit-file.ts';
+import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { composeAudit } from '../../run/audit/compose-audit.ts';
 import type { CheckContext } from './check-context.ts';
 import type { FindingId } from './finding-rules.ts';
 import { DOCUMENT_BYTES_MAX } from './read-document.ts';

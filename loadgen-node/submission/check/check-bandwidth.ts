@@ -1,6 +1,6 @@
-import type { NetworkAudit } from '../../audit/network-audit.ts';
-import { bandwidthFormula, dtypeBytes } from '../../bandwidth/bandwidth-formulas.ts';
-import { formatRate, parseRate } from '../../bandwidth/link-rate.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import { bandwidthFormula, dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate, parseRate } from '../../samples/bandwidth/link-rate.ts';
 import { sampleRateKey } from '../rules/result-metric.ts';
 import { TODO_MARK } from '../system-fields.ts';
 import type { CheckContext } from './check-context.ts';

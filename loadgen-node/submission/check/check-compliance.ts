@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import type { TestId } from '../../compliance/test-ids.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { TestId } from '../compliance/test-ids.ts';
 import { sampleRateKey } from '../rules/result-metric.ts';
 import type { AccuracyTarget } from '../rules/submission-model.ts';
 import { accuracyPattern, HASH_LINE, SHA256_LINE } from './accuracy-lines.ts';

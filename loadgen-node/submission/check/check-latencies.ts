@@ -1,4 +1,4 @@
-import { isTruthy } from '../../run-folder/detail-log.ts';
+import { isTruthy } from '../../loadgen/logs/read/detail-log.ts';
 import type { SubmissionModel } from '../rules/submission-model.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { isStrict, type ResultSite } from './result-site.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { readAudit } from '../../audit/audit-file.ts';
-import type { NetworkAudit } from '../../audit/network-audit.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../../observe/audit/audit-file.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { isOfLonghaul } from './check-audit.ts';
 import type { CheckContext } from './check-context.ts';
 import { DOCUMENT_BYTES_MAX, documentLines } from './read-document.ts';

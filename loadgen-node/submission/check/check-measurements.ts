@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { isTruthy } from '../../run-folder/detail-log.ts';
-import { parseConf } from '../../settings/conf-grammar.ts';
+import { isTruthy } from '../../loadgen/logs/read/detail-log.ts';
+import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { DRY_RUN_WORDS } from '../dry-run-mark.ts';
 import { brokenConfLines } from '../rules/conf-lines.ts';
 import { TODO_MARK } from '../system-fields.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import type { TestId } from '../../compliance/test-ids.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
-import { readSummaryLog } from '../../run-folder/summary-log.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
+import type { TestId } from '../compliance/test-ids.ts';
 import { metricOf, resultMetric } from '../rules/result-metric.ts';
 import { seedsOfRound, test05SeedsOfRound } from '../rules/round-seeds.ts';
 import { modelInScenario, type SubmissionModel } from '../rules/submission-model.ts';

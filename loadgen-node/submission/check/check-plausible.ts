@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import type { NetworkAudit } from '../../audit/network-audit.ts';
-import { parseConf } from '../../settings/conf-grammar.ts';
+import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import type { SubmissionScenario } from '../rules/submission-model.ts';
 import type { CheckContext } from './check-context.ts';
 import { countOf } from './description-values.ts';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { NetworkAudit } from '../../audit/network-audit.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import { metricOf } from '../rules/result-metric.ts';
 import { checkAccuracy } from './check-accuracy.ts';
 import { checkAudit } from './check-audit.ts';

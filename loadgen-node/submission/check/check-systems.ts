@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { isTruthy } from '../../run-folder/detail-log.ts';
+import { isTruthy } from '../../loadgen/logs/read/detail-log.ts';
 import {
   SUITES,
   type SubmissionDivision,

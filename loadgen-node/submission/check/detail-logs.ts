@@ -1,4 +1,4 @@
-import { type DetailLog, readDetailLog } from '../../run-folder/detail-log.ts';
+import { type DetailLog, readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { DEFAULT_ROUND } from '../../../shared/benchmarks/rounds.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import type { DetailLog } from '../../run-folder/detail-log.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { DEFAULT_ROUND } from '../../../shared/rules/rounds.ts';
+import type { DetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { CheckReport } from './check-report.ts';

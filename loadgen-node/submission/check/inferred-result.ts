@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { sha256OfFile } from '../file-work.ts';
 import { inferredFigure, mayInfer } from '../rules/inferred-results.ts';
 import type { SubmissionScenario } from '../rules/submission-model.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { CheckContext } from './check-context.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */

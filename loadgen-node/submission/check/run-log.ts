@@ -3,8 +3,8 @@ import {
   type DetailLog,
   type DetailRecord,
   MARKED_BYTE_ORDER,
-} from '../../run-folder/detail-log.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+} from '../../loadgen/logs/read/detail-log.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES } from '../rules/round-seeds.ts';
 import type { CheckContext } from './check-context.ts';
 import type { FindingId } from './finding-rules.ts';

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 
 /** Entries of one folder, by name. */
 export interface TreeFolder {

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { Encrypter } from 'age-encryption';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 
 /** Turns the bytes of a tarball into those of the encrypted file, streamed. */
 export type Encryption = (plain: AsyncIterable<Buffer>) => AsyncIterable<Uint8Array>;

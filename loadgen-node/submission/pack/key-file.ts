@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/config/read-file.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
 import { ageEncryption, type Encryption, opensslEncryption } from './encryption.ts';
 import type { EncryptionName } from './encryption-names.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { PackedFile } from './tree-contents.ts';
 
 /** How each line of an age identity begins. */

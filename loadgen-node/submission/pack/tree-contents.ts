@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
 
 /** Problems that are told; of more the number. */

@@ -1,5 +1,5 @@
-import { mlperfConfOf } from '../../../shared/benchmarks/rounds.ts';
-import { parseConf } from '../../settings/conf-grammar.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds.ts';
+import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 
 /** The three seeds that a round prescribes: 64 bits, so no numbers. */

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { TestId } from '../../compliance/test-ids.ts';
+import type { TestId } from '../compliance/test-ids.ts';
 import { modelsOfRound } from './models-of-rounds.ts';
 import type { SubmissionRound, Suite } from './submission-rounds.ts';
 

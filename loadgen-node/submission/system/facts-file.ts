@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type SystemFacts, systemFactsSchema } from '../../../shared/host/system-facts.ts';
-import { readJsonFile } from '../../conformance/read-json-file.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
 
 /** Version of the form of a facts file; another one is not read. */
 export const FACTS_SCHEMA_VERSION = 1;

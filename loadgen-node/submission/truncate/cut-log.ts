@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * Characters that stay of a log's beginning, and bytes of its end; shorter logs stay whole.

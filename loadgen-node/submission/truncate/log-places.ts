@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { RUN_FILES } from '../../run-folder/run-folder.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { noTree } from '../no-tree.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { TreeLayout } from '../tree-layout.ts';

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/process/make-folder.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/make-folder.ts';
 import {
   CHECKSUM_FILE,
   type Checksums,
   formatChecksumList,
   readChecksumList,
-} from '../../data-set/checksum-list.ts';
+} from '../../samples/data-set/checksum-list.ts';
 import { copyChecked, replaceFile, sha256OfFile } from '../file-work.ts';
 import { isWithin } from '../is-within.ts';
 import type { LogPlace } from './log-places.ts';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
-import type { EncodedRequest } from '../../../shared/oip/request-encoder.ts';
-import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { EncodedRequest } from '../../../shared/wire/oip/request-encoder.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {

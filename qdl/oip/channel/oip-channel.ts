@@ -1,18 +1,18 @@
 import { status } from '@grpc/grpc-js';
+import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { grpcToMlperfError } from '../../../shared/errors/to-mlperf-error.ts';
-import type { OipRequestEncoder } from '../../../shared/oip/request-encoder.ts';
-import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import type { OipRequestEncoder } from '../../../shared/wire/oip/request-encoder.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
   ChannelEvents,
   ChannelPlace,
   DispatchChannel,
-} from '../../channel/dispatch-channel.ts';
-import { OutstandingSamples } from '../../channel/outstanding-samples.ts';
-import type { OutgoingPart } from '../../channel/part-transport.ts';
+} from '../../dispatch/dispatch-channel.ts';
+import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
+import type { OutgoingPart } from '../../native/channel/part-transport.ts';
 import { statusText } from './failure-words.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { lossReason } from '../../../shared/wire/connection-errors.ts';
 import { AnswerRoom } from '../http2/flow/answer-room.ts';

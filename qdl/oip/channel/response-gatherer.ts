@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
-import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
-import type { OipRequestPlan } from '../../../shared/oip/request-plan.ts';
-import { OipResponseDecoder } from '../../../shared/oip/response-decoder.ts';
-import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/base/borrowed-bytes.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
 import type { AnswerRoom } from '../http2/flow/answer-room.ts';
 import { statusText, statusWord } from './failure-words.ts';
 

@@ -1,7 +1,7 @@
-import { packageVersion } from '../../../shared/process/package-files.ts';
+import { packageVersion } from '../../../shared/base/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../../shared/security/client-security.ts';
-import type { DispatchSettings } from '../../dispatch-settings.ts';
+import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
 import { Http2Connection } from './connection/http2-connection.ts';
 import { AnswerRoom } from './flow/answer-room.ts';
 import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';

@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
-import { asOneLine } from '../../../shared/process/one-line.ts';
-import { grpcStatusOf } from '../../node/unary-calls.ts';
-import type { WaitProgress } from '../../query-dispatch-library.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { asOneLine } from '../../../shared/base/one-line.ts';
+import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { grpcStatusOf } from '../../connect/unary-calls.ts';
+import type { WaitProgress } from '../../dispatch/query-dispatch-library.ts';
 import { statusText } from '../channel/failure-words.ts';
 import type { OipControlClient } from './oip-control-client.ts';
 

@@ -12,16 +12,20 @@ import type {
 import type { ServerLiveResponse__Output } from '../../../proto/gen/inference/ServerLiveResponse.ts';
 import type { ServerMetadataResponse__Output } from '../../../proto/gen/inference/ServerMetadataResponse.ts';
 import type { ServerReadyResponse__Output } from '../../../proto/gen/inference/ServerReadyResponse.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import type { OipServerFacts } from '../../../shared/oip/model-facts.ts';
-import { type OipClient, oipClient } from '../../../shared/oip/oip-contract.ts';
-import type { OipModelRef } from '../../../shared/oip/request-plan.ts';
-import type { DispatchSettings } from '../../dispatch-settings.ts';
-import { callPathOf, responseHeadersOf } from '../../evidence/call-path.ts';
-import { callMetadata, connectionCredentials, connectionOptions } from '../../node/grpc-options.ts';
-import { type NamedNode, type NodeName, requirePrintableName } from '../../node/node-name.ts';
-import { socketEndsOf } from '../../node/socket-ends.ts';
-import { grpcStatusOf, type StartCall, UnaryCalls } from '../../node/unary-calls.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
+import { type OipClient, oipClient } from '../../../shared/wire/oip/oip-contract.ts';
+import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import {
+  callMetadata,
+  connectionCredentials,
+  connectionOptions,
+} from '../../connect/grpc-options.ts';
+import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
+import { socketEndsOf } from '../../connect/socket-ends.ts';
+import { grpcStatusOf, type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
+import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+import { callPathOf, responseHeadersOf } from '../../native/evidence/call-path.ts';
 import type { OipDispatch } from '../oip-dispatch.ts';
 
 /** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */

@@ -1,5 +1,5 @@
-import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 

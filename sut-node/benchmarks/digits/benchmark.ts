@@ -1,6 +1,6 @@
-import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
-import { RESPONSE_BYTES } from '../../../shared/digits/response.ts';
-import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
+import { RESPONSE_BYTES } from '../../../shared/benchmarks/digits/response.ts';
+import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { checkModelFits, refuseUsage } from '../../pipeline/model-fit.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME, MODEL_NAME, SAMPLE_SHAPE } from './digits-graph.ts';
@@ -29,7 +29,7 @@ const EXPECTED = {
 /**
  * The embedded example on the SUT node: a small classifier of digits that longhaul fits itself, or a
  * user's own model with the same input and output. The response is the class (see
- * shared/digits/response.ts).
+ * shared/benchmarks/digits/response.ts).
  */
 export const benchmark: SutBenchmark = {
   rules: benchmarkRules('digits'),

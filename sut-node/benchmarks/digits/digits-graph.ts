@@ -1,7 +1,7 @@
-import { CLASS_COUNT, IMAGE_SIZE } from '../../../shared/digits/digit-sets.ts';
-import { addRandomFeatures, featureCountOf } from '../../fitting/random-features.ts';
-import type { LinearClassifier } from '../../fitting/ridge.ts';
-import { GraphBuilder, type TensorName } from '../../onnx/graph-builder.ts';
+import { CLASS_COUNT, IMAGE_SIZE } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
+import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';
+import type { LinearClassifier } from '../fitting/ridge.ts';
 
 // The model, from the image to the label. Only the last layer is fitted; the filters of the features never change.
 //

@@ -1,8 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { CLASS_COUNT, RAW_IMAGE_BYTES, TRAINING_SET } from '../../../shared/digits/digit-sets.ts';
-import { renderDigit } from '../../../shared/digits/render-digit.ts';
-import { fitRidge, type LabelledFeatures } from '../../fitting/ridge.ts';
-import { loadOnnxRuntime, type OnnxRuntime } from '../../onnx/onnxruntime.ts';
+import {
+  CLASS_COUNT,
+  RAW_IMAGE_BYTES,
+  TRAINING_SET,
+} from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
+import { loadOnnxRuntime, type OnnxRuntime } from '../../model/onnx/onnxruntime.ts';
+import { fitRidge, type LabelledFeatures } from '../fitting/ridge.ts';
 import type { PrepareProgress } from '../sut-benchmark.ts';
 import {
   buildDigitsModel,

@@ -1,5 +1,5 @@
-import { encodeResponse } from '../../../shared/digits/response.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
 import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
 import { LABEL_OUTPUT_NAME } from './digits-graph.ts';
 

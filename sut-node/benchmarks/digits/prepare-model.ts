@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
-import { DRAWING_REVISION, TRAINING_SET } from '../../../shared/digits/digit-sets.ts';
-import { runFitThread } from '../../fitting/fit-thread.ts';
+import { ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
+import { DRAWING_REVISION, TRAINING_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { runFitThread } from '../fitting/fit-thread.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 import { buildFeatureModel, MODEL_NAME } from './digits-graph.ts';
 import { FIT_REVISION, RIDGE_STRENGTH } from './fit-digits.ts';

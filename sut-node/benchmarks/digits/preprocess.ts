@@ -1,8 +1,8 @@
 import assert from 'node:assert';
-import { IMAGE_SIZE, RAW_IMAGE_BYTES } from '../../../shared/digits/digit-sets.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { decodeJpeg } from '../../../shared/image/jpeg.ts';
-import { type BorrowedBytes, readInPlace } from '../../../shared/wire/borrowed-bytes.ts';
+import { type BorrowedBytes, readInPlace } from '../../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { IMAGE_SIZE, RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { decodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
 
 const PIXEL_COUNT: number = IMAGE_SIZE * IMAGE_SIZE;
 

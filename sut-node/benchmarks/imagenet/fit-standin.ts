@@ -1,19 +1,25 @@
 import { availableParallelism } from 'node:os';
+import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
+import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
+import {
+  decodeImagenetJpeg,
+  normaliseImagenet,
+} from '../../../shared/benchmarks/image/imagenet.ts';
 import {
   IMAGENET_ELEMENTS,
   IMAGENET_IMAGE_SIZE,
   IMAGENET_PREPARATIONS,
-} from '../../../shared/benchmarks/imagenet.ts';
-import type { BuildProgress } from '../../../shared/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../shared/cache/for-each-index.ts';
-import { decodeImagenetJpeg, normaliseImagenet } from '../../../shared/image/imagenet.ts';
-import { makeStandinImage } from '../../../shared/standin/standin-image.ts';
-import { STANDIN_CLASS_COUNT, type StandinSet } from '../../../shared/standin/standin-sets.ts';
-import { fitRidge, type LabelledFeatures } from '../../fitting/ridge.ts';
-import { calibrate } from '../../onnx/calibrate.ts';
-import { encodeModel, type ModelProto } from '../../onnx/onnx-schema.ts';
-import { loadOnnxRuntime, type OnnxRuntime } from '../../onnx/onnxruntime.ts';
-import { quantiseModel, tensorsToQuantise } from '../../onnx/quantise.ts';
+} from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
+import {
+  STANDIN_CLASS_COUNT,
+  type StandinSet,
+} from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { calibrate } from '../../model/onnx/calibrate.ts';
+import { encodeModel, type ModelProto } from '../../model/onnx/onnx-schema.ts';
+import { loadOnnxRuntime, type OnnxRuntime } from '../../model/onnx/onnxruntime.ts';
+import { quantiseModel, tensorsToQuantise } from '../../model/onnx/quantise.ts';
+import { fitRidge, type LabelledFeatures } from '../fitting/ridge.ts';
 import {
   buildStandinFeatures,
   STANDIN_FEATURE_COUNT,

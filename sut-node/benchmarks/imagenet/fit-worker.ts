@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { workAsFitThread } from '../../fitting/fit-thread.ts';
+import { workAsFitThread } from '../fitting/fit-thread.ts';
 import { fitStandin } from './fit-standin.ts';
 import type { FitWork } from './standin-models.ts';
 import { STANDIN_PRECISIONS } from './standins.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
-import { benchmarkRules } from '../../../shared/benchmarks/benchmark-rules.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/imagenet.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { loadJpegCodec } from '../../../shared/image/jpeg.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { ModelUsage } from '../../model/model-usage.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors, type OpenedModel } from '../../pipeline/model-fit.ts';

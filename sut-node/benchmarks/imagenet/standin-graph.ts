@@ -1,10 +1,10 @@
-import { IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/imagenet.ts';
-import { SeededRandom } from '../../../shared/digits/seeded-random.ts';
-import { STANDIN_CLASS_COUNT } from '../../../shared/standin/standin-sets.ts';
-import { addRandomFeatures, featureCountOf } from '../../fitting/random-features.ts';
-import type { LinearClassifier } from '../../fitting/ridge.ts';
-import { GraphBuilder, type TensorName } from '../../onnx/graph-builder.ts';
-import type { ModelProto } from '../../onnx/onnx-schema.ts';
+import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
+import { IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
+import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
+import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';
+import type { LinearClassifier } from '../fitting/ridge.ts';
 import type { AddTrunk } from './standin-trunks.ts';
 
 // A stand-in has the inputs, outputs and cost of the model that it stands in for, and reads images that longhaul

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type BuildProgress, ensureArtifact } from '../../../shared/cache/artifact-cache.ts';
-import { jpegCodecVersion } from '../../../shared/image/jpeg.ts';
+import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
+import { jpegCodecVersion } from '../../../shared/benchmarks/image/jpeg.ts';
 import {
   STANDIN_DRAWING_REVISION,
   STANDIN_JPEG_QUALITY,
   STANDIN_TRAINING_SET,
-} from '../../../shared/standin/standin-sets.ts';
-import { runFitThread } from '../../fitting/fit-thread.ts';
+} from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { runFitThread } from '../fitting/fit-thread.ts';
 import { STANDIN_FIT_REVISION, STANDIN_RIDGE_STRENGTH, type StandinFit } from './fit-standin.ts';
 import { type StandinBenchmark, type StandinPrecision, standinName } from './standins.ts';
 

@@ -1,5 +1,5 @@
-import { SeededRandom } from '../../../shared/digits/seeded-random.ts';
-import type { GraphBuilder, TensorName } from '../../onnx/graph-builder.ts';
+import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
+import type { GraphBuilder, TensorName } from '../../model/onnx/graph-builder.ts';
 
 // The cost of a stand-in: the layers of the model that it stands in for, with random weights. Batch
 // normalisation is folded into the convolutions, as ONNX Runtime would do it. Weights keep the size of the results

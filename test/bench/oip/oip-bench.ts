@@ -1,4 +1,4 @@
-import { RAW_IMAGE_BYTES } from '../../../shared/digits/digit-sets.ts';
+import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { buildPeer } from '../cpp-programs.ts';
 import { type NodeOptions, runNode, startBenchNode, startServer } from '../processes.ts';
 import { type Contestant, cppContestant } from '../wire/contestants.ts';

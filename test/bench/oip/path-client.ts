@@ -10,7 +10,7 @@ import {
   OIP_SERVICE_NAME,
   type OipMethod,
   type OipRequestPlan,
-} from '../../../shared/oip/request-plan.ts';
+} from '../../../shared/wire/oip/request-plan.ts';
 import { nullQdl, requireEqualLedgers } from '../null-path.ts';
 import type { ClientJob } from '../wire/measured.ts';
 import { runClient } from '../wire/run-client.ts';

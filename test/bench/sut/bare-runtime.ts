@@ -1,6 +1,12 @@
-import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/imagenet.ts';
-import { decodeImagenetJpeg, normaliseImagenet } from '../../../shared/image/imagenet.ts';
-import { disableTelemetry, loadOnnxRuntime } from '../../../sut-node/onnx/onnxruntime.ts';
+import {
+  decodeImagenetJpeg,
+  normaliseImagenet,
+} from '../../../shared/benchmarks/image/imagenet.ts';
+import {
+  IMAGENET_ELEMENTS,
+  IMAGENET_IMAGE_SIZE,
+} from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { disableTelemetry, loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { standinStore } from './standin-path.ts';
 import type { BareJob, BareMeasured } from './sut-bench.ts';
 

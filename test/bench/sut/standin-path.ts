@@ -1,6 +1,6 @@
-import type { DataSet } from '../../../loadgen-node/benchmarks/loadgen-benchmark.ts';
-import { loadgenBenchmark } from '../../../loadgen-node/benchmarks/registry.ts';
-import { SampleStore } from '../../../loadgen-node/qsl/sample-store.ts';
+import type { DataSet } from '../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
+import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import {
   createQueryDispatchLibrary,
   defaultDispatchSettings,

@@ -1,12 +1,12 @@
 import { Client, type ClientDuplexStream, credentials } from '@grpc/grpc-js';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
 

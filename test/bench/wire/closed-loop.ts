@@ -1,13 +1,13 @@
-import { SampleRecorder } from '../../../loadgen-node/recorder/sample-recorder.ts';
-import type { QueryPlan } from '../../../loadgen-node/schedule/query-plan.ts';
-import { monotonicClock } from '../../../shared/clock/monotonic-clock.ts';
+import { SampleRecorder } from '../../../loadgen-node/loadgen/recorder/sample-recorder.ts';
+import type { QueryPlan } from '../../../loadgen-node/loadgen/schedule/query-plan.ts';
+import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
 import type {
   Query,
   ResponseSink,
   SampleFailure,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import type { BorrowedBytes } from '../../../shared/wire/borrowed-bytes.ts';
 import { CpuMeter, type Measured, percentile } from './measured.ts';
 
 /** What a {@link ClosedLoop} runs. */

@@ -1,12 +1,12 @@
 import { connect, type Socket } from 'node:net';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type {
   Query,
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-import { MlperfError } from '../../../shared/errors/mlperf-error.ts';
-import { messageOf } from '../../../shared/errors/to-mlperf-error.ts';
 
 /** Bytes that tcp-server.ts answers each payload with. */
 const RESPONSE_BYTES = 4;

@@ -4,7 +4,7 @@ import type { ModelInferRequest__Output } from '../../../proto/gen/inference/Mod
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelMetadataResponse } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import type { ModelStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
-import { OIP_SERVICE } from '../../../shared/oip/oip-contract.ts';
+import { OIP_SERVICE } from '../../../shared/wire/oip/oip-contract.ts';
 import { decodeRequest, encodeResponse, encodeStreamResponse } from './oip-messages.ts';
 
 /** How an answer goes out. */

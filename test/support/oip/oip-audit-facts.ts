@@ -1,4 +1,4 @@
-import type { AuditFacts } from '../../../loadgen-node/audit/network-audit.ts';
+import type { AuditFacts } from '../../../loadgen-node/observe/audit/network-audit.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type {
   OipEvidence,

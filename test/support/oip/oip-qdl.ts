@@ -1,12 +1,12 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
+import { type BorrowedBytes, copyOf } from '../../../shared/base/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import {
   OIP_SERVICE_NAME,
   type OipMethod,
   type OipRequestPlan,
-} from '../../../shared/oip/request-plan.ts';
-import { type BorrowedBytes, copyOf } from '../../../shared/wire/borrowed-bytes.ts';
+} from '../../../shared/wire/oip/request-plan.ts';
 import { RecordingSink } from '../recording-sink.ts';
 import type { FakeOipServer } from './fake-oip-server.ts';
 

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { timerClock } from '../../../shared/clock/timer-clock.ts';
-import type { OipDataType } from '../../../shared/oip/data-types.ts';
-import { protoFolder } from '../../../shared/process/package-files.ts';
+import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
+import { protoFolder } from '../../../shared/base/package-files.ts';
+import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
 import {
   type Batch,
   type BatchWorkers,
   DynamicBatcher,
-} from '../../../sut-node/batcher/dynamic-batcher.ts';
-import { OipInference } from '../../../sut-node/oip/oip-inference.ts';
-import type { InputKind, OipModel } from '../../../sut-node/oip/oip-model.ts';
-import { OipStream } from '../../../sut-node/oip/oip-stream.ts';
+} from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { CreditBook } from '../../../sut-node/server/credit-book.ts';
+import { OipInference } from '../../../sut-node/server/oip/oip-inference.ts';
+import type { InputKind, OipModel } from '../../../sut-node/server/oip/oip-model.ts';
+import { OipStream } from '../../../sut-node/server/oip/oip-stream.ts';
 import type { StreamEnd } from '../../../sut-node/server/stream-end.ts';
-import { deliverAnswers } from '../../../sut-node/workers/batch-answers.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
+import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
 import { mountOf, readCompose } from '../../support/compose-files.ts';

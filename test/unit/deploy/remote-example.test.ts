@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { RUN_SETTINGS } from '../../../loadgen-node/commands/run-settings.ts';
-import { readInventory } from '../../../loadgen-node/remote/inventory/read-inventory.ts';
+import { readInventory } from '../../../loadgen-node/operate/remote/inventory/read-inventory.ts';
+import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
 
 it('deploy/remote/hosts.yaml is an inventory', () => {

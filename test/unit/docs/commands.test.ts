@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { VERBS } from '../../../loadgen-node/commands/verbs.ts';
+import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
 import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/doc-pages.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { MlperfErrorCode } from '../../../shared/errors/mlperf-error.ts';
-import { EXIT, exitCodeOf } from '../../../shared/process/exit-codes.ts';
+import type { MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT, exitCodeOf } from '../../../shared/base/exit-codes.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/exit-codes.md', import.meta.url), 'utf8');
 const ERRORS = readFileSync(
-  new URL('../../../shared/errors/mlperf-error.ts', import.meta.url),
+  new URL('../../../shared/base/errors/mlperf-error.ts', import.meta.url),
   'utf8',
 );
 

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import { Deferred } from '../../../../shared/base/deferred.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
-import { Deferred } from '../../../../shared/process/deferred.ts';
-import { ReusedBuffers } from '../../../../shared/process/reused-buffers.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
-import type { BorrowedBytes } from '../../../../shared/wire/borrowed-bytes.ts';
 import { unreachableMessage } from '../../../../shared/wire/connection-errors.ts';
-import { WAITING_BYTES_MAX } from '../../../channel/part-transport.ts';
+import { WAITING_BYTES_MAX } from '../../../native/channel/part-transport.ts';
 import type { AnswerRoom } from '../flow/answer-room.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { ControlFrames } from '../frames/control-frames.ts';

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, uint16At, uint32At } from '../../../../shared/wire/borrowed-bytes.ts';
+import { type BorrowedBytes, uint16At, uint32At } from '../../../../shared/base/borrowed-bytes.ts';
 import {
   FRAME_BYTES_DEFAULT,
   FRAME_BYTES_LIMIT,

@@ -8,7 +8,7 @@ import { plantedProject } from '../../../support/planted-project.ts';
 // missing or not known is found before it is packed. Method: small compiled projects with one file planted.
 
 const MAIN = 'loadgen-node/main.js';
-const ONE = 'dist/loadgen-node/commands/one.js';
+const ONE = 'dist/loadgen-node/cli/one.js';
 
 function closureWith(
   files: Readonly<Record<string, string>>,
@@ -21,14 +21,10 @@ describe('the closure of a package', () => {
   it('has what the rows of its verbs load, and not what those of other verbs do', () => {
     const all = closureWith({});
     expect(all.verbs).toEqual(['one', 'two-b']);
-    expect(all.files).toContain('loadgen-node/commands/one.js');
+    expect(all.files).toContain('loadgen-node/cli/one.js');
     const second = closureWith({}, ['two-b']);
     expect(second.verbs).toEqual(['two-b']);
-    expect(second.files).toEqual([
-      'loadgen-node/commands/two.js',
-      'loadgen-node/commands/verbs.js',
-      MAIN,
-    ]);
+    expect(second.files).toEqual(['loadgen-node/cli/two.js', 'loadgen-node/cli/verbs.js', MAIN]);
     expect(second.packages).toEqual([]);
   });
 
@@ -53,7 +49,7 @@ describe('the closure of a package', () => {
       ]),
     );
     expect(wayTo('sut-node/deep.js').slice(-3)).toEqual([
-      'loadgen-node/commands/one.js',
+      'loadgen-node/cli/one.js',
       'sut-node/workers/thread.js',
       'sut-node/deep.js',
     ]);
@@ -84,9 +80,9 @@ describe('the closure of a package', () => {
       "require('lz4');",
     ].join('\n');
     expect(closureWith({ [ONE]: text }).packages).toEqual([
-      { name: '@x/y', from: 'loadgen-node/commands/one.js:2', isLazy: true },
-      { name: 'lz4', from: 'loadgen-node/commands/one.js:3', isLazy: true },
-      { name: 'zod', from: 'loadgen-node/commands/one.js:1', isLazy: false },
+      { name: '@x/y', from: 'loadgen-node/cli/one.js:2', isLazy: true },
+      { name: 'lz4', from: 'loadgen-node/cli/one.js:3', isLazy: true },
+      { name: 'zod', from: 'loadgen-node/cli/one.js:1', isLazy: false },
     ]);
   });
 
@@ -106,7 +102,7 @@ describe('the closure of a package', () => {
 describe('a package that could not run', () => {
   it('is found by a file that is named and not there, with the line that names it', () => {
     expect(() => closureWith({ [ONE]: "\nimport './gone.js';" })).toThrow(
-      /commands\/gone\.js is missing: loadgen-node\/commands\/one\.js:2 names it/,
+      /cli\/gone\.js is missing: loadgen-node\/cli\/one\.js:2 names it/,
     );
     const thread = "new Worker(compiledModule('sut-node/workers/gone.js'));";
     expect(() => closureWith({ [ONE]: thread })).toThrow(/sut-node\/workers\/gone\.js is missing/);
@@ -117,8 +113,8 @@ describe('a package that could not run', () => {
       /one\.js:1 loads a path that is computed/,
     );
     const named =
-      "const { href } = compiledModule('loadgen-node/commands/two.js');\nawait import(href);";
-    expect(closureWith({ [ONE]: named }, ['one']).files).toContain('loadgen-node/commands/two.js');
+      "const { href } = compiledModule('loadgen-node/cli/two.js');\nawait import(href);";
+    expect(closureWith({ [ONE]: named }, ['one']).files).toContain('loadgen-node/cli/two.js');
   });
 
   it('is found by a verb that there is not', () => {
@@ -145,6 +141,8 @@ it('reaches every compiled file of this project that has code, from all verbs an
     .filter((file) => file.endsWith('.js') && !/^(?:test|deploy|proto\/gen)\//.test(file))
     .filter((file) => !reached.has(file) && hasCode(file));
   // These two are inside the live page.
-  const page = ['chart-specs', 'figure-format'].map((name) => `loadgen-node/dashboard/${name}.js`);
+  const page = ['chart-specs', 'figure-format'].map(
+    (name) => `loadgen-node/present/live/${name}.js`,
+  );
   expect(unreached).toEqual(page);
 });

@@ -9,7 +9,7 @@ import { tempFolder } from '../../../support/temp-folder.ts';
 // Goal: a package depends on what it imports, in the versions that were tested, and on nothing that it may not have.
 // Method: small compiled projects with one file planted.
 
-const ONE = 'dist/loadgen-node/commands/one.js';
+const ONE = 'dist/loadgen-node/cli/one.js';
 const WHOLE: Role = {
   name: 'whole',
   about: 'all of it',
@@ -70,32 +70,32 @@ describe('package.json of a package', () => {
 describe('a package that may not be', () => {
   it('imports what is installed here by chance and is not among the dependencies', () => {
     expect(() => derive({ [ONE]: "\n\nimport 'stray';" }, [WHOLE])).toThrow(
-      'loadgen-node/commands/one.js:3 imports stray, which is not among the dependencies',
+      'loadgen-node/cli/one.js:3 imports stray, which is not among the dependencies',
     );
   });
 
   it('holds a file, or depends on a package, that its role forbids: the way to it is named', () => {
-    const files = { 'dist/loadgen-node/commands/two.js': "import './one.js';" };
-    const engine = { ...SMALL, forbidden: ['loadgen-node/commands/one'] };
+    const files = { 'dist/loadgen-node/cli/two.js': "import './one.js';" };
+    const engine = { ...SMALL, forbidden: ['loadgen-node/cli/one'] };
     expect(() => derive(files, [engine])).toThrow(
-      'small: it may not hold loadgen-node/main.js -> loadgen-node/commands/verbs.js -> ' +
-        'loadgen-node/commands/two.js -> loadgen-node/commands/one.js',
+      'small: it may not hold loadgen-node/main.js -> loadgen-node/cli/verbs.js -> ' +
+        'loadgen-node/cli/two.js -> loadgen-node/cli/one.js',
     );
     expect(() => derive(files, [{ ...SMALL, forbidden: ['zod'] }])).toThrow(
-      'small: it may not depend on zod, which loadgen-node/commands/one.js:1 imports',
+      'small: it may not depend on zod, which loadgen-node/cli/one.js:1 imports',
     );
   });
 
   it('comes without a package that one of its files imports before it is needed', () => {
     expect(() => derive({}, [{ ...WHOLE, leftOut: ['zod'] }])).toThrow(
-      'whole: it comes without zod, so loadgen-node/commands/one.js:1 may not import it statically',
+      'whole: it comes without zod, so loadgen-node/cli/one.js:1 may not import it statically',
     );
   });
 });
 
 it('writes the files of a package, with the pages that they name', () => {
   const files = {
-    'dist/loadgen-node/commands/two.js': '// See docs/b.md',
+    'dist/loadgen-node/cli/two.js': '// See docs/b.md',
     'docs/a.md': 'a',
     'docs/b.md': 'b',
   };
@@ -105,9 +105,7 @@ it('writes the files of a package, with the pages that they name', () => {
   const folder = tempFolder();
   writePackage({ root, packed: [], revision: 'abc' }, small, folder);
   const isThere = (file: string): boolean => existsSync(join(folder, file));
-  expect(
-    ['LICENSE', 'docs/b.md', 'dist/loadgen-node/commands/two.js'].filter(isThere),
-  ).toHaveLength(3);
+  expect(['LICENSE', 'docs/b.md', 'dist/loadgen-node/cli/two.js'].filter(isThere)).toHaveLength(3);
   expect(['docs/a.md', ONE, 'THIRD-PARTY.md'].filter(isThere)).toEqual([]);
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
   expect(manifest).toMatchObject({ name: 'small', bin: { planted: 'dist/loadgen-node/main.js' } });

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { ChannelEvents } from '../../../../qdl/channel/dispatch-channel.ts';
+import type { ChannelEvents } from '../../../../qdl/dispatch/dispatch-channel.ts';
+import { NodeLoad } from '../../../../qdl/dispatch/router/node-load.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../qdl/oip/channel/oip-channel.ts';
 import { openWay } from '../../../../qdl/oip/channel/request-parts.ts';
 import {
@@ -9,9 +10,8 @@ import {
 } from '../../../../qdl/oip/channel/response-gatherer.ts';
 import { REMEMBERED_FAILED_MAX } from '../../../../qdl/oip/channel/stream-way.ts';
 import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
-import { NodeLoad } from '../../../../qdl/router/node-load.ts';
-import { OipRequestEncoder } from '../../../../shared/oip/request-encoder.ts';
-import type { OipMethod } from '../../../../shared/oip/request-plan.ts';
+import { OipRequestEncoder } from '../../../../shared/wire/oip/request-encoder.ts';
+import type { OipMethod } from '../../../../shared/wire/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../support/oip/call-double.ts';
 import { dynamoResponse } from '../../../support/oip/dynamo-like.ts';
 import {

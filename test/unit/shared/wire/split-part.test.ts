@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MlperfError } from '../../../../shared/errors/mlperf-error.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { decodePart, encodePart, type WirePart } from '../../../../shared/wire/part-codec.ts';
 import {
   decodeSplitPart,

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SamplePayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { Query } from '../../../../shared/domain/system-under-test.ts';
-import { batchPolicy } from '../../../../sut-node/batcher/batch-policy.ts';
-import { type Batch, DynamicBatcher } from '../../../../sut-node/batcher/dynamic-batcher.ts';
 import { InProcessRun } from '../../../../sut-node/in-process/in-process-run.ts';
-import { deliverAnswers } from '../../../../sut-node/workers/batch-answers.ts';
+import { batchPolicy } from '../../../../sut-node/inference/batcher/batch-policy.ts';
+import {
+  type Batch,
+  DynamicBatcher,
+} from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { deliverAnswers } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingSink } from '../../../support/recording-sink.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { timerClock } from '../../../../shared/clock/timer-clock.ts';
-import type { Batch } from '../../../../sut-node/batcher/dynamic-batcher.ts';
-import { createNullModel } from '../../../../sut-node/model/built-in/null-model.ts';
-import type { SutModel } from '../../../../sut-node/model/sut-model.ts';
+import { timerClock } from '../../../../shared/base/clock/timer-clock.ts';
+import type { Batch } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { createNullModel } from '../../../../sut-node/inference/built-in/null-model.ts';
+import type { SutModel } from '../../../../sut-node/inference/sut-model.ts';
+import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { checkNode } from '../../../../sut-node/operations/check-node.ts';
 import { checkReportText } from '../../../../sut-node/operations/check-report.ts';
-import { failSamples } from '../../../../sut-node/workers/batch-answers.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
 
 // Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import {
   IMAGENET_ELEMENTS,
   IMAGENET_PREPARATIONS,
-} from '../../../../shared/benchmarks/imagenet.ts';
-import { encodeJpeg } from '../../../../shared/image/jpeg.ts';
+} from '../../../../shared/benchmarks/image/imagenet-shape.ts';
+import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import {
   IMAGENET_SHAPES,
   type ImagenetLayout,

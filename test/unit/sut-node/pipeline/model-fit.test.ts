@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
+import type { ModelTensor } from '../../../../sut-node/inference/workers/worker-messages.ts';
 import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/batch-shape.ts';
 import type { PipelineInput } from '../../../../sut-node/pipeline/model-pipeline.ts';
-import type { ModelTensor } from '../../../../sut-node/workers/worker-messages.ts';
 import { DIGITS_MODEL, digitsPipeline } from '../../../support/digits-pipeline.ts';
 
 const [input] = digitsPipeline().inputs as [PipelineInput];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelTensor } from '../../../../sut-node/inference/workers/worker-messages.ts';
 import type { ModelUsage } from '../../../../sut-node/model/model-usage.ts';
 import type { OutputTensor } from '../../../../sut-node/pipeline/model-pipeline.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
-import type { ModelTensor } from '../../../../sut-node/workers/worker-messages.ts';
 
 // Goal: a description joins a model with pre- and post-processing, and one that does not fit is refused in words
 // that help. Method: models as ONNX Runtime tells them, outputs by hand.

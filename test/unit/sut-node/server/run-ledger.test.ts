@@ -5,7 +5,10 @@ import {
   PayloadDigestSum,
   sha256Words,
 } from '../../../../shared/evidence/payload-digest.ts';
-import type { OnDigest, PayloadDigester } from '../../../../sut-node/digest/payload-digester.ts';
+import type {
+  OnDigest,
+  PayloadDigester,
+} from '../../../../sut-node/server/digest/payload-digester.ts';
 import { RunLedgers } from '../../../../sut-node/server/run-ledger.ts';
 
 // Goal: a ledger holds the digests of all chosen payloads before anyone sees it.

@@ -1,0 +1,66 @@
+import { EXIT } from '../../shared/base/exit-codes.ts';
+import { packagedPart, packageVersion } from '../../shared/base/package-files.ts';
+import { errorDocument, reportError } from '../../shared/base/report-error.ts';
+import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
+import { InterruptedError } from '../run/interruption.ts';
+import { absentVerbCommands, verbCommands } from './verbs.ts';
+
+/** Lines of the help, by the verb that each is about. */
+const EXAMPLES = [
+  '  longhaul demo                                       the whole thing on this machine',
+  '  longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a',
+  '  longhaul run --sut 10.0.0.2:50051 --benchmark digits --scenario Server --target-qps 100',
+  '  longhaul find-peak --sut 10.0.0.2:50051 --benchmark digits --scenario server --latency 100ms --output results/peak',
+  '  longhaul doctor --sut 10.0.0.2:50051                machine, link and node before a run',
+  '  longhaul compare results/first results/second',
+  "  longhaul audit network results/first                what a run shows of the division's rules",
+];
+
+/** Examples of the verbs that this package has. */
+function examples(): string {
+  const { lacks } = packagedPart();
+  const ours = EXAMPLES.filter((line) => lacks[line.trim().split(' ')[1] ?? ''] === undefined);
+  return `\nExamples:\n${ours.join('\n')}\n\n"longhaul VERB --help" shows the flags of a verb.`;
+}
+
+async function runVerb(args: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.valid;
+  const setExitCode = (code: number): void => {
+    exitCode = code;
+  };
+  const program = createCommand(
+    'longhaul',
+    'MLPerf Inference, Network division: LoadGen and SUT over gRPC',
+  )
+    .version(packageVersion())
+    .enablePositionalOptions()
+    .addHelpText('after', examples());
+  for (const verb of await verbCommands(args, setExitCode)) program.addCommand(verb);
+  for (const verb of absentVerbCommands()) program.addCommand(verb, { hidden: true });
+  if (args.length === 0) {
+    program.outputHelp();
+    return EXIT.usage;
+  }
+  await program.parseAsync(args, { from: 'user' });
+  return exitCode;
+}
+
+/**
+ * Runs a command line, and says on stderr what went wrong if something did; with `--json` as a line of JSON on stdout, too.
+ * @param args Without the program's own name.
+ * @returns Exit code (docs/exit-codes.md).
+ */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  try {
+    return await runVerb(args);
+  } catch (error) {
+    const outcome = commanderOutcome(error);
+    if (outcome === 'done') return EXIT.valid;
+    const reported = reportError(outcome ?? error);
+    const exitCode = error instanceof InterruptedError ? error.exitCode : reported;
+    if (args.includes('--json')) {
+      process.stdout.write(`${JSON.stringify(errorDocument(outcome ?? error, exitCode))}\n`);
+    }
+    return exitCode;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { EXIT } from '../../shared/base/exit-codes.ts';
+import { createCommand } from '../../shared/config/command-line.ts';
+import { checkSelf, type SelfCheck, writeManifest } from '../run/self-check.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul self-check
+  longhaul self-check --json
+
+Exit codes: 0 unmodified, 3 modified or nothing to compare with.`;
+
+/** `longhaul self-check`: whether the program's files are those that were built. */
+export function selfCheckCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand('self-check', 'hold the files of this program against its manifest')
+    .option('--json', 'print JSON, with the hash of every file')
+    .option('--write', 'write the manifest of the files as they are (a step of the build)')
+    .addHelpText('after', EXAMPLE);
+  return command.action(() => {
+    const { json, write } = command.opts<{ json?: true; write?: true }>();
+    const found = write === true ? writeManifest() : checkSelf();
+    process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : describe(found));
+    setExitCode(found.state === 'unmodified' ? EXIT.valid : EXIT.invalid);
+  });
+}
+
+function describe({ version, hash, state, differingFiles, files }: SelfCheck): string {
+  const texts = {
+    unmodified: 'unmodified: all files are those that were built',
+    modified: `MODIFIED: ${differingFiles.length} files differ from those that were built`,
+    'no-manifest': 'unknown: there is no manifest; "npm run build" makes one',
+  };
+  const lines = [
+    `longhaul ${version}, ${Object.keys(files).length} files, SHA-256 ${hash}`,
+    texts[state],
+    ...differingFiles.map((path) => `  ${path}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}

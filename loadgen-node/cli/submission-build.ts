@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { ownCommand } from '../../shared/base/own-command.ts';
+import { createCommand } from '../../shared/config/command-line.ts';
+import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
+import { checkerLogText } from '../submission/check/checker-log.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul submission build --config submission.yaml --output tree
+  longhaul submission build --config submission.yaml --output tree --force --dry-run-lengths
+The configuration file: docs/submission.md`;
+
+interface Options {
+  readonly config?: string;
+  readonly output?: string;
+  readonly dryRunLengths?: boolean;
+  readonly force?: boolean;
+}
+
+/** `longhaul submission build`. */
+export function submissionBuildCommand(): Command {
+  const command = createCommand('build', 'assemble a submission tree from runs')
+    .option('--config <file>', 'what is submitted (YAML)')
+    .option('--output <tree>', 'folder to make; is there afterwards whole, or not at all')
+    .option('--dry-run-lengths', 'take runs of any length and verdict, and mark the tree')
+    .option('--force', 'replace a tree that longhaul built')
+    .addHelpText('after', EXAMPLE);
+  return addJson(command).action(() => build(command));
+}
+
+async function build(command: Command): Promise<void> {
+  const options = command.opts<Options>();
+  const { config, output } = options;
+  if (config === undefined || output === undefined) {
+    const what = config === undefined ? '--config <file>' : '--output <tree>';
+    throw new MlperfError('ERR_CONFIG_INVALID', `${what} is needed (see --help)`);
+  }
+  const built = await buildSubmission({
+    config,
+    tree: output,
+    isDryRun: options.dryRunLengths === true,
+    mayReplace: options.force === true,
+    selfCheck: checkerLogText,
+  });
+  for (const warning of built.warnings) process.stderr.write(`warning: ${warning}\n`);
+  writeResult(command, { text: summaryOf(built, output), json: jsonOf(built, output) });
+}
+
+function jsonOf({ plan, fileCount, warnings }: BuiltTree, tree: string): object {
+  const { round, submitter, divisions, isDryRun } = plan;
+  const results = plan.results.map(({ entry }) => ({
+    system: entry.system,
+    model: entry.model,
+    scenario: entry.scenario,
+    divisions: entry.divisions,
+  }));
+  return { tree, submitter, round, divisions, results, fileCount, isDryRun, warnings };
+}
+
+function summaryOf({ plan, fileCount }: BuiltTree, tree: string): string {
+  const { round, submitter, results, divisions } = plan;
+  const longhaul = ownCommand();
+  const lines = divisions.map((division) => {
+    const own = results.filter(({ entry }) => entry.divisions.includes(division));
+    const names = own.map(({ entry }) => `${entry.system}/${entry.model}/${entry.scenario}`);
+    return `  ${division}: ${names.join(', ')}\n`;
+  });
+  return (
+    `Built ${tree} for ${submitter}, round ${round}: ${fileCount} files.\n${lines.join('')}` +
+    (plan.isDryRun ? 'It is NOT to be handed in: --dry-run-lengths was given.\n' : '') +
+    'Next:\n' +
+    `  ${longhaul} submission truncate ${tree} --round ${round} --backup originals\n` +
+    `  ${longhaul} submission check ${tree} --round ${round} --originals originals\n` +
+    `  ${longhaul} submission pack ${tree} --output ${submitter}.tar.gz.age --new-key-file ${submitter}.key\n`
+  );
+}

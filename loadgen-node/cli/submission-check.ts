@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { EXIT } from '../../shared/base/exit-codes.ts';
+import { writeResult } from '../../shared/base/json-output.ts';
+import { createCommand } from '../../shared/config/command-line.ts';
+import { type CheckReport, checkReportSchema } from '../submission/check/check-report.ts';
+import { checkTree } from '../submission/check/check-tree.ts';
+import { CHECKER_LOG, writeCheckerLogs } from '../submission/check/checker-log.ts';
+import { reportText } from '../submission/check/report-text.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+
+const EXAMPLE = `
+Examples:
+  longhaul submission check tree
+  longhaul submission check tree --round v5.0 --json report.json
+  longhaul submission check tree --json                    (the report alone, on stdout)
+  longhaul submission check tree --log                     (after you changed a text by hand)
+  longhaul submission check tree --originals originals     (of "longhaul submission truncate")
+  longhaul submission check tree --strict                  (what only a rule's text asks for is an error, too)
+
+Exit codes: 0 no error, 3 errors (--strict: or warnings, or marks), 2 no tree or wrong usage, 6 a report cannot be written. Every finding: docs/submission-check.md.`;
+
+interface CheckFlags {
+  readonly round?: SubmissionRound;
+  /** True: on stdout, in place of the text. */
+  readonly json?: string | true;
+  readonly originals?: string;
+  readonly strict?: boolean;
+  readonly log?: boolean;
+}
+
+/** `longhaul submission check`. */
+export function submissionCheckCommand(setExitCode: (code: number) => void): Command {
+  const command = createCommand(
+    'check',
+    'check a tree as the official tool of its round does, and by the rules that no tool checks',
+  );
+  return command
+    .argument('<tree>', 'root of the tree: the folder with closed, network, open')
+    .addOption(
+      new Option(
+        '--round <round>',
+        'round whose rules hold; default: the one whose seeds the logs have',
+      ).choices(SUBMISSION_ROUNDS),
+    )
+    .option(
+      '--json [file]',
+      'write the report for machines here as well; without a file, print it in place of the text',
+    )
+    .option(
+      '--originals <folder>',
+      'accuracy logs before truncation, laid out as the tree is: compute their hashes',
+    )
+    .option(
+      '--log',
+      `write the text into the tree as well: results/${CHECKER_LOG} of each submitter`,
+    )
+    .option(
+      '--strict',
+      'warnings and marks (a stand-in, a LoadGen that is not the approved one) are errors',
+    )
+    .addHelpText('after', EXAMPLE)
+    .action(async (tree: string, flags: CheckFlags) => {
+      const { round, originals, strict: isStrict } = flags;
+      const report = await checkTree(tree, { round, originals, isStrict });
+      if (typeof flags.json === 'string') writeReport(flags.json, report);
+      const text = reportText(report);
+      if (flags.log === true) writeCheckerLogs(tree, report, text);
+      writeResult(command, { text, json: checkReportSchema.parse(report) });
+      const { error, mark } = report.counts;
+      if (error > 0 || (isStrict === true && mark > 0)) setExitCode(EXIT.invalid);
+    });
+}
+
+/** What is written has the form that is documented. @throws MlperfError `ERR_OUTPUT` */
+function writeReport(path: string, report: CheckReport): void {
+  writeText(path, `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`);
+}
+
+function writeText(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    const why = `cannot write ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', why, { cause: error });
+  }
+}

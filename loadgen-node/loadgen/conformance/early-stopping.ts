@@ -1,0 +1,100 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { minPassingQueries } from '../results/early-stopping.ts';
+
+/** Most queries above the bound that are worked out: more is a slip of the finger. */
+const OVER_MAX = 1e9;
+
+/** What early stopping is asked. */
+export interface EarlyStoppingQuestion {
+  /** Queries above the bound. */
+  readonly over: number;
+  /** Share that has to meet the bound, 0 to 1. */
+  readonly percentile: number;
+  /** What is taken off the percentile. LoadGen: 0. */
+  readonly tolerance: number;
+  /** LoadGen: 0.99. */
+  readonly confidence: number;
+}
+
+/**
+ * Fewest queries within the bound that outweigh those above it.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function passingQueries(question: EarlyStoppingQuestion): number {
+  const { over, percentile, tolerance, confidence } = question;
+  refuseUnless(isCount(over), `over is ${over}: it must be a whole number from 0 to ${OVER_MAX}`);
+  refuseUnless(
+    percentile > 0 && percentile < 1,
+    `percentile is ${percentile}: it must be a share above 0 and below 1, for example 0.99`,
+  );
+  refuseUnless(
+    tolerance >= 0 && tolerance < percentile,
+    `tolerance is ${tolerance}: it must be 0 or more and below the percentile`,
+  );
+  refuseUnless(
+    confidence > 0 && confidence < 1,
+    `confidence is ${confidence}: it must be above 0 and below 1, for example 0.99`,
+  );
+  return minPassingQueries(over, percentile - tolerance, confidence);
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= OVER_MAX;
+}
+
+function refuseUnless(isGood: boolean, text: string): void {
+  if (!isGood) throw new MlperfError('ERR_CONFIG_INVALID', text);
+}
+
+/** What a run of `queries` queries may still do. */
+export interface EarlyStoppingAdvice {
+  /** Fewest queries of a run without any above the bound. */
+  readonly leastQueries: number;
+  /** Queries above the bound that a run of this size may have; -1: it is too small even for none. */
+  readonly allowedOver: number;
+  /** Queries that a run with `over` above the bound needs in all. */
+  readonly neededQueries: number;
+}
+
+/** Works out what {@link describeAdvice} says. */
+export function adviceFor(queries: number, question: EarlyStoppingQuestion): EarlyStoppingAdvice {
+  refuseUnless(isCount(queries), `queries is ${queries}: it must be a whole number of 0 or more`);
+  const needed = (over: number): number => passingQueries({ ...question, over }) + over;
+  const leastQueries = needed(0);
+  // The need grows with every query above the bound.
+  let low = -1;
+  let high = queries + 1;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (needed(middle) <= queries) low = middle;
+    else high = middle;
+  }
+  return { leastQueries, allowedOver: low, neededQueries: needed(question.over) };
+}
+
+/** The advice in plain words, ending with a newline. */
+export function describeAdvice(queries: number, question: EarlyStoppingQuestion): string {
+  const { leastQueries, allowedOver, neededQueries } = adviceFor(queries, question);
+  const percent = Number((question.percentile * 100).toFixed(6));
+  const lines = [
+    allowedOver < 0
+      ? `${grouped(queries)} queries are too few for early stopping at the ${percent}th percentile: ` +
+        `it takes ${grouped(leastQueries)} even if all are within the bound`
+      : `of ${grouped(queries)} queries at the ${percent}th percentile, ` +
+        `${grouped(allowedOver)} may be above the latency bound`,
+  ];
+  const missing = neededQueries - queries;
+  const seen = `with ${grouped(question.over)} above the bound the run`;
+  lines.push(
+    missing <= 0
+      ? `${seen} is long enough: ${grouped(neededQueries)} queries would do`
+      : `${seen} needs ${grouped(missing)} more queries, all within the bound ` +
+          `(${grouped(neededQueries)} in all)`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** Thousands apart: `1,043`. */
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

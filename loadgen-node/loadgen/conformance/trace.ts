@@ -1,0 +1,241 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  AccuracyLogSelector,
+  accuracyLogOffset,
+  accuracyLogProbability,
+} from '../schedule/accuracy-log-selection.ts';
+import { type LoadableSet, LoadableSets, type Phase } from '../schedule/loadable-sets.ts';
+import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import { checkTracedSettings } from '../settings/check-settings.ts';
+import {
+  deriveEffectiveSettings,
+  type EffectiveSettings,
+  type LibraryCounts,
+} from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
+import { sha256OfDoubles, sha256OfIntegers } from './sequence-hash.ts';
+
+/** Values that the beginning of a sequence shows. */
+const FIRST_COUNT = 6000;
+const FIRST_VALUE_COUNT = 200;
+/** Samples of a set whose whole sequences still fit into one text. */
+const FULL_COUNT_MAX = 5_000_000;
+/** Sets of an accuracy run: each has an entry in the text. */
+const SETS_MAX = 10_000;
+
+/** What a trace is made from. */
+export interface TraceInput {
+  readonly settings: TestSettings;
+  readonly library: LibraryCounts;
+  readonly loadgen: LoadgenBehaviour;
+  /** True: whole sequences, not their beginnings. */
+  readonly isFull: boolean;
+}
+
+/** A double and its bits, most significant hex digit first. */
+interface TracedDouble {
+  readonly v: number;
+  readonly bits: string;
+}
+
+/** One set of a trace; keys as in the golden files (docs/conformance.md). */
+export interface TracedSet {
+  readonly set: number;
+  readonly first_sample_seq: number;
+  readonly loaded_count: number;
+  readonly sample_distribution_end: number;
+  readonly generated_query_count: number;
+  readonly generated_samples_per_query: number;
+  readonly sample_count: number;
+  readonly [key: string]: number | string | readonly number[];
+}
+
+/** What LoadGen would load, issue and log, without a SUT. */
+export interface Trace {
+  readonly effective: Readonly<Record<string, string | number | boolean | TracedDouble>>;
+  readonly accuracy_log: {
+    readonly offset: TracedDouble;
+    readonly probability: TracedDouble;
+    readonly expected_queries: number;
+  };
+  readonly phases: readonly {
+    readonly mode: 'AccuracyOnly' | 'PerformanceOnly';
+    readonly loadable_set_count: number;
+    readonly sets_used: number;
+    readonly sets: readonly TracedSet[];
+  }[];
+}
+
+/**
+ * Generates everything that a test would issue, as the engine itself does.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that cannot be run.
+ */
+export function buildTrace({ settings, library, loadgen, isFull }: TraceInput): Trace {
+  checkTracedSettings(settings, library);
+  const { effective } = deriveEffectiveSettings(settings, library, loadgen);
+  const { probability, expectedSamples } = accuracyLogProbability(effective);
+  const tracer = new PhaseTracer(effective, library, loadgen, isFull);
+  const phases: Phase[] = [];
+  if (effective.mode === 'AccuracyOnly' || effective.mode === 'SubmissionRun') {
+    phases.push('accuracy');
+  }
+  if (effective.mode !== 'AccuracyOnly') phases.push('performance');
+  return {
+    effective: tracedSettings(effective),
+    accuracy_log: {
+      offset: tracedDouble(accuracyLogOffset(effective)),
+      probability: tracedDouble(probability),
+      expected_queries: expectedSamples,
+    },
+    phases: phases.map((phase) => tracer.trace(phase)),
+  };
+}
+
+/** Effective settings by LoadGen's names, those that decide what is issued. */
+function tracedSettings(effective: EffectiveSettings): Trace['effective'] {
+  return {
+    scenario: effective.scenario,
+    mode: effective.mode,
+    samples_per_query: effective.samplesPerQuery,
+    target_qps: tracedDouble(effective.targetQps),
+    target_duration_ms: effective.targetDurationMs,
+    min_duration_ms: effective.minDurationMs,
+    max_duration_ms: signedOf(effective.maxDurationMs),
+    min_query_count: effective.minQueryCount,
+    max_query_count: effective.maxQueryCount,
+    min_sample_count: effective.minSampleCount,
+    performance_sample_count: effective.performanceSampleCount,
+    accuracy_sample_count: effective.accuracySampleCount,
+    max_async_queries: effective.maxAsyncQueries,
+    sample_concatenate_permutation: effective.sampleConcatenatePermutation,
+    qsl_rng_seed: String(effective.qslRngSeed),
+    sample_index_rng_seed: String(effective.sampleIndexRngSeed),
+    schedule_rng_seed: String(effective.scheduleRngSeed),
+    accuracy_log_rng_seed: String(effective.accuracyLogRngSeed),
+  };
+}
+
+/** LoadGen keeps a length of time with a sign: 2^64 - 1 ms (held as 2^64) is -1. */
+function signedOf(valueMs: number): number {
+  if (valueMs < 2 ** 63) return valueMs;
+  return valueMs === 2 ** 64 ? -1 : valueMs - 2 ** 64;
+}
+
+function tracedDouble(value: number): TracedDouble {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return { v: value, bits: bytes.toString('hex') };
+}
+
+/** Traces phases one after the other: ids and accuracy-log values go on from set to set. */
+class PhaseTracer {
+  readonly #effective: EffectiveSettings;
+  readonly #library: LibraryCounts;
+  readonly #loadgen: LoadgenBehaviour;
+  readonly #isFull: boolean;
+  readonly #selector = new AccuracyLogSelector();
+  #nextSample = 0;
+
+  constructor(
+    effective: EffectiveSettings,
+    library: LibraryCounts,
+    loadgen: LoadgenBehaviour,
+    isFull: boolean,
+  ) {
+    this.#effective = effective;
+    this.#library = library;
+    this.#loadgen = loadgen;
+    this.#isFull = isFull;
+  }
+
+  trace(phase: Phase): Trace['phases'][number] {
+    const sets = new LoadableSets(phase, this.#effective, this.#library, this.#loadgen);
+    const usedCount = phase === 'accuracy' ? sets.count : 1;
+    if (usedCount > SETS_MAX) {
+      throw new MlperfError(
+        'ERR_CONFIG_INVALID',
+        `an accuracy run of this library has ${usedCount} sets; a trace shows ${SETS_MAX} at most: ` +
+          'raise --qsl-performance',
+      );
+    }
+    return {
+      mode: phase === 'accuracy' ? 'AccuracyOnly' : 'PerformanceOnly',
+      loadable_set_count: sets.count,
+      sets_used: usedCount,
+      sets: Array.from({ length: usedCount }, (_, i) => this.#traceSet(phase, i, sets.at(i))),
+    };
+  }
+
+  #traceSet(phase: Phase, index: number, set: LoadableSet): TracedSet {
+    const plan = buildQueryPlan({
+      phase,
+      settings: this.#effective,
+      set,
+      loadgen: this.#loadgen,
+      keepsUnissued: true,
+    });
+    const sampleCount = plan.sampleIndices.length;
+    if (this.#isFull) refuseTooManyToPrint(sampleCount);
+    const firstSample = this.#nextSample;
+    this.#nextSample += sampleCount;
+    const values = Float64Array.from({ length: sampleCount }, () => this.#selector.nextValue());
+    const logged = this.#loggedSamples(values, firstSample);
+    const scheduledNs = scheduleOf(plan);
+    const sizes = new Uint32Array(plan.queryCount).fill(plan.samplesPerQuery);
+    return {
+      set: index,
+      first_sample_seq: firstSample,
+      loaded_count: set.sampleIndices.length,
+      sample_distribution_end: set.distributionEnd,
+      loaded_sha256: sha256OfIntegers(set.sampleIndices),
+      loaded_first: this.#first(set.sampleIndices),
+      generated_query_count: plan.queryCount,
+      generated_samples_per_query: plan.samplesPerQuery,
+      sample_count: sampleCount,
+      last_query_size: plan.samplesPerQuery,
+      query_sizes_sha256: sha256OfIntegers(sizes),
+      sample_indices_sha256: sha256OfIntegers(plan.sampleIndices),
+      sample_indices_first: this.#first(plan.sampleIndices),
+      scheduled_ns_sha256: sha256OfIntegers(scheduledNs),
+      scheduled_ns_first: this.#first(scheduledNs),
+      scheduled_ns_last: scheduledNs.at(-1) ?? 0,
+      acc_log_val_sha256: sha256OfDoubles(values),
+      acc_log_val_first: this.#first(values, FIRST_VALUE_COUNT),
+      logged_seq_count: logged.length,
+      logged_seq_sha256: sha256OfIntegers(logged),
+      logged_seq_first: this.#first(logged),
+    };
+  }
+
+  /** Samples that chance would log; in an accuracy run all are. */
+  #loggedSamples(values: Float64Array, firstSample: number): number[] {
+    const offset = accuracyLogOffset(this.#effective);
+    const { probability } = accuracyLogProbability(this.#effective);
+    const logged: number[] = [];
+    values.forEach((value, i) => {
+      const shifted = value + offset;
+      if ((shifted < 1 ? shifted : shifted - 1) <= probability) logged.push(firstSample + i);
+    });
+    return logged;
+  }
+
+  #first(values: Uint32Array | Float64Array | readonly number[], count = FIRST_COUNT): number[] {
+    return Array.from(this.#isFull ? values : values.slice(0, count));
+  }
+}
+
+function refuseTooManyToPrint(sampleCount: number): void {
+  if (sampleCount <= FULL_COUNT_MAX) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `a set of ${sampleCount} samples is too large to print as a whole (--full): ` +
+      `${FULL_COUNT_MAX} are the most; the hashes cover all of it without --full`,
+  );
+}
+
+function scheduleOf({ scheduledDeltaNs, queryCount, periodNs }: QueryPlan): Float64Array {
+  if (scheduledDeltaNs.length > 0) return scheduledDeltaNs;
+  // A rate near 0 has an endless period; the first query is at 0 all the same.
+  return Float64Array.from({ length: queryCount }, (_, i) => (i === 0 ? 0 : i * periodNs));
+}

@@ -1,0 +1,140 @@
+import { formatExactNs, formatNs } from '../../../shared/base/duration.ts';
+import type { GeneratorHealth } from '../health/generator-health.ts';
+import { causesOfLateness, starvation } from '../health/starvation.ts';
+import { transportWaitsNs } from '../recorder/transport-waits.ts';
+import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
+import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import { type Measurements, summarize } from '../results/summarize.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { IssuedSet } from './issued-set.ts';
+
+/** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
+const LAG_SHARE_MAX_DEFAULT = 0.1;
+
+/** How late LoadGen itself was, and whether that decided the result. */
+export interface DispatchFindings {
+  readonly dispatchLag: LatencyStatistics;
+  /** Taken by the SUT's transport - issued, by query; null for a SUT without a transport. */
+  readonly transportWait: LatencyStatistics | null;
+  readonly isGeneratorBound: boolean;
+  readonly generatorBoundReason: string;
+  /** Null where nobody watched. */
+  readonly health: GeneratorHealth | null;
+}
+
+/** What is judged. */
+export interface JudgedSet {
+  readonly issued: IssuedSet;
+  readonly measured: Measurements;
+  readonly settings: EffectiveSettings;
+  readonly summary: PerformanceSummary;
+  /** Default: 0.1. */
+  readonly lagShareMax: number | undefined;
+}
+
+/**
+ * Judges LoadGen's own lateness. Latency counts from the schedule, so that a late LoadGen can only
+ * make the SUT look worse; this says when it did, and what kept LoadGen from its work.
+ */
+export function judgeDispatch(judged: JudgedSet): DispatchFindings {
+  const { recorder, health } = judged.issued;
+  const lagsNs = recorder.dispatchLagsNs().sort();
+  const waitsNs = transportWaitsNs(recorder.columns()).sort();
+  const reason = reasonOf(judged, lagsNs);
+  const causes = health === null ? [] : causesOfLateness(health);
+  return {
+    dispatchLag: latencyStatistics(lagsNs),
+    transportWait: waitsNs.length === 0 ? null : latencyStatistics(waitsNs),
+    isGeneratorBound: reason !== '',
+    generatorBoundReason: reason === '' ? '' : [reason, ...causes].join('; '),
+    health,
+  };
+}
+
+/** Empty where LoadGen was not the limit; also where nothing completed, since there is no result then that it could limit. */
+function reasonOf(judged: JudgedSet, sortedLagsNs: Float64Array): string {
+  if (judged.summary.completedSampleCount === 0) return '';
+  const lagShareMax = judged.lagShareMax ?? LAG_SHARE_MAX_DEFAULT;
+  return (
+    verdictFlip(judged) ??
+    largeLag(sortedLagsNs, judged, lagShareMax) ??
+    starved(judged, lagShareMax) ??
+    ''
+  );
+}
+
+function verdictFlip(judged: JudgedSet): string | null {
+  const { settings, summary } = judged;
+  // Only Server keeps a schedule that LoadGen could miss, and has a bound.
+  if (settings.scenario !== 'Server') return null;
+  const fromIssue = summarizeFromIssue(judged);
+  if (fromIssue.isValid === summary.isValid) return null;
+  return (
+    'the verdict would be the other one if latency were taken from the issue ' +
+    `(${formatExactNs(fromIssue.target.valueNs)} instead of ${formatExactNs(summary.target.valueNs)} at the target percentile)`
+  );
+}
+
+function summarizeFromIssue({ issued, measured, settings }: JudgedSet): PerformanceSummary {
+  const sampleLatenciesNs = issued.recorder.completedLatenciesFromIssueNs();
+  return summarize({ ...measured, sampleLatenciesNs }, settings, 0);
+}
+
+function largeLag(
+  sortedLagsNs: Float64Array,
+  judged: JudgedSet,
+  lagShareMax: number,
+): string | null {
+  const bound = boundOf(judged.settings);
+  if (bound === null) return null;
+  const lagNs = percentileOf(sortedLagsNs, 0.99);
+  const lagNsMax = bound.ns * lagShareMax;
+  if (lagNs <= lagNsMax) return null;
+  const percent = Number((lagShareMax * 100).toPrecision(3));
+  return (
+    `queries went out late: p99 of the dispatch lag is ${formatNs(lagNs)}, more than ${percent} % of the ` +
+    `${bound.name} (${formatNs(lagNsMax)})${alsoSlow(judged)}`
+  );
+}
+
+/** Words of a reason that holds of the SUT too, for those who say whose the limit is. */
+export const SUT_TOO_SLOW = 'the SUT is too slow as well';
+
+/** A late LoadGen does not make a slow SUT fast: who reads the one has to know the other. */
+function alsoSlow(judged: JudgedSet): string {
+  const { settings, summary } = judged;
+  if (settings.scenario !== 'Server' || summary.tokens !== null) return '';
+  const { validity, target } = summarizeFromIssue(judged);
+  if (validity.performance.isMet) return '';
+  return (
+    `, and ${SUT_TOO_SLOW}: taken from the issue, latency at the target percentile is ` +
+    formatNs(target.valueNs)
+  );
+}
+
+/** What a schedule's queries have to keep; null without a schedule. */
+function boundOf({
+  scenario,
+  useTokenLatencies,
+  serverTtftLatencyNs,
+  targetLatencyNs,
+  arrivalIntervalNs,
+}: EffectiveSettings): { readonly name: string; readonly ns: number } | null {
+  if (scenario === 'Server') {
+    const ns = useTokenLatencies ? serverTtftLatencyNs : targetLatencyNs;
+    return { name: 'latency bound', ns };
+  }
+  // Round v0.5's MultiStream: a query is to be done before the next one is due.
+  return arrivalIntervalNs > 0 ? { name: 'arrival interval', ns: arrivalIntervalNs } : null;
+}
+
+/** Without a schedule there is no lag: what LoadGen's process says of itself is all that can be known. */
+function starved(
+  { issued: { health }, settings: { scenario }, summary }: JudgedSet,
+  shareMax: number,
+): string | null {
+  if (health === null || scenario === 'Server') return null;
+  const { percentiles } = summary.queryLatency ?? summary.sampleLatency;
+  const typicalNs = percentiles.find(({ percentile }) => percentile === 0.5)?.valueNs ?? 0;
+  return starvation(health, scenario, typicalNs, shareMax);
+}

@@ -1,0 +1,179 @@
+import { ResponseRecorder } from '../recorder/response-recorder.ts';
+import { SampleRecorder } from '../recorder/sample-recorder.ts';
+import type { LoadableSet } from '../schedule/loadable-sets.ts';
+import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
+import { scenarioRules } from '../schedule/scenario/scenario-rules.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { writeEndOfSet } from './end-messages.ts';
+import { IssueQueryController } from './issue-query-controller.ts';
+import type { IssuedSet } from './issued-set.ts';
+import type { TokenRecording } from './response-sink.ts';
+import type { SetInput } from './set-input.ts';
+import { SetLookers } from './set-lookers.ts';
+import { stopLimits } from './stop-rules.ts';
+import type { TestContext } from './test-context.ts';
+import { type TracedSet, traceSet } from './trace-set.ts';
+
+/**
+ * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
+ * caller unloads.
+ * @returns Null when the test was interrupted, or the SUT broke, before the first query.
+ */
+export async function runSet(context: TestContext, input: SetInput): Promise<IssuedSet | null> {
+  const { parts, effective, loadgen, logs, sink, interruption } = context;
+  const { phase, set } = input;
+  const arrivals = phase === 'performance' ? parts.arrivals : undefined;
+  const plan = buildQueryPlan({ phase, settings: effective, set, loadgen, arrivals });
+  const sampleCount = plan.queryCount * plan.samplesPerQuery;
+  const loggedSamples = context.selector.select(phase, effective, sampleCount);
+  const rules = scenarioRules(effective.scenario, effective.arrivalIntervalNs);
+  const tokens = tokenRecording(
+    effective,
+    parts.usesTokenLatenciesBeforeAudit ?? effective.useTokenLatencies,
+  );
+  const recorder = new SampleRecorder(plan, rules.scheduledAt, {
+    threadCount: effective.issueThreadCount,
+    countsTokens: tokens !== 'off',
+    timesFirstTokens: tokens === 'times',
+    toldTimes: context.sink.toldTimes,
+    watch: parts.sampleWatch,
+    keepsService: parts.keepRecords !== undefined && phase === 'performance',
+  });
+  const responses = new ResponseRecorder(phase === 'performance', (response) =>
+    logs.accuracy.write(response),
+  );
+
+  if (input.isLoaded !== true) await loadSet(context, set);
+  if (interruption.isInterrupted || sink.faultBetweenSets !== null) return null;
+  writeGenerated(context, plan);
+  logs.flush();
+
+  const ids = takeIds(context, plan);
+  const controller = new IssueQueryController({
+    sut: parts.sut,
+    clock: parts.clock,
+    rules,
+    plan,
+    recorder,
+    threadCount: effective.issueThreadCount,
+    arrivalIntervalNs: effective.arrivalIntervalNs,
+    coalesces: effective.serverCoalesceQueries,
+    limits: phase === 'performance' ? stopLimits(effective) : null,
+    ...ids,
+    stallTimeoutNs: parts.stallTimeoutNs,
+    drainTimeoutNs: parts.drainTimeoutNs,
+  });
+  sink.openSet({
+    controller,
+    recorder,
+    firstResponseId: ids.firstResponseId,
+    sampleIndices: plan.sampleIndices,
+    loggedSamples,
+    tokens,
+    responses,
+  });
+  interruption.notify(() => controller.interrupt());
+  const beginMs = Date.now();
+  const lookers = new SetLookers(context, input, { plan, recorder, controller });
+  const end = await controller.run();
+  const health = lookers.end(end.endNs);
+  interruption.notify(null);
+  sink.closeSet();
+  giveUpLost(parts, recorder);
+  responses.handOn();
+  writeEnd(context, { recorder, end }, beginMs);
+  const issued = { plan, recorder, end, health };
+  writeTrace(context, { ...issued, ...ids });
+  logs.flush();
+  const keeping = phase === 'performance' ? handOnRecords(context, issued) : undefined;
+  if (keeping !== undefined) await keeping;
+  return issued;
+}
+
+/** Ids of the set; those of the next one follow them. */
+function takeIds(
+  { nextIds }: TestContext,
+  { queryCount, samplesPerQuery }: QueryPlan,
+): { readonly firstQueryId: number; readonly firstResponseId: number } {
+  const ids = { firstQueryId: nextIds.queryId, firstResponseId: nextIds.responseId };
+  nextIds.queryId += queryCount;
+  nextIds.responseId += queryCount * samplesPerQuery;
+  return ids;
+}
+
+/** The samples are about to be unloaded. */
+function giveUpLost({ sut }: TestContext['parts'], { lostSamples }: SampleRecorder): void {
+  if (lostSamples > 0) sut.giveUp?.();
+}
+
+function writeTrace(
+  { logs, effective: { scenario }, logBeginNs }: TestContext,
+  set: Omit<TracedSet, 'scenario' | 'originNs'>,
+): void {
+  if (logs.trace !== null) traceSet(logs.trace, { scenario, originNs: logBeginNs, ...set });
+}
+
+/** The records of a set under the clock go to whoever keeps them, also of one that broke off. */
+function handOnRecords(
+  { parts, nextIds }: TestContext,
+  issued: IssuedSet,
+): Promise<void> | undefined {
+  const part = nextIds.part;
+  nextIds.part += 1;
+  return parts.keepRecords?.({ ...issued, part });
+}
+
+/** Loads a set, untimed; an interruption overtakes it. */
+export async function loadSet(
+  { parts, logs, interruption }: TestContext,
+  { sampleIndices }: LoadableSet,
+): Promise<void> {
+  logs.detail.list('loaded_qsl_set', sampleIndices);
+  await interruption.orInterrupted(parts.qsl.loadSamplesToRam(sampleIndices));
+}
+
+/** Offline has no first token to wait for. */
+function tokenRecording(
+  { useTokenLatencies, scenario }: EffectiveSettings,
+  isLogged: boolean,
+): TokenRecording {
+  if (!useTokenLatencies && !isLogged) return 'off';
+  return scenario === 'Offline' ? 'counts' : 'times';
+}
+
+function writeGenerated({ logs, effective, loadgen }: TestContext, plan: QueryPlan): void {
+  logs.detail.integer('generated_query_count', plan.generatedQueryCount);
+  logs.detail.integer(
+    'generated_samples_per_query',
+    loadgen.logsPaddedQuerySize ? plan.samplesPerQuery : effective.samplesPerQuery,
+  );
+  logs.detail.integer('generated_query_duration', plan.generatedDurationNs);
+}
+
+/** Counters of contention between LoadGen's logging threads. One thread has none. */
+const LOGGER_COUNTERS = [
+  'logger_swap_request_slots_retry_count',
+  'logger_swap_request_slots_retry_retry_count',
+  'logger_swap_request_slots_retry_reencounter_count',
+  'logger_start_reading_entries_retry_count',
+  'logger_tls_total_log_cas_fail_count',
+  'logger_tls_total_swap_buffers_slot_retry_count',
+];
+
+function writeEnd(
+  { logs, sink }: TestContext,
+  { recorder, end }: Pick<IssuedSet, 'recorder' | 'end'>,
+  beginMs: number,
+): void {
+  for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+  writeEndOfSet(logs.detail, end);
+  for (const key of LOGGER_COUNTERS) logs.detail.integer(key, 0);
+  logs.detail.text('power_begin', powerTime(beginMs));
+  logs.detail.text('power_end', powerTime(beginMs + recorder.lastCompletionNs / 1e6));
+}
+
+/** `MM-DD-YYYY HH:MM:SS.mmm`, UTC: what MLPerf's power tools match with their own log. */
+function powerTime(epochMs: number): string {
+  const iso = new Date(epochMs).toISOString();
+  return `${iso.slice(5, 7)}-${iso.slice(8, 10)}-${iso.slice(0, 4)} ${iso.slice(11, 23)}`;
+}

@@ -1,0 +1,347 @@
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { TestMode } from '../../../shared/domain/scenario.ts';
+import { writeConfigEvents } from '../logs/config-event-lines.ts';
+import type { DetailLog } from '../logs/detail-log.ts';
+import { writeHeader } from '../logs/header-lines.ts';
+import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
+import { TestLogs } from '../logs/test-logs.ts';
+import { writeVerdict } from '../logs/verdict-lines.ts';
+import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
+import { checkSettings } from '../settings/check-settings.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import { deriveEffectiveSettings } from '../settings/effective-settings.ts';
+import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
+import { runAccuracy } from './accuracy-run.ts';
+import { findPeakPerformance } from './find-peak-performance.ts';
+import { INTERRUPTED, Interruption } from './interruption.ts';
+import { runPerformance } from './performance-run.ts';
+import { isBrokenEnd } from './phase-counts.ts';
+import { EngineResponseSink } from './response-sink.ts';
+import type { TestContext, TestParts } from './test-context.ts';
+import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
+import { makeVerdicts, type SutProblem } from './verdicts.ts';
+
+/**
+ * Runs one test: accuracy, performance, or both (LoadGen: StartTest).
+ *
+ * INVALID is a result, not an error. Whatever happens, the SUT is stopped once and the logs are
+ * written as far as the test came. Latency counts from the schedule; loading, names and logs are
+ * outside the timed region.
+ * @throws MlperfError `ERR_OUTPUT` before anything is issued when the logs cannot be opened, later
+ *   when the disk fails; `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
+ *   first name, the SUT's start or the sample library throw.
+ */
+export async function startTest(parts: TestParts): Promise<TestOutcome> {
+  const stopper = new SutStopper(parts);
+  const interruption = new Interruption(parts.signal);
+  try {
+    return await runTest(parts, stopper, interruption);
+  } catch (error) {
+    await stopper.stop(); // Its own failure would only hide the first one.
+    throw error;
+  } finally {
+    interruption.dispose();
+  }
+}
+
+async function runTest(
+  parts: TestParts,
+  stopper: SutStopper,
+  interruption: Interruption,
+): Promise<TestOutcome> {
+  checkSettings(parts.settings, parts.qsl);
+  return await runChecked(
+    { ...parts, settings: applyTest05(parts.settings) },
+    stopper,
+    interruption,
+  );
+}
+
+async function runChecked(
+  parts: TestParts,
+  stopper: SutStopper,
+  interruption: Interruption,
+): Promise<TestOutcome> {
+  const loadgen = parts.loadgen ?? LOADGEN_V41;
+  const derived = deriveEffectiveSettings(parts.settings, parts.qsl, loadgen);
+  const beginNs = parts.clock.nowNs();
+  const logs = new TestLogs(parts.log, () => parts.clock.nowNs() - beginNs);
+  const context: TestContext = {
+    parts,
+    effective: derived.effective,
+    loadgen,
+    logs,
+    sink: new EngineResponseSink(parts.clock),
+    selector: new AccuracyLogSelector(),
+    interruption,
+    logBeginNs: beginNs,
+    nextIds: { queryId: 0, responseId: 0, part: 0 },
+  };
+  try {
+    return await new TestRun(context, stopper).run(derived.settingErrors);
+  } catch (error) {
+    logs.detail.error('error_runtime', `The test broke off: ${messageOf(error)}`);
+    logs.appendSummary(`\nINCOMPLETE: the test broke off: ${messageOf(error)}\n`);
+    endQuietly(logs);
+    throw error;
+  }
+}
+
+/** The steps of one test and what they leave for the verdict. */
+class TestRun {
+  readonly #context: TestContext;
+  readonly #stopper: SutStopper;
+  readonly #problems: SutProblem[] = [];
+  #sutName = '';
+  #sutNameDurationNs = 0;
+  #accuracy: AccuracyOutcome | null = null;
+  #performance: PerformanceOutcome | null = null;
+  #peakTargetQps: number | null = null;
+
+  constructor(context: TestContext, stopper: SutStopper) {
+    this.#context = context;
+    this.#stopper = stopper;
+  }
+
+  async run(settingErrors: readonly string[]): Promise<TestOutcome> {
+    const { parts, interruption } = this.#context;
+    parts.onPhase?.('name');
+    await this.#askName();
+    this.#writeHead(settingErrors);
+    if (!interruption.isInterrupted) {
+      parts.onPhase?.('start');
+      await interruption.orInterrupted(parts.sut.start(this.#context.sink));
+    }
+    await this.#runPhases();
+    parts.onPhase?.('judge');
+    await this.#stopSut();
+    return this.#finish(await this.#judge());
+  }
+
+  async #askName(): Promise<void> {
+    const { parts, interruption } = this.#context;
+    const beginNs = parts.clock.nowNs();
+    const name = await interruption.orInterrupted(parts.sut.name());
+    this.#sutNameDurationNs = parts.clock.nowNs() - beginNs;
+    if (name !== INTERRUPTED) this.#sutName = name;
+  }
+
+  #writeHead(settingErrors: readonly string[]): void {
+    const { parts, logs, effective, loadgen } = this.#context;
+    const header = {
+      datetime: logs.datetime,
+      sutName: this.#sutName,
+      sutNameDurationNs: this.#sutNameDurationNs,
+      qslName: parts.qsl.name,
+      totalSampleCount: parts.qsl.totalSampleCount,
+      performanceSampleCount: parts.qsl.performanceSampleCount,
+      selfCheck: parts.selfCheck,
+    };
+    writeConfigEvents(logs.detail, parts.configEvents, 'files');
+    writeThreads(logs.detail, effective, parts.settings.serverNumIssueQueryThreads);
+    writeHeader(logs.detail, header, loadgen);
+    writeConfigEvents(logs.detail, parts.configEvents, 'audit');
+    if (parts.settings.test05) logs.detail.warning('Test05 flag detected Overriding random seeds');
+    for (const text of settingErrors) logs.detail.error('error_invalid_test_settings', text);
+    writeRequestedSettings(logs.detail, parts.settings, loadgen);
+    writeEffectiveSettings(logs.detail, effective, loadgen);
+    if (parts.arrivals !== undefined) writeArrivals(logs.detail, parts.arrivals);
+  }
+
+  async #runPhases(): Promise<void> {
+    const { effective, interruption, parts } = this.#context;
+    if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
+      parts.onPhase?.('accuracy');
+      this.#accuracy = await runAccuracy(this.#context);
+      if (isBrokenEnd(this.#accuracy.endCause)) return;
+    }
+    if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
+    parts.onPhase?.('performance');
+    const askNameAgain = (): Promise<void> => this.#askNameAgain();
+    if (effective.mode === 'FindPeakPerformance') {
+      const search = await findPeakPerformance(this.#context, this.#sutName, askNameAgain);
+      this.#performance = search.performance;
+      this.#peakTargetQps = search.peakTargetQps;
+    } else {
+      this.#performance = await runPerformance(this.#context, this.#sutName, askNameAgain);
+    }
+  }
+
+  /** A name that changed, or a SUT that no longer answers, does not spoil the logs of the run. */
+  async #askNameAgain(): Promise<void> {
+    const { parts, interruption } = this.#context;
+    try {
+      const name = await interruption.orInterrupted(parts.sut.name());
+      if (name === INTERRUPTED || name === this.#sutName) return;
+      this.#addProblem({
+        rule: 'sut-name',
+        text: `The SUT's name changed during the run, from "${this.#sutName}" to "${name}".`,
+        needed: `"${this.#sutName}"`,
+        seen: `"${name}"`,
+      });
+    } catch (error) {
+      this.#addProblem({
+        rule: 'sut-name',
+        text: `The SUT did not give its name after the run: ${messageOf(error)}.`,
+        needed: `"${this.#sutName}"`,
+        seen: 'no answer',
+      });
+    }
+  }
+
+  async #stopSut(): Promise<void> {
+    const failure = await this.#stopper.stop();
+    if (failure === null) return;
+    this.#addProblem({
+      rule: 'sut-stop',
+      text: `The SUT could not be stopped in order: ${failure}.`,
+      needed: 'an orderly end',
+      seen: 'an error',
+    });
+  }
+
+  /** @returns Notes for the logs. */
+  async #judge(): Promise<readonly string[]> {
+    const { parts, logs } = this.#context;
+    logs.endAccuracy();
+    const test = {
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      accuracyLogPath: logs.paths.accuracy,
+      excessTimes: this.#context.sink.toldTimes.excess,
+    };
+    const judgement = await parts.judge?.(test);
+    // No errors of the test: the verdict names them.
+    this.#problems.push(...(judgement?.problems ?? []));
+    for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
+    return judgement?.notes ?? [];
+  }
+
+  #addProblem(problem: SutProblem): void {
+    this.#problems.push(problem);
+    this.#context.logs.detail.error('error_runtime', problem.text);
+  }
+
+  #finish(notes: readonly string[]): TestOutcome {
+    const { effective, logs, sink } = this.#context;
+    this.#addLateErrors();
+    sink.close();
+    const isInterrupted = this.#isCutShort();
+    const verdicts = makeVerdicts({
+      settings: effective,
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      isInterrupted,
+      wantsAccuracy: wantsAccuracy(effective.mode),
+      wantsPerformance: wantsPerformance(effective.mode),
+      isSearchUnfinished: effective.mode === 'FindPeakPerformance' && this.#peakTargetQps === null,
+      contractErrors: sink.contractErrors.count,
+      sutProblems: this.#problems,
+    });
+    const outcome: TestOutcome = {
+      sutName: this.#sutName,
+      sutNameDurationNs: this.#sutNameDurationNs,
+      effectiveSettings: effective,
+      accuracy: this.#accuracy,
+      performance: this.#performance,
+      peakTargetQps: this.#peakTargetQps,
+      verdicts,
+      logFiles: logs.paths,
+      isInterrupted,
+    };
+    writeVerdict(logs, outcome, notes);
+    logs.end();
+    return outcome;
+  }
+
+  /** True when the signal took something away: after the last response it changes nothing. */
+  #isCutShort(): boolean {
+    const { effective, interruption } = this.#context;
+    if (!interruption.isInterrupted) return false;
+    const phases = [];
+    if (wantsAccuracy(effective.mode)) phases.push(this.#accuracy);
+    if (wantsPerformance(effective.mode)) phases.push(this.#performance);
+    return phases.some((phase) => phase === null || phase.endCause === 'interrupted');
+  }
+
+  /** What went wrong after the last set: responses that nobody waited for, a fault. */
+  #addLateErrors(): void {
+    const { sink, logs } = this.#context;
+    for (const text of sink.contractErrors.takeTexts()) logs.detail.error('error_runtime', text);
+    const fault = sink.faultBetweenSets;
+    if (fault !== null) {
+      const text = `The SUT broke outside the timed region: ${fault.message}.`;
+      this.#addProblem({ rule: 'fault', text, needed: 'no fault', seen: 'a fault' });
+    }
+  }
+}
+
+/** LoadGen's threads register before the test begins; its hash of a thread is our number of it. */
+function writeThreads(log: DetailLog, { scenario }: EffectiveSettings, count: number): void {
+  if (scenario !== 'Server') return;
+  for (let thread = 0; thread < count; thread += 1) {
+    log.message(`Registered IssueQueryThread[${thread}]. thread ID : ${thread}`);
+  }
+}
+
+/** As LoadGen logs what keeps a run from being submitted: an error, which its verdict does not look at. */
+function writeArrivals(log: DetailLog, arrivals: OtherArrivals): void {
+  log.text('longhaul_arrivals', arrivals.text);
+  log.error(
+    'error_invalid_test_settings',
+    `${arrivalsMark(arrivals)}. This is not valid for official submission.`,
+  );
+}
+
+function wantsAccuracy(mode: TestMode): boolean {
+  return mode === 'AccuracyOnly' || mode === 'SubmissionRun';
+}
+
+function wantsPerformance(mode: TestMode): boolean {
+  return mode !== 'AccuracyOnly';
+}
+
+/** TEST05 runs with seeds of its own, for performance alone (LoadGen: StartTest). */
+function applyTest05(settings: TestSettings): TestSettings {
+  if (!settings.test05) return settings;
+  return {
+    ...settings,
+    mode: 'PerformanceOnly',
+    qslRngSeed: settings.test05QslRngSeed,
+    sampleIndexRngSeed: settings.test05SampleIndexRngSeed,
+    scheduleRngSeed: settings.test05ScheduleRngSeed,
+  };
+}
+
+/** Stops the SUT, once, whichever way the test ends. */
+class SutStopper {
+  readonly #parts: TestParts;
+  #isStopped = false;
+
+  constructor(parts: TestParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns Why it failed, or null. */
+  async stop(): Promise<string | null> {
+    if (this.#isStopped) return null;
+    this.#isStopped = true;
+    try {
+      await this.#parts.sut.stop();
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}
+
+/** Closes the logs after another error, which is the one to report. */
+function endQuietly(logs: TestLogs): void {
+  try {
+    logs.end();
+  } catch {
+    // The disk fails as well: the first error says enough.
+  }
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
+import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
+import type { SelfCheck } from '../../run/self-check.ts';
+import type { GeneratorMonitor } from '../health/generator-health.ts';
+import type { TestLogs } from '../logs/test-logs.ts';
+import type { SampleWatch } from '../recorder/sample-watch.ts';
+import type { ExcessTimes } from '../recorder/told-times.ts';
+import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
+import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
+import type { ConfigEvent } from '../settings/config-event.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import type { LogSettings } from '../settings/log-settings.ts';
+import type { TestSettings } from '../settings/test-settings.ts';
+import type { Interruption } from './interruption.ts';
+import type { RecordedSet } from './issued-set.ts';
+import type { EngineResponseSink } from './response-sink.ts';
+import type {
+  AccuracyOutcome,
+  PerformanceOutcome,
+  RunProgress,
+  SetProgress,
+  TestPhase,
+} from './test-outcome.ts';
+import type { SutProblem } from './verdicts.ts';
+
+/** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
+export interface TestParts {
+  readonly sut: SystemUnderTest;
+  readonly qsl: QuerySampleLibrary;
+  readonly settings: TestSettings;
+  readonly clock: Clock;
+  readonly log: LogSettings;
+  /** LoadGen whose behaviour is followed; the round decides. Default: v4.1's. */
+  readonly loadgen?: LoadgenBehaviour;
+  /** What reading the configuration files left for the detail log, in order. Default: nothing. */
+  readonly configEvents?: readonly ConfigEvent[];
+  /**
+   * Token latencies of the settings before audit.config, which decide what is logged about tokens
+   * (LoadGen: StartTest). Default: those of `settings`.
+   */
+  readonly usesTokenLatenciesBeforeAudit?: boolean;
+  /**
+   * True: a performance run that early stopping has not decided goes on (Rule: inference_rules v4.1,
+   * appendix). Not what LoadGen does; the logs name it. Default: false.
+   */
+  readonly extendsUntilDecided?: boolean;
+  /**
+   * Server: when queries of the performance phase are due, in place of LoadGen's Poisson arrivals. Not what LoadGen does; the logs
+   * name it. Default: LoadGen's.
+   */
+  readonly arrivals?: OtherArrivals | undefined;
+  /** Longest time without any completion while samples are outstanding, in ns; then the run ends. */
+  readonly stallTimeoutNs: number;
+  /** Longest wait for outstanding samples after a fault of the SUT, in ns. */
+  readonly drainTimeoutNs: number;
+  /**
+   * Server: share of the latency bound that p99 of LoadGen's own dispatch lag may take before the run is
+   * generator-bound; in streams the share of a typical latency that the median delay of its event loop may take. Default: 0.1.
+   */
+  readonly generatorLagShareMax?: number | undefined;
+  /** The program's own files against their manifest; goes to the detail log. */
+  readonly selfCheck?: SelfCheck;
+  /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
+  readonly signal?: AbortSignal;
+  /**
+   * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
+   * the same. Must not throw.
+   */
+  readonly judge?: (test: JudgedTest) => Promise<Judgement>;
+  /**
+   * Takes the records of each set of the performance phase after its end, untimed: what it does not copy stays in memory
+   * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
+   */
+  readonly keepRecords?: (set: RecordedSet) => Promise<void>;
+  /** Ends a performance run before its time. Default: nobody does. */
+  readonly earlyEnd?: EarlyEnd;
+  /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
+  readonly generatorMonitor?: GeneratorMonitor;
+  /** Called at the beginning of each phase, untimed. Must not throw. */
+  readonly onPhase?: (phase: TestPhase) => void;
+  /** Looks on, in both phases. Default: nobody, and nothing is spent on it. */
+  readonly sampleWatch?: SampleWatch | undefined;
+  /**
+   * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
+   * short: it is timed.
+   */
+  readonly onProgress?: (progress: RunProgress) => void;
+}
+
+/** Who may end a performance run once it has seen enough. */
+export interface EarlyEnd {
+  /** Latency in ns above which a query counts as over. */
+  readonly boundNs: number;
+  /** Asked ten times a second while queries are issued; true ends the issuing. Must not throw and should be short: it is timed. */
+  readonly isDecided: (seen: SetProgress) => boolean;
+}
+
+/** What is known when the SUT has been stopped and the accuracy log is whole. */
+export interface JudgedTest {
+  readonly accuracy: AccuracyOutcome | null;
+  readonly performance: PerformanceOutcome | null;
+  readonly accuracyLogPath: string;
+  /** Nodes of the SUT that told more time than passed, over both phases. */
+  readonly excessTimes: readonly ExcessTimes[];
+}
+
+/** What the caller adds to the verdict and to the logs. */
+export interface Judgement {
+  /** Reasons for INVALID that LoadGen, which knows no data and no network, cannot see. */
+  readonly problems: readonly SutProblem[];
+  /** What a reader of the logs has to know; whole sentences. */
+  readonly notes: readonly string[];
+  /** Lines for the detail log, under keys of the caller's own. */
+  readonly details: readonly LoggedDetail[];
+}
+
+/** A line of the detail log that LoadGen does not know. */
+export interface LoggedDetail {
+  /** Begins with `longhaul_`. */
+  readonly key: string;
+  readonly value: Readonly<Record<string, string>>;
+}
+
+/** What the phases of one test share. */
+export interface TestContext {
+  readonly parts: TestParts;
+  readonly effective: EffectiveSettings;
+  readonly loadgen: LoadgenBehaviour;
+  readonly logs: TestLogs;
+  readonly sink: EngineResponseSink;
+  /** Clock when the logs began. */
+  readonly logBeginNs: number;
+  /** Lives for the whole test: its values go on from set to set and phase to phase. */
+  readonly selector: AccuracyLogSelector;
+  readonly interruption: Interruption;
+  /** Ids count up over the whole test. */
+  readonly nextIds: { queryId: number; responseId: number; part: number };
+}

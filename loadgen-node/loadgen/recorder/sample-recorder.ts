@@ -1,0 +1,400 @@
+import assert from 'node:assert';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { QueryPlan } from '../schedule/query-plan.ts';
+import type { ScheduledAt } from '../schedule/scenario/scenario-rules.ts';
+import { collectTokens } from './recorded-tokens.ts';
+import {
+  BEFORE_ISSUE,
+  NOT_ISSUED,
+  RECORDED,
+  type RecordedColumns,
+  type RecordedTokens,
+  type RecorderOptions,
+  SECOND_FIRST_TOKEN,
+  SECOND_RESPONSE,
+  UNKNOWN_SAMPLE,
+} from './recording.ts';
+import type { SampleWatch } from './sample-watch.ts';
+import { ServiceTimeRecorder } from './service-times.ts';
+import type { ToldTimes } from './told-times.ts';
+
+const IS_OPEN = 0;
+const IS_COMPLETED = 1;
+const IS_LOST = 2;
+
+/**
+ * Times of one set: what was issued when, and what became of every sample.
+ *
+ * Hot path: issue and complete run once per sample inside the timed region. All memory is taken
+ * in the constructor, 17 bytes per sample and 8 per query beside the plan; pages of queries that are
+ * never issued stay untouched. Token models cost 4 to 12 bytes per sample more, the SUT's own times 34. Times are ns since the start of the set.
+ */
+export class SampleRecorder {
+  readonly #samplesPerQuery: number;
+  readonly #state: Uint8Array;
+  readonly #latencyNs: Float64Array;
+  readonly #issuedNs: Float64Array;
+  /** By sample: when the transport had taken it; 0 where nobody said. */
+  readonly #handedNs: Float64Array;
+  /** The same array as `#issuedNs` where scheduled means issued. */
+  readonly #scheduledNs: Float64Array;
+  /** True if a query below the last issued one may not be issued; its `#issuedNs` is NaN then. */
+  readonly #hasGaps: boolean;
+  readonly #tokenCounts: Uint32Array | null;
+  /** By query: arrival intervals from the one before to it; null without intervals. */
+  readonly #intervals: Float64Array | null;
+  /** First token - scheduled, by sample; NaN before. */
+  readonly #firstTokenNs: Float64Array | null;
+  /** What the SUT told of its own time; null where nobody asked for it. */
+  readonly service: ServiceTimeRecorder | null;
+  readonly #toldTimes: ToldTimes | undefined;
+  readonly #watch: SampleWatch | null;
+  #startNs = 0;
+  #issuedQueries = 0;
+  /** One above the last issued query, and above its last sample. */
+  #issuedEnd = 0;
+  #sampleEnd = 0;
+  #issuedSamples = 0;
+  #completedSamples = 0;
+  #lostSamples = 0;
+  #lastCompletionNs = 0;
+
+  /** @param scheduledAt Instant from which the latency of a query counts. */
+  constructor(
+    plan: QueryPlan,
+    scheduledAt: ScheduledAt,
+    {
+      threadCount = 1,
+      countsTokens = false,
+      timesFirstTokens = false,
+      keepsService = false,
+      toldTimes,
+      watch,
+    }: RecorderOptions = {},
+  ) {
+    const sampleCount = plan.queryCount * plan.samplesPerQuery;
+    this.#samplesPerQuery = plan.samplesPerQuery;
+    this.#state = new Uint8Array(sampleCount);
+    this.#latencyNs = new Float64Array(sampleCount);
+    this.#issuedNs = new Float64Array(plan.queryCount);
+    this.#handedNs = new Float64Array(sampleCount);
+    if (scheduledAt === 'issue') this.#scheduledNs = this.#issuedNs;
+    else if (scheduledAt === 'plan') this.#scheduledNs = plan.scheduledDeltaNs;
+    else this.#scheduledNs = new Float64Array(plan.queryCount);
+    this.#hasGaps = threadCount > 1;
+    if (this.#hasGaps) this.#issuedNs.fill(Number.NaN);
+    this.#intervals = scheduledAt === 'interval' ? new Float64Array(plan.queryCount) : null;
+    this.#watch = watch ?? null;
+    this.#toldTimes = toldTimes;
+    this.service = keepsService ? new ServiceTimeRecorder(sampleCount) : null;
+    this.#tokenCounts = countsTokens ? new Uint32Array(sampleCount) : null;
+    this.#firstTokenNs = timesFirstTokens ? new Float64Array(sampleCount).fill(Number.NaN) : null;
+  }
+
+  get issuedQueries(): number {
+    return this.#issuedQueries;
+  }
+
+  get issuedSamples(): number {
+    return this.#issuedSamples;
+  }
+
+  get completedSamples(): number {
+    return this.#completedSamples;
+  }
+
+  get lostSamples(): number {
+    return this.#lostSamples;
+  }
+
+  /** Issued, and neither completed nor lost. */
+  get outstandingSamples(): number {
+    return this.#issuedSamples - this.#completedSamples - this.#lostSamples;
+  }
+
+  /** Latest completion, in ns since the start; 0 before the first. */
+  get lastCompletionNs(): number {
+    return this.#lastCompletionNs;
+  }
+
+  /** @param startNs The clock at the start of the set; later times are given by the same clock. */
+  begin(startNs: number): void {
+    this.#startNs = startNs;
+  }
+
+  /**
+   * Notes when a query will be due, before its issue.
+   * @param intervals Arrival intervals since the query before, 1 if none was skipped.
+   */
+  schedule(query: number, dueNs: number, intervals: number): void {
+    this.#scheduledNs[query] = dueNs;
+    if (this.#intervals !== null) this.#intervals[query] = intervals;
+  }
+
+  /**
+   * Arrival intervals that each issued query took: until the next one was due, or (the last one) until
+   * it was done. Null without intervals.
+   */
+  intervalsTaken(intervalNs: number): Float64Array | null {
+    if (this.#intervals === null) return null;
+    const last = this.#issuedQueries - 1;
+    const taken = new Float64Array(this.#issuedQueries);
+    if (last < 0) return taken;
+    taken.set(this.#intervals.subarray(1, this.#issuedQueries));
+    const latencyNs = this.#largestLatency(last);
+    taken[last] = Number.isNaN(latencyNs) ? 0 : Math.ceil(latencyNs / intervalNs);
+    return taken;
+  }
+
+  /** Notes that a query goes out at `nowNs` of the clock; with one thread it is always the next one. */
+  issue(nowNs: number, query: number = this.#issuedQueries): void {
+    this.#issuedNs[query] = nowNs - this.#startNs;
+    if (query >= this.#issuedEnd) {
+      this.#issuedEnd = query + 1;
+      this.#sampleEnd = this.#issuedEnd * this.#samplesPerQuery;
+    }
+    this.#issuedQueries += 1;
+    this.#issuedSamples += this.#samplesPerQuery;
+    if (this.#watch !== null) this.#watch.issued(this.#lagOf(query));
+  }
+
+  /** Notes that the transport took a sample, and with the last one its query. */
+  handOver(sample: number, atNs: number): void {
+    if (this.#check(sample) === RECORDED) this.#handedNs[sample] = atNs - this.#startNs;
+  }
+
+  /**
+   * Notes a completion.
+   * @param sample Number of the sample in the set, from 0, as the SUT names it: any number.
+   * @param tokenCount 0 or more; kept where tokens are counted.
+   * @returns `RECORDED` or what is wrong.
+   */
+  complete(sample: number, atNs: number, tokenCount = 0): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED) return problem;
+    const query = this.#queryOf(sample);
+    const elapsedNs = atNs - this.#startNs;
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE; // NaN as well.
+    this.#state[sample] = IS_COMPLETED;
+    const latencyNs = elapsedNs - (this.#scheduledNs[query] as number);
+    this.#latencyNs[sample] = latencyNs;
+    if (this.#tokenCounts !== null) this.#tokenCounts[sample] = tokenCount;
+    this.#completedSamples += 1;
+    if (elapsedNs > this.#lastCompletionNs) this.#lastCompletionNs = elapsedNs;
+    const begunNs = (this.#handedNs[sample] as number) || (this.#issuedNs[query] as number);
+    this.#toldTimes?.completed(sample, elapsedNs - begunNs);
+    if (this.#watch !== null) this.#watch.completed(latencyNs);
+    return RECORDED;
+  }
+
+  /** Notes what is known of the service of a sample whose completion is noted next. Any number is allowed. */
+  served(sample: number, node: number, times: ServiceTimes | undefined, decodeNs: number): void {
+    this.service?.note(sample, node, times, decodeNs);
+    this.#toldTimes?.served(sample, node, times, decodeNs);
+    if (this.#watch === null) return;
+    const query = this.#queryOf(sample);
+    const handedNs = this.#handedNs[sample] as number;
+    const sendNs = handedNs === 0 ? 0 : handedNs - (this.#issuedNs[query] as number);
+    this.#watch.served(node, times, decodeNs, this.#lagOf(query), sendNs);
+  }
+
+  /** Notes a first token, where they are timed. @returns `RECORDED` or what is wrong. */
+  firstToken(sample: number, atNs: number): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED || this.#firstTokenNs === null) return problem;
+    if (!Number.isNaN(this.#firstTokenNs[sample])) return SECOND_FIRST_TOKEN;
+    const query = this.#queryOf(sample);
+    const elapsedNs = atNs - this.#startNs;
+    if (!(elapsedNs >= (this.#issuedNs[query] as number))) return BEFORE_ISSUE;
+    this.#firstTokenNs[sample] = elapsedNs - (this.#scheduledNs[query] as number);
+    return RECORDED;
+  }
+
+  /** False where first tokens are timed and that of the sample has not come. */
+  hasFirstToken(sample: number): boolean {
+    return this.#firstTokenNs === null || !Number.isNaN(this.#firstTokenNs[sample]);
+  }
+
+  /** Notes that a sample will never complete. @returns `RECORDED` or what is wrong. */
+  lose(sample: number): number {
+    const problem = this.#check(sample);
+    if (problem !== RECORDED) return problem;
+    this.#state[sample] = IS_LOST;
+    this.#lostSamples += 1;
+    return RECORDED;
+  }
+
+  /** Gives all outstanding samples up. @returns How many there were. */
+  loseOutstanding(): number {
+    let lostCount = 0;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
+      if (this.#check(sample) !== RECORDED) continue;
+      this.#state[sample] = IS_LOST;
+      lostCount += 1;
+    }
+    this.#lostSamples += lostCount;
+    assert(this.outstandingSamples === 0);
+    return lostCount;
+  }
+
+  /** Latencies of the completed samples, in the order of the samples: completed - scheduled. */
+  completedLatenciesNs(): Float64Array {
+    return this.#collectLatencies(() => 0);
+  }
+
+  /** As {@link completedLatenciesNs}, but completed - issued: without LoadGen's own lateness. */
+  completedLatenciesFromIssueNs(): Float64Array {
+    return this.#collectLatencies((query) => this.#lagOf(query));
+  }
+
+  /** Issued - scheduled, by issued query. */
+  dispatchLagsNs(): Float64Array {
+    const lags = new Float64Array(this.#issuedQueries);
+    let count = 0;
+    for (let query = 0; query < this.#issuedEnd; query += 1) {
+      if (!this.#isIssued(query)) continue;
+      lags[count] = this.#lagOf(query);
+      count += 1;
+    }
+    return lags;
+  }
+
+  /** All that was recorded, as it lies; the arrays go on filling until the end of the set. */
+  columns(): RecordedColumns {
+    return {
+      samplesPerQuery: this.#samplesPerQuery,
+      queryEnd: this.#issuedEnd,
+      isIssued: (query) => this.#isIssued(query),
+      scheduledNs: this.#scheduledNs,
+      issuedNs: this.#issuedNs,
+      sampleHandedNs: this.#handedNs,
+      isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
+      latencyNs: this.#latencyNs,
+      tokenCounts: this.#tokenCounts,
+      firstTokenNs: this.#firstTokenNs,
+      service: this.service,
+    };
+  }
+
+  /** When a query was due and issued, in ns since the start; null if it was not issued. */
+  queryTimes(query: number): { readonly scheduledNs: number; readonly issuedNs: number } | null {
+    if (!this.#isIssued(query)) return null;
+    return {
+      scheduledNs: this.#scheduledNs[query] as number,
+      issuedNs: this.#issuedNs[query] as number,
+    };
+  }
+
+  /** Latency of a completed sample and of its first token (NaN without); null if it did not complete. */
+  sampleTimes(
+    sample: number,
+  ): { readonly latencyNs: number; readonly firstTokenNs: number } | null {
+    if (this.#state[sample] !== IS_COMPLETED) return null;
+    return {
+      latencyNs: this.#latencyNs[sample] as number,
+      firstTokenNs: this.#firstTokenNs?.[sample] ?? Number.NaN,
+    };
+  }
+
+  /** Output tokens of the completed samples, and their times; null where tokens are not counted. */
+  tokens(): RecordedTokens | null {
+    const tokenCounts = this.#tokenCounts;
+    if (tokenCounts === null) return null;
+    return collectTokens({
+      tokenCounts,
+      firstTokenNs: this.#firstTokenNs,
+      latencyNs: this.#latencyNs,
+      isCompleted: (sample) => this.#state[sample] === IS_COMPLETED,
+      sampleEnd: this.#sampleEnd,
+      completedSamples: this.#completedSamples,
+    });
+  }
+
+  /** Queries whose samples all completed. */
+  countCompletedQueries(): number {
+    if (this.#lostSamples === 0) return this.#issuedQueries;
+    let count = 0;
+    for (let query = 0; query < this.#issuedEnd; query += 1) {
+      if (this.#isIssued(query) && !Number.isNaN(this.#largestLatency(query))) count += 1;
+    }
+    return count;
+  }
+
+  /** Latency of each query whose samples all completed: that of its last sample. */
+  completedQueryLatenciesNs(): Float64Array {
+    const latencies = new Float64Array(this.#issuedQueries);
+    let count = 0;
+    for (let query = 0; query < this.#issuedQueries; query += 1) {
+      const largestNs = this.#largestLatency(query);
+      if (Number.isNaN(largestNs)) continue;
+      latencies[count] = largestNs;
+      count += 1;
+    }
+    return latencies.subarray(0, count);
+  }
+
+  /**
+   * Times of LoadGen's final query, number `issuedQueries` - 1 of the plan: with one thread that which
+   * was issued last, with several perhaps one that was not issued. Where a sample of it was lost, its end is the latest
+   * completion of the set: such a run is invalid whatever the number is.
+   */
+  finalQuery(): {
+    readonly scheduledNs: number;
+    readonly issuedNs: number;
+    readonly doneNs: number;
+  } {
+    const query = this.#issuedQueries - 1;
+    const scheduledNs = this.#scheduledNs[query] ?? 0;
+    const doneNs = query < 0 ? Number.NaN : scheduledNs + this.#largestLatency(query);
+    return {
+      scheduledNs,
+      issuedNs: this.#isIssued(query) ? (this.#issuedNs[query] as number) : 0,
+      doneNs: Number.isNaN(doneNs) ? this.#lastCompletionNs : doneNs,
+    };
+  }
+
+  #check(sample: number): number {
+    // An index out of range or between two samples reads undefined.
+    const state = this.#state[sample];
+    if (state === undefined) return UNKNOWN_SAMPLE;
+    if (sample >= this.#sampleEnd) return NOT_ISSUED;
+    // Gaps are those of several threads, whose queries have one sample.
+    if (this.#hasGaps && Number.isNaN(this.#issuedNs[sample])) return NOT_ISSUED;
+    return state === IS_OPEN ? RECORDED : SECOND_RESPONSE;
+  }
+
+  #isIssued(query: number): boolean {
+    if (query < 0 || query >= this.#issuedEnd) return false;
+    return !this.#hasGaps || !Number.isNaN(this.#issuedNs[query]);
+  }
+
+  #queryOf(sample: number): number {
+    return this.#samplesPerQuery === 1 ? sample : Math.floor(sample / this.#samplesPerQuery);
+  }
+
+  #lagOf(query: number): number {
+    return (this.#issuedNs[query] as number) - (this.#scheduledNs[query] as number);
+  }
+
+  #collectLatencies(deductionNs: (query: number) => number): Float64Array {
+    const latencies = new Float64Array(this.#completedSamples);
+    let count = 0;
+    for (let sample = 0; sample < this.#sampleEnd; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) continue;
+      latencies[count] = (this.#latencyNs[sample] as number) - deductionNs(this.#queryOf(sample));
+      count += 1;
+    }
+    return latencies;
+  }
+
+  /** NaN unless all samples of the query completed. */
+  #largestLatency(query: number): number {
+    let largestNs = 0;
+    const end = (query + 1) * this.#samplesPerQuery;
+    for (let sample = end - this.#samplesPerQuery; sample < end; sample += 1) {
+      if (this.#state[sample] !== IS_COMPLETED) return Number.NaN;
+      largestNs = Math.max(largestNs, this.#latencyNs[sample] as number);
+    }
+    return largestNs;
+  }
+}

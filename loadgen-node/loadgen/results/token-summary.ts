@@ -1,0 +1,154 @@
+import { formatExactNs } from '../../../shared/base/duration.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import {
+  earlyStoppingOfServer,
+  earlyStoppingOfStream,
+  NO_EARLY_STOPPING,
+} from './early-stopping.ts';
+import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
+import { percentileLabel } from './percentile-label.ts';
+import type { EarlyStopping, LatencyStatistics, ValidityItem } from './performance-summary.ts';
+
+/** What was measured of the tokens of a performance run. */
+export interface TokenMeasurements {
+  /** Sum of the output tokens of all completed samples. */
+  readonly tokenCount: number;
+  /** First token - scheduled in ns, one per completed sample, any order; empty in Offline. */
+  readonly firstTokenNs: Float64Array;
+  /** Mean time of the tokens after the first in ns, likewise. */
+  readonly perOutputTokenNs: Float64Array;
+}
+
+/** Results of a token model. */
+export interface TokenSummary {
+  readonly tokenCount: number;
+  /** Time to first token; null in Offline. */
+  readonly firstToken: LatencyStatistics | null;
+  /** Time per output token; null in Offline. */
+  readonly perOutputToken: LatencyStatistics | null;
+  /** Time to first token at the target percentile; 0 in Offline. */
+  readonly targetFirstTokenNs: number;
+  /** Tokens per second until the issue of the final query. */
+  readonly withOverhead: number;
+  /** Tokens per second of latency. */
+  readonly withoutOverhead: number;
+  /** Tokens per nanosecond of latency: LoadGen's unit in the detail log. */
+  readonly perLatencyNs: number;
+  /** Tokens per second: Offline until the end, else until the final query was done. */
+  readonly completed: number;
+  readonly firstTokenEarlyStopping: EarlyStopping;
+  readonly perOutputTokenEarlyStopping: EarlyStopping;
+}
+
+/** What {@link summarizeTokens} depends on. */
+export interface TokenInput {
+  readonly tokens: TokenMeasurements;
+  readonly settings: EffectiveSettings;
+  readonly labelDecimals: 0 | 1;
+  readonly queryCount: number;
+  readonly sampleCount: number;
+  readonly meanLatencyNs: number;
+  readonly maxLatencyS: number;
+  readonly finalIssuedS: number;
+  readonly finalDoneS: number;
+  /** MultiStream: sorted latencies of the queries, which its early stopping takes. */
+  readonly sortedQueriesNs: Float64Array;
+}
+
+/** Results of a token model, and what its bounds say (Server; always met elsewhere). Pure. */
+export function summarizeTokens(input: TokenInput): {
+  readonly summary: TokenSummary;
+  readonly bounds: ValidityItem;
+} {
+  const { settings, sampleCount, meanLatencyNs } = input;
+  const { tokenCount } = input.tokens;
+  const firstNs = input.tokens.firstTokenNs.slice().sort();
+  const perTokenNs = input.tokens.perOutputTokenNs.slice().sort();
+  const isOffline = settings.scenario === 'Offline';
+  const targetFirstTokenNs = percentileOf(firstNs, settings.targetLatencyPercentile);
+  const targetPerTokenNs = percentileOf(perTokenNs, settings.targetLatencyPercentile);
+  const stopping = evaluateEarlyStopping(input, firstNs, perTokenNs);
+  const summary: TokenSummary = {
+    tokenCount,
+    firstToken: isOffline ? null : latencyStatistics(firstNs),
+    perOutputToken: isOffline ? null : latencyStatistics(perTokenNs),
+    targetFirstTokenNs,
+    withOverhead: tokenCount / input.finalIssuedS,
+    withoutOverhead: tokenCount / ((meanLatencyNs / 1e9) * sampleCount),
+    perLatencyNs: tokenCount / (meanLatencyNs * sampleCount),
+    completed: tokenCount / (isOffline ? input.maxLatencyS : input.finalDoneS),
+    firstTokenEarlyStopping: stopping.firstToken,
+    perOutputTokenEarlyStopping: stopping.perOutputToken,
+  };
+  return { summary, bounds: evaluateBounds(settings, targetFirstTokenNs, targetPerTokenNs) };
+}
+
+/** LoadGen's two passes: the first token is only looked at where the output tokens passed. */
+function evaluateEarlyStopping(
+  { settings, labelDecimals, queryCount, sortedQueriesNs }: TokenInput,
+  firstNs: Float64Array,
+  perTokenNs: Float64Array,
+): { firstToken: EarlyStopping; perOutputToken: EarlyStopping } {
+  if (settings.scenario === 'Offline') {
+    return { firstToken: NO_EARLY_STOPPING, perOutputToken: NO_EARLY_STOPPING };
+  }
+  const percentile = settings.targetLatencyPercentile;
+  const evaluate = (valuesNs: Float64Array, boundNs: number): EarlyStopping => {
+    switch (settings.scenario) {
+      case 'Server':
+        return earlyStoppingOfServer(queryCount, countAbove(valuesNs, boundNs), percentile);
+      case 'SingleStream':
+        return earlyStoppingOfStream(valuesNs, percentile, {
+          labelDecimals,
+          estimatesMultiStream: true,
+        });
+      default:
+        return earlyStoppingOfStream(sortedQueriesNs, percentile, {
+          labelDecimals,
+          estimatesMultiStream: false,
+        });
+    }
+  };
+  const perOutputToken = evaluate(perTokenNs, settings.serverTpotLatencyNs);
+  const firstToken = perOutputToken.isMet
+    ? evaluate(firstNs, settings.serverTtftLatencyNs)
+    : { ...NO_EARLY_STOPPING, isMet: false };
+  return { firstToken, perOutputToken };
+}
+
+/** Early stopping of both passes as one. The estimates are those of the first token. */
+export function joinEarlyStopping({
+  firstTokenEarlyStopping: first,
+  perOutputTokenEarlyStopping: perToken,
+}: TokenSummary): EarlyStopping {
+  const isMet = perToken.isMet && first.isMet;
+  const deciding = perToken.isMet ? first : perToken;
+  return { ...deciding, isMet };
+}
+
+function evaluateBounds(
+  settings: EffectiveSettings,
+  firstNs: number,
+  perTokenNs: number,
+): ValidityItem {
+  if (settings.scenario !== 'Server') {
+    return { isMet: true, needed: '', seen: '', recommendation: '' };
+  }
+  const { serverTtftLatencyNs, serverTpotLatencyNs } = settings;
+  const advice: string[] = [];
+  if (firstNs > serverTtftLatencyNs) advice.push(adviceFor('TTFT'));
+  if (perTokenNs > serverTpotLatencyNs) advice.push(adviceFor('TPOT'));
+  const label = percentileLabel(settings.targetLatencyPercentile, 2);
+  return {
+    isMet: advice.length === 0,
+    needed:
+      `${label}th percentile of ${formatExactNs(serverTtftLatencyNs)} or less to the first token and ` +
+      `${formatExactNs(serverTpotLatencyNs)} or less per output token`,
+    seen: `${formatExactNs(firstNs)} and ${formatExactNs(perTokenNs)}`,
+    recommendation: advice.join('\n * '),
+  };
+}
+
+function adviceFor(what: 'TTFT' | 'TPOT'): string {
+  return `${what} constrain not met: Reduce target QPS to improve latency.`;
+}

@@ -1,0 +1,296 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
+import { arrivalTimes } from './arrivals/arrival-times.ts';
+import { type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
+import { GrowingFloat64, GrowingUint32 } from './growing-array.ts';
+import type { LoadableSet, Phase } from './loadable-sets.ts';
+import { exponentialNs, shuffle } from './random/distributions.ts';
+import { Mt19937 } from './random/mt19937.ts';
+import { SampleOrder } from './sample-order.ts';
+
+/** All queries of one set, made before the clock starts. Every query has the same sample count. */
+export interface QueryPlan {
+  readonly queryCount: number;
+  readonly samplesPerQuery: number;
+  /** Library indices; query q has `samplesPerQuery` of them from `q * samplesPerQuery` on. */
+  readonly sampleIndices: Uint32Array;
+  /** Server: when query q is due, in ns since the start of the set. Empty in the other scenarios. */
+  readonly scheduledDeltaNs: Float64Array;
+  /** Other scenarios: ns between two queries by expectation. Decides the count, never the time. */
+  readonly periodNs: number;
+  /** Queries that LoadGen generates: `queryCount`, but for Offline queries that it never issues. */
+  readonly generatedQueryCount: number;
+  /** Time at which one more query would be generated, in ns since the start. */
+  readonly generatedDurationNs: number;
+}
+
+/** What {@link buildQueryPlan} depends on. */
+export interface PlanInput {
+  readonly phase: Phase;
+  readonly settings: EffectiveSettings;
+  readonly set: LoadableSet;
+  readonly loadgen: LoadgenBehaviour;
+  /** True: Offline queries that LoadGen generates and never issues are in the plan, for a trace. */
+  readonly keepsUnissued?: boolean;
+  /** Server: arrivals in place of LoadGen's Poisson. */
+  readonly arrivals?: OtherArrivals | undefined;
+}
+
+/**
+ * Generates the queries of one set (LoadGen: GenerateQueries). Both generators start anew from their
+ * seeds for every set.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings that give no query, no end or too many samples.
+ */
+export function buildQueryPlan(input: PlanInput): QueryPlan {
+  const target = planTarget(input);
+  checkSampleCount(target.leastQueries * target.samplesPerQuery);
+  const order = new SampleOrder({ ...input, leastQueries: target.leastQueries });
+  padForConcatenation(input, target);
+  if (input.settings.scenario === 'Offline') return buildOfflinePlan(input, target, order);
+  return new PlanBuilder(input, target, order).build();
+}
+
+/** How much to generate; grows while whole rounds of samples are completed. */
+interface PlanTarget {
+  readonly durationNs: number;
+  samplesPerQuery: number;
+  leastQueries: number;
+}
+
+function planTarget({ phase, settings, set, arrivals }: PlanInput): PlanTarget {
+  const samplesPerQuery =
+    phase === 'accuracy' && settings.scenario === 'Offline'
+      ? set.distributionEnd
+      : settings.samplesPerQuery;
+  if (phase === 'accuracy' || settings.performanceIssueUnique) {
+    const leastQueries = Math.floor(set.sampleIndices.length / samplesPerQuery);
+    if (leastQueries === 0) {
+      throw configInvalid(
+        `a query needs ${samplesPerQuery} samples but the loaded set has ${set.sampleIndices.length}`,
+      );
+    }
+    return { durationNs: 0, samplesPerQuery, leastQueries };
+  }
+  const ownEnd = arrivals === undefined ? undefined : ownEndOf(arrivals);
+  if (ownEnd !== undefined) {
+    // The arrivals end the run; their number only decides how many orders of samples are drawn.
+    return { durationNs: 0, samplesPerQuery, leastQueries: Math.max(1, Math.ceil(ownEnd.queries)) };
+  }
+  // Open-loop arrivals last as long as the run; a closed loop may be twice as fast as expected.
+  const factor = settings.scenario === 'Server' ? 1 : 2;
+  return {
+    durationNs: factor * settings.targetDurationMs * 1e6,
+    samplesPerQuery,
+    leastQueries: settings.minQueryCount,
+  };
+}
+
+/** Makes the samples a whole number of rounds through the set. */
+function padForConcatenation(
+  { phase, settings, set, loadgen }: PlanInput,
+  target: PlanTarget,
+): void {
+  if (phase === 'accuracy' || !settings.sampleConcatenatePermutation) return;
+  const setLength = set.sampleIndices.length;
+  if (settings.scenario !== 'Offline') {
+    const padded = roundUp(target.leastQueries, setLength);
+    if (settings.performanceIssueUnique && padded > target.leastQueries) {
+      throw configInvalid(
+        `performance_issue_unique has samples for ${target.leastQueries} queries, but ` +
+          `sample_concatenate_permutation asks for ${padded} (LoadGen breaks off with out_of_range): ` +
+          'set one of the two to 0',
+      );
+    }
+    target.leastQueries = padded;
+  } else if (target.samplesPerQuery % setLength !== 0) {
+    target.samplesPerQuery = roundUp(target.samplesPerQuery, setLength);
+  } else if (loadgen.repeatsWholeOfflineQuery) {
+    target.leastQueries = roundUp(target.leastQueries, setLength);
+  }
+}
+
+/** Queries of whole rounds through the set and a rest. Only the first is ever issued. */
+function buildOfflinePlan(input: PlanInput, target: PlanTarget, order: SampleOrder): QueryPlan {
+  const { samplesPerQuery } = target;
+  const queryCount = input.keepsUnissued ? target.leastQueries : 1;
+  checkSampleCount(queryCount * samplesPerQuery);
+  const sampleIndices = new Uint32Array(queryCount * samplesPerQuery);
+  for (let begin = 0; begin < sampleIndices.length; begin += samplesPerQuery) {
+    fillOfflineQuery(sampleIndices.subarray(begin, begin + samplesPerQuery), input, order);
+  }
+  const periodNs = fixedPeriodNs(input.settings.targetQps);
+  return {
+    queryCount,
+    samplesPerQuery,
+    sampleIndices,
+    scheduledDeltaNs: new Float64Array(0),
+    periodNs,
+    generatedQueryCount: target.leastQueries,
+    generatedDurationNs: target.leastQueries * periodNs,
+  };
+}
+
+function fillOfflineQuery(
+  sampleIndices: Uint32Array,
+  { settings, set, loadgen }: PlanInput,
+  order: SampleOrder,
+): void {
+  if (settings.performanceIssueSame) {
+    sampleIndices.fill(order.sameSample());
+    return;
+  }
+  const loaded = set.sampleIndices;
+  const round = loaded.slice();
+  const wholeEnd = sampleIndices.length - (sampleIndices.length % loaded.length);
+  for (let at = 0; at < wholeEnd; at += loaded.length) {
+    if (settings.sampleConcatenatePermutation) {
+      round.set(loaded);
+      shuffle(order.generator, round, loadgen.rngLibrary);
+    }
+    sampleIndices.set(round, at);
+  }
+  sampleIndices.set(loaded.subarray(0, sampleIndices.length - wholeEnd), wholeEnd);
+}
+
+/** Queries one after the other, until both the duration and the count are reached. */
+class PlanBuilder {
+  readonly #input: PlanInput;
+  readonly #target: PlanTarget;
+  readonly #order: SampleOrder;
+  readonly #scheduleGenerator: Mt19937;
+  readonly #sampleIndices: GrowingUint32;
+  readonly #scheduledDeltaNs: GrowingFloat64;
+  /** Null: LoadGen's Poisson, or no schedule. */
+  readonly #otherArrivals: (() => number) | null;
+  readonly #ownEndNs: number | undefined;
+
+  constructor(input: PlanInput, target: PlanTarget, order: SampleOrder) {
+    this.#input = input;
+    this.#target = target;
+    this.#order = order;
+    this.#scheduleGenerator = new Mt19937(input.settings.scheduleRngSeed);
+    const expected = expectedQueries(input.settings, target);
+    this.#sampleIndices = new GrowingUint32(expected * target.samplesPerQuery);
+    const isServer = input.settings.scenario === 'Server';
+    this.#scheduledDeltaNs = new GrowingFloat64(isServer ? expected : 0);
+    const { arrivals, settings } = input;
+    const from = { targetQps: settings.targetQps, generator: this.#scheduleGenerator };
+    this.#otherArrivals = arrivals === undefined ? null : arrivalTimes(arrivals, from);
+    this.#ownEndNs = arrivals === undefined ? undefined : ownEndOf(arrivals)?.durationNs;
+  }
+
+  build(): QueryPlan {
+    const { settings, phase, set } = this.#input;
+    const target = this.#target;
+    const isServer = settings.scenario === 'Server';
+    const completesRounds =
+      phase === 'performance' &&
+      settings.sampleConcatenatePermutation &&
+      this.#ownEndNs === undefined;
+    const periodNs = isServer ? 0 : fixedPeriodNs(settings.targetQps);
+    checkPeriod(settings, periodNs, target.durationNs);
+    let queryCount = 0;
+    let lastNs = 0;
+    let dueNs = 0;
+    while (this.#needsMore(queryCount, lastNs, dueNs)) {
+      this.#addSamples();
+      if (isServer) this.#scheduledDeltaNs.push(dueNs);
+      queryCount += 1;
+      lastNs = dueNs;
+      dueNs = isServer ? this.#nextDueNs(dueNs) : dueNs + periodNs;
+      if (isServer) checkScheduleEnd(lastNs);
+      if (completesRounds && queryCount >= target.leastQueries && lastNs < target.durationNs) {
+        target.leastQueries += set.sampleIndices.length;
+      }
+    }
+    if (queryCount === 0) {
+      throw configInvalid(
+        'the settings give no query (LoadGen crashes on them): ' +
+          'min_query_count or min_duration must be above 0',
+      );
+    }
+    return {
+      queryCount,
+      samplesPerQuery: target.samplesPerQuery,
+      sampleIndices: this.#sampleIndices.finish(),
+      scheduledDeltaNs: this.#scheduledDeltaNs.finish(),
+      periodNs,
+      generatedQueryCount: queryCount,
+      generatedDurationNs: this.#ownEndNs ?? dueNs,
+    };
+  }
+
+  #needsMore(queryCount: number, lastNs: number, dueNs: number): boolean {
+    if (this.#ownEndNs !== undefined) return dueNs < Number.POSITIVE_INFINITY;
+    if (lastNs < this.#target.durationNs || queryCount < this.#target.leastQueries) return true;
+    // No part of a burst is left out.
+    return this.#otherArrivals !== null && dueNs === lastNs;
+  }
+
+  /** Adds the samples of one query: neighbours in the loaded set, from the picked position on. */
+  #addSamples(): void {
+    const loaded = this.#input.set.sampleIndices;
+    const position = this.#order.nextPosition();
+    checkSampleCount(this.#sampleIndices.length + this.#target.samplesPerQuery);
+    for (let i = 0; i < this.#target.samplesPerQuery; i += 1) {
+      this.#sampleIndices.push(loaded[position + i] as number); // In range: the set is padded.
+    }
+  }
+
+  #nextDueNs(dueNs: number): number {
+    if (this.#otherArrivals !== null) return this.#otherArrivals();
+    return dueNs + exponentialNs(this.#scheduleGenerator, this.#input.settings.targetQps);
+  }
+}
+
+/** Somewhat more queries than there will probably be; 0 where that would be too many. */
+function expectedQueries({ targetQps }: EffectiveSettings, target: PlanTarget): number {
+  const byDuration = (target.durationNs / 1e9) * targetQps;
+  const expected = Math.ceil(1.01 * Math.max(target.leastQueries, byDuration)) + 1000;
+  return expected * target.samplesPerQuery <= PLAN_SAMPLES_MAX ? expected : 0;
+}
+
+function fixedPeriodNs(targetQps: number): number {
+  return targetQps > 0 ? Math.trunc((1 / targetQps) * 1e9) : 0;
+}
+
+/** @param durationNs 0 where the query count alone ends the plan. */
+function checkPeriod(
+  { scenario, targetQps }: EffectiveSettings,
+  periodNs: number,
+  durationNs: number,
+): void {
+  if (scenario === 'Server' ? targetQps > 0 : periodNs >= 1 || durationNs === 0) return;
+  const key =
+    scenario === 'Server'
+      ? 'server_target_qps'
+      : `${scenario === 'SingleStream' ? 'single' : 'multi'}_stream_expected_latency_ns`;
+  throw configInvalid(`${key} must be above 0 and finite: it decides how many queries there are`);
+}
+
+/** Times are kept as doubles, which have every whole ns up to 2^53: 104 days. */
+function checkScheduleEnd(lastNs: number): void {
+  if (lastNs <= Number.MAX_SAFE_INTEGER || lastNs === Number.POSITIVE_INFINITY) return;
+  throw configInvalid(
+    'the schedule lasts longer than 104 days: ' +
+      'raise server_target_qps, or lower min_duration or min_query_count',
+  );
+}
+
+function checkSampleCount(sampleCount: number): void {
+  if (sampleCount <= PLAN_SAMPLES_MAX) return;
+  throw configInvalid(
+    `the settings ask for more than ${PLAN_SAMPLES_MAX} samples in one run: ` +
+      'lower the target QPS, min_duration or min_query_count, or raise the expected latency',
+  );
+}
+
+function configInvalid(text: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', text);
+}
+
+function roundUp(value: number, step: number): number {
+  return Math.ceil(value / step) * step;
+}

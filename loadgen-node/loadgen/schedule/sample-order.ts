@@ -1,0 +1,109 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
+import { GrowingUint32 } from './growing-array.ts';
+import type { LoadableSet, Phase } from './loadable-sets.ts';
+import { shuffle, shuffledRange, uniformInt } from './random/distributions.ts';
+import { Mt19937 } from './random/mt19937.ts';
+
+/** Which samples of the loaded set the queries take, and in which order. */
+interface SampleOrderInput {
+  readonly phase: Phase;
+  readonly settings: EffectiveSettings;
+  readonly set: LoadableSet;
+  /** Least number of queries before any padding: the draws depend on it. */
+  readonly leastQueries: number;
+  readonly loadgen: Pick<LoadgenBehaviour, 'rngLibrary'>;
+}
+
+/**
+ * Picks positions in the loaded set (LoadGen: GenerateQueries, SampleDistribution).
+ *
+ * All orders are drawn before the first pick whether or not they are used: the picks of a run depend
+ * on these draws, and so on the least query count even where nothing else does.
+ */
+export class SampleOrder {
+  /** Goes on where the orders ended: Offline's permutations draw from it. */
+  readonly generator: Mt19937;
+  readonly #next: () => number;
+  readonly #set: LoadableSet;
+  readonly #sameIndex: number;
+
+  constructor({ phase, settings, set, leastQueries, loadgen }: SampleOrderInput) {
+    const library = loadgen.rngLibrary;
+    const generator = new Mt19937(settings.sampleIndexRngSeed);
+    const stride = settings.scenario === 'MultiStream' ? settings.samplesPerQuery : 1;
+    const end = set.distributionEnd;
+    const keepsRounds =
+      settings.sampleConcatenatePermutation &&
+      (settings.scenario === 'SingleStream' || settings.scenario === 'Server');
+    const accuracyOrder =
+      phase === 'accuracy' ? shuffledRange(generator, end, stride, library) : new Uint32Array(0);
+    const uniqueOrder = shuffledRange(generator, end, stride, library);
+    const rounds = drawRounds(
+      (values) => shuffle(generator, values, library),
+      set.sampleIndices.length,
+      leastQueries,
+      keepsRounds,
+    );
+    this.generator = generator;
+    this.#set = set;
+    this.#sameIndex = settings.performanceIssueSameIndex;
+    if (settings.performanceIssueUnique) this.#next = cycle(uniqueOrder);
+    else if (settings.performanceIssueSame) this.#next = () => this.#checkedSameIndex();
+    else if (keepsRounds) this.#next = cycle(rounds);
+    else if (phase === 'accuracy') this.#next = cycle(accuracyOrder);
+    else this.#next = () => uniformInt(generator, end, library);
+  }
+
+  /** Position of the next query's first sample in the loaded set. */
+  nextPosition(): number {
+    return this.#next();
+  }
+
+  /** Library index of the one sample of `performance_issue_same`. */
+  sameSample(): number {
+    return this.#set.sampleIndices[this.#checkedSameIndex()] as number; // In range: checked.
+  }
+
+  #checkedSameIndex(): number {
+    if (this.#sameIndex < this.#set.distributionEnd) return this.#sameIndex;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `performance_issue_same_index is ${this.#sameIndex} but the loaded set has only ` +
+        `${this.#set.distributionEnd} samples`,
+    );
+  }
+}
+
+/** The positions 0 to `setLength` - 1 shuffled again and again until there is one for every query. */
+function drawRounds(
+  shuffleNext: (values: Uint32Array) => void,
+  setLength: number,
+  leastQueries: number,
+  keepsRounds: boolean,
+): Uint32Array {
+  const round = Uint32Array.from({ length: setLength }, (_, i) => i);
+  const rounds = new GrowingUint32();
+  for (let drawn = 0; drawn < leastQueries; drawn += setLength) {
+    shuffleNext(round);
+    if (keepsRounds) for (const position of round) rounds.push(position);
+  }
+  return rounds.finish();
+}
+
+function cycle(order: Uint32Array): () => number {
+  if (order.length === 0) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      'min_query_count is 0: with sample_concatenate_permutation LoadGen then draws no order of the ' +
+        'samples, and crashes; set 1 or more',
+    );
+  }
+  let next = 0;
+  return () => {
+    const position = order[next] as number; // In range: wraps below.
+    next = next + 1 === order.length ? 0 : next + 1;
+    return position;
+  };
+}

@@ -1,0 +1,155 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatUint64 } from '../results/number-format.ts';
+import type { LibraryCounts } from './effective-settings.ts';
+import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
+import type { TestSettings } from './test-settings.ts';
+
+/**
+ * Refuses settings that cannot be run. LoadGen runs into undefined behaviour with some of these;
+ * others belong to parts of LoadGen that this engine does not have yet.
+ * @throws MlperfError `ERR_CONFIG_INVALID` that lists everything that is wrong.
+ */
+export function checkSettings(settings: TestSettings, library: LibraryCounts): void {
+  refuse([
+    ...valueProblems(settings, library),
+    ...unsupportedProblems(settings),
+    ...planSizeProblems(settings),
+  ]);
+}
+
+/** As {@link checkSettings}, for a trace: it needs less of the engine. */
+export function checkTracedSettings(settings: TestSettings, library: LibraryCounts): void {
+  refuse([...valueProblems(settings, library), ...planSizeProblems(settings)]);
+}
+
+/** As {@link checkSettings}, for results without a run: nothing is planned. */
+export function checkSettingValues(settings: TestSettings, library: LibraryCounts): void {
+  refuse(valueProblems(settings, library));
+}
+
+/** What of {@link checkSettings} can be said before the library is there. */
+export function checkPlanSize(settings: TestSettings): void {
+  refuse(planSizeProblems(settings));
+}
+
+function valueProblems(settings: TestSettings, library: LibraryCounts): string[] {
+  return [
+    ...wholeNumberProblems(settings),
+    ...scenarioProblems(settings),
+    ...libraryProblems(library),
+    ...librarySizeProblems(library),
+  ];
+}
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `test settings: ${problems.join('; ')}`);
+  }
+}
+
+const WHOLE_NUMBERS = [
+  'multiStreamSamplesPerQuery',
+  'serverTargetLatencyNs',
+  'serverMaxAsyncQueries',
+  'serverNumIssueQueryThreads',
+  'minDurationMs',
+  'maxDurationMs',
+  'minQueryCount',
+  'maxQueryCount',
+  'accuracyLogSamplingTarget',
+  'performanceIssueSameIndex',
+  'performanceSampleCountOverride',
+  'accuracySampleCountOverride',
+  'serverTtftLatencyNs',
+  'serverTpotLatencyNs',
+  'tokenLatencyScalingFactor',
+] as const satisfies readonly (keyof TestSettings)[];
+
+/** Up to 2^64 - 1, which a double holds as 2^64: users write it (or -1) for "no limit". */
+function wholeNumberProblems(settings: TestSettings): string[] {
+  return WHOLE_NUMBERS.filter(
+    (key) => !Number.isInteger(settings[key]) || settings[key] < 0 || settings[key] > 2 ** 64,
+  ).map((key) => `${key} must be a whole number from 0 to 2^64 - 1, not ${settings[key]}`);
+}
+
+/** What the scenario that is run reads; LoadGen looks at no other scenario's settings. */
+function scenarioProblems(settings: TestSettings): string[] {
+  switch (settings.scenario) {
+    case 'SingleStream':
+      return percentileProblems(settings, 'singleStreamTargetLatencyPercentile');
+    case 'MultiStream':
+      return [
+        ...percentileProblems(settings, 'multiStreamTargetLatencyPercentile'),
+        ...(settings.multiStreamSamplesPerQuery < 1
+          ? ['multiStreamSamplesPerQuery must be 1 or more']
+          : []),
+      ];
+    case 'Server':
+      return [
+        ...percentileProblems(settings, 'serverTargetLatencyPercentile'),
+        ...(Number.isFinite(settings.serverTargetQps) ? [] : ['serverTargetQps must be a number']),
+      ];
+    case 'Offline':
+      return Number.isFinite(settings.offlineExpectedQps)
+        ? []
+        : ['offlineExpectedQps must be a number'];
+  }
+}
+
+function percentileProblems(
+  settings: TestSettings,
+  key:
+    | 'singleStreamTargetLatencyPercentile'
+    | 'multiStreamTargetLatencyPercentile'
+    | 'serverTargetLatencyPercentile',
+): string[] {
+  if (settings[key] > 0 && settings[key] < 1) return [];
+  return [`${key} must be above 0 and below 1, not ${settings[key]}`];
+}
+
+function libraryProblems({ totalSampleCount, performanceSampleCount }: LibraryCounts): string[] {
+  const problems: string[] = [];
+  if (!(totalSampleCount >= 1)) problems.push('the sample library is empty');
+  if (!(performanceSampleCount >= 1)) problems.push('the performance set of the library is empty');
+  return problems;
+}
+
+/** Logical issue threads; each costs a comparison per query. */
+const ISSUE_THREADS_MAX = 1024;
+
+function unsupportedProblems(settings: TestSettings): string[] {
+  const problems: string[] = [];
+  if (settings.serverNumIssueQueryThreads > ISSUE_THREADS_MAX) {
+    problems.push(`serverNumIssueQueryThreads must be ${ISSUE_THREADS_MAX} or less`);
+  }
+  for (const key of TIMES) {
+    if (Number.isSafeInteger(settings[key])) continue;
+    problems.push(
+      `${key} is ${formatUint64(settings[key])}: LoadGen keeps times as signed 64-bit ns, where this is a ` +
+        `negative one; ${key === 'maxDurationMs' ? '0 is no limit' : 'set a shorter time'}`,
+    );
+  }
+  if (settings.mode === 'FindPeakPerformance') problems.push(...searchProblems(settings));
+  return problems;
+}
+
+const TIMES = [
+  'minDurationMs',
+  'maxDurationMs',
+  'serverTargetLatencyNs',
+  'serverTtftLatencyNs',
+  'serverTpotLatencyNs',
+] as const satisfies readonly (keyof TestSettings)[];
+
+/** LoadGen's search never ends with these. */
+function searchProblems(settings: TestSettings): string[] {
+  const problems: string[] = [];
+  if (!(settings.serverFindPeakQpsBoundaryStepSize > 0)) {
+    problems.push('serverFindPeakQpsBoundaryStepSize must be above 0');
+  }
+  const decimals = settings.serverFindPeakQpsDecimalsOfPrecision;
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) {
+    problems.push(`serverFindPeakQpsDecimalsOfPrecision must be 0 to 9, not ${decimals}`);
+  }
+  return problems;
+}

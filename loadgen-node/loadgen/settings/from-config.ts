@@ -1,0 +1,181 @@
+import { mlperfConfOf, type Round } from '../../../shared/rules/rounds.ts';
+import { parseDouble, parseUint64 } from './c-numbers.ts';
+import { parseConf } from './conf-grammar.ts';
+import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
+import { lookUp } from './conf-lookup.ts';
+import { notesOnKeys } from './conf-notes.ts';
+import type { ConfigEvent } from './config-event.ts';
+import type { ExactSettings, ExactValue } from './exact-settings.ts';
+import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
+
+/** LoadGen's return codes: done, no such file (ENOENT), a wrong line (EINVAL). */
+export type ReturnCode = 0 | -2 | -22;
+
+/** A configuration file. */
+export interface ConfFile {
+  /** Path or name, for messages. */
+  readonly name: string;
+  /** Its text; null when it cannot be opened. */
+  readonly text: string | null;
+  /** Why it cannot be opened, for people. */
+  readonly obstacle?: string;
+}
+
+/** What reading one file gave. */
+export interface ConfResult {
+  readonly name: string;
+  readonly rc: ReturnCode;
+  /** What LoadGen logs about it, in order. */
+  readonly events: readonly ConfigEvent[];
+  /** What is wrong, for people: file, line, text, and what would be right. */
+  readonly problems: readonly string[];
+  /** What LoadGen passes over in silence though its writer meant something, for people. */
+  readonly notes: readonly string[];
+}
+
+const MODES = ['SubmissionRun', 'AccuracyOnly', 'PerformanceOnly', 'FindPeakPerformance'] as const;
+
+/**
+ * Reads configuration files into settings as the LoadGen of a round does (LoadGen:
+ * TestSettings::FromConfig). Keeps what LoadGen keeps for the length of a process: one reader per test.
+ */
+export class ConfReader {
+  readonly round: Round;
+  readonly #loadgen: LoadgenBehaviour;
+  #userFileCount = 0;
+
+  constructor(round: Round) {
+    this.round = round;
+    this.#loadgen = loadgenOf(round);
+  }
+
+  /** Applies the round's own mlperf.conf (LoadGen from v5.0 on: configuration type 0). */
+  readRound(settings: ExactSettings, model: string): ConfResult {
+    const file = { name: `mlperf.conf of ${this.round}`, text: mlperfConfOf(this.round) };
+    return { ...this.#read(settings, file, model, { stage: 'files', isOfRound: true }), notes: [] };
+  }
+
+  /**
+   * Applies a file of the user's (type 1). Where mlperf.conf is built in, the first such file brings
+   * it along, and every further one is logged as an error and still applied.
+   */
+  readUser(settings: ExactSettings, file: ConfFile, model: string): ConfResult {
+    const events: ConfigEvent[] = [];
+    if (this.#loadgen.configFiles === 'built-in') {
+      if (this.#userFileCount === 0) this.readRound(settings, model);
+      else events.push(configError('files', MULTIPLE_FILES));
+      this.#userFileCount += 1;
+    }
+    const result = this.#read(settings, file, model, { stage: 'files', isOfRound: false });
+    return { ...result, events: [...events, ...result.events] };
+  }
+
+  /** Applies audit.config (type 2), for every model. */
+  readAudit(settings: ExactSettings, file: ConfFile): ConfResult {
+    const found: ConfigEvent = {
+      stage: 'audit',
+      kind: 'warning',
+      key: 'warning_generic_message',
+      text: `Found Audit Config file (${file.name}). Overriding TestSettings from audit.config file.`,
+    };
+    const result = this.#read(settings, file, '*', { stage: 'audit', isOfRound: false });
+    return { ...result, events: [found, ...result.events] };
+  }
+
+  #read(
+    settings: ExactSettings,
+    file: ConfFile,
+    model: string,
+    { stage, isOfRound }: { stage: ConfigEvent['stage']; isOfRound: boolean },
+  ): ConfResult {
+    const { name, text } = file;
+    if (text === null) {
+      const events = [configError(stage, `can't open file ${name}`)];
+      return {
+        name,
+        rc: -2,
+        events,
+        problems: [`cannot read ${name}: ${file.obstacle ?? 'it cannot be opened'}`],
+        notes: [],
+      };
+    }
+    const conf = parseConf(text);
+    const notes = [...conf.notes, ...notesOnKeys(conf, this.#loadgen)].map(
+      ({ line, explanation }) => `${name}:${line}: ${explanation}`,
+    );
+    if (conf.errors.length > 0) {
+      const events = conf.errors.map((error) => configError(stage, error.loadgenText));
+      const problems = conf.errors.map((error) => `${name}:${error.line}: ${error.explanation}`);
+      return { name, rc: -22, events, problems, notes };
+    }
+    const scope = new FileScope(this.#loadgen, isOfRound);
+    const events: ConfigEvent[] = [];
+    for (const key of CONF_KEYS) {
+      if (!scope.isRead(key, settings)) continue;
+      const scenario = key.under === 'own' ? settings.scenario : key.under;
+      const entry = lookUp(conf, model, scenario, key.key);
+      if (entry === undefined) continue;
+      const value = readValue(key, entry.text);
+      if (value === undefined) {
+        events.push(configError(stage, 'Invalid value passed to Mode key in config.'));
+        notes.push(
+          `${name}:${entry.line}: mode ${entry.text} is none: 0 submission, 1 accuracy, 2 performance, 3 find peak`,
+        );
+        continue;
+      }
+      settings.set(key.field, value, `${name}:${entry.line}`);
+      scope.remember(key, value);
+    }
+    return { name, rc: 0, events, problems: [], notes };
+  }
+}
+
+const MULTIPLE_FILES = 'Multiple conf files are used. This is not valid for official submission.';
+
+/** Which keys of one file are read. */
+class FileScope {
+  readonly #loadgen: LoadgenBehaviour;
+  readonly #isOfRound: boolean;
+  readonly #flagsOfFile = new Set<string>();
+
+  constructor(loadgen: LoadgenBehaviour, isOfRound: boolean) {
+    this.#loadgen = loadgen;
+    this.#isOfRound = isOfRound;
+  }
+
+  isRead(key: ConfKey, settings: ExactSettings): boolean {
+    const isBuiltIn = this.#loadgen.configFiles === 'built-in';
+    if (key.isOfRound && isBuiltIn && !this.#isOfRound) return false;
+    if (key.needsAccuracyCount && !this.#loadgen.knowsAccuracySampleCount) return false;
+    if (key.needs === undefined) return true;
+    // Plain files: the flag must stand in the same file. Later LoadGens: it must be on by now.
+    return isBuiltIn ? settings.get(key.needs).value === true : this.#flagsOfFile.has(key.needs);
+  }
+
+  remember(key: ConfKey, value: ExactValue): void {
+    if (key.read === 'is-one' && value === true) this.#flagsOfFile.add(key.field);
+  }
+}
+
+/** @returns undefined for a mode that does not exist. */
+function readValue(key: ConfKey, text: string): ExactValue | undefined {
+  if (key.read === 'double') return parseDouble(text).value * key.multiplier;
+  const value = BigInt.asUintN(64, parseUint64(text).value * BigInt(key.multiplier));
+  switch (key.read) {
+    case 'u64':
+      return value;
+    case 'int32':
+      // Through an int into a field without sign: -1 and 2^31 become more than any count.
+      return BigInt.asUintN(64, BigInt.asIntN(32, value));
+    case 'is-one':
+      return value === 1n;
+    case 'is-not-zero':
+      return value !== 0n;
+    case 'mode':
+      return value < 4n ? MODES[Number(value)] : undefined;
+  }
+}
+
+function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
+  return { stage, kind: 'error', key: 'error_invalid_config', text };
+}

@@ -1,0 +1,135 @@
+import type { Round } from '../../../shared/rules/rounds.ts';
+
+import type { RngLibrary } from '../schedule/random/distributions.ts';
+
+/**
+ * Where the LoadGens of the rounds differ, as data: the algorithm reads these, never a version.
+ * Source: the differences that runs of both LoadGens showed (test/golden/README.md).
+ */
+export interface LoadgenBehaviour {
+  /** Version of the C++ LoadGen that is followed, as its log names it. */
+  readonly version: string;
+  /** C++ library that built the LoadGen: it decides the sample order. */
+  readonly rngLibrary: RngLibrary;
+  /** Which samples are shuffled into sets: the whole library, or only as many as a run uses. */
+  readonly setsFrom: 'whole-library' | 'used-samples';
+  /** True if `accuracySampleCountOverride` is read and the accuracy sample count is logged. */
+  readonly knowsAccuracySampleCount: boolean;
+  /**
+   * Offline with concatenated permutations whose query is already a whole number of sets: true if
+   * one query per sample of the set is generated. Only the first is ever issued.
+   */
+  readonly repeatsWholeOfflineQuery: boolean;
+  /** True if the log names the padded size of a concatenated Offline query, false if the setting. */
+  readonly logsPaddedQuerySize: boolean;
+  /** Decimals of the target percentile in the texts. */
+  readonly percentileLabelDecimals: 0 | 1;
+  /** What the summary calls the smallest, largest and mean time of one output token. */
+  readonly outputTokenLabel: 'Time to Output Token' | 'Time per Output Token';
+  /** True if the summary warns about concatenated permutations. */
+  readonly warnsAboutConcatenation: boolean;
+  /** When MultiStream's next query goes out: once the last one is done, or at fixed intervals. */
+  readonly multiStreamArrivals: 'closed-loop' | 'interval';
+  /** True if validity asks for early stopping's confidence as well. */
+  readonly hasEarlyStopping: boolean;
+  /** True if the detail log ends with `num_errors`. */
+  readonly logsErrorCount: boolean;
+  /**
+   * How configuration files are read. `plain`: nothing is built in, all files are alike and each is
+   * read by itself. `built-in`: the round's mlperf.conf comes first and alone may set seeds and
+   * test05; a second user file is an error that is logged.
+   */
+  readonly configFiles: 'plain' | 'built-in';
+}
+
+/** LoadGen as round v0.5 is run here: its scenario rules on v4.1's primitives. */
+const LOADGEN_V05: LoadgenBehaviour = {
+  version: '0.5',
+  multiStreamArrivals: 'interval',
+  hasEarlyStopping: false,
+  outputTokenLabel: 'Time to Output Token',
+  rngLibrary: 'libstdc++-11',
+  setsFrom: 'whole-library',
+  knowsAccuracySampleCount: false,
+  repeatsWholeOfflineQuery: true,
+  logsPaddedQuerySize: false,
+  percentileLabelDecimals: 0,
+  warnsAboutConcatenation: false,
+  logsErrorCount: false,
+  configFiles: 'plain',
+};
+
+/** LoadGen of round v4.1, the default round. */
+export const LOADGEN_V41: LoadgenBehaviour = {
+  version: '4.1',
+  multiStreamArrivals: 'closed-loop',
+  hasEarlyStopping: true,
+  rngLibrary: 'libstdc++-11',
+  setsFrom: 'whole-library',
+  knowsAccuracySampleCount: false,
+  repeatsWholeOfflineQuery: true,
+  logsPaddedQuerySize: false,
+  percentileLabelDecimals: 0,
+  outputTokenLabel: 'Time to Output Token',
+  warnsAboutConcatenation: false,
+  logsErrorCount: false,
+  configFiles: 'plain',
+};
+
+/** LoadGen of round v5.0: the built-in mlperf.conf and Offline's corner came with it. */
+const LOADGEN_V50: LoadgenBehaviour = {
+  ...LOADGEN_V41,
+  version: '5.0.11',
+  repeatsWholeOfflineQuery: false,
+  logsPaddedQuerySize: true,
+  warnsAboutConcatenation: true,
+  configFiles: 'built-in',
+};
+
+/** LoadGen of round v5.1: percentiles with a decimal, and the count of errors. */
+const LOADGEN_V51: LoadgenBehaviour = {
+  ...LOADGEN_V50,
+  version: '5.0.22',
+  percentileLabelDecimals: 1,
+  logsErrorCount: true,
+};
+
+/** LoadGen of round v6.0: performance sets out of the used samples. */
+const LOADGEN_V60: LoadgenBehaviour = {
+  ...LOADGEN_V51,
+  version: '6.0.15',
+  outputTokenLabel: 'Time per Output Token',
+  setsFrom: 'used-samples',
+  knowsAccuracySampleCount: true,
+};
+
+/** LoadGen of round v6.1. */
+export const LOADGEN_V61: LoadgenBehaviour = {
+  version: '6.0.17',
+  multiStreamArrivals: 'closed-loop',
+  hasEarlyStopping: true,
+  rngLibrary: 'libstdc++-11',
+  setsFrom: 'used-samples',
+  knowsAccuracySampleCount: true,
+  repeatsWholeOfflineQuery: false,
+  logsPaddedQuerySize: true,
+  percentileLabelDecimals: 1,
+  outputTokenLabel: 'Time per Output Token',
+  warnsAboutConcatenation: true,
+  logsErrorCount: true,
+  configFiles: 'built-in',
+};
+
+const LOADGENS: Readonly<Record<Round, LoadgenBehaviour>> = {
+  'v0.5': LOADGEN_V05,
+  'v4.1': LOADGEN_V41,
+  'v5.0': LOADGEN_V50,
+  'v5.1': LOADGEN_V51,
+  'v6.0': LOADGEN_V60,
+  'v6.1': LOADGEN_V61,
+};
+
+/** LoadGen that a round was run with. */
+export function loadgenOf(round: Round): LoadgenBehaviour {
+  return LOADGENS[round];
+}

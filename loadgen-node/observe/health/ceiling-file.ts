@@ -1,0 +1,59 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpus, release, type } from 'node:os';
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../../shared/base/package-files.ts';
+import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+
+const FILE_NAME = 'generator-ceiling.json';
+
+/** What a ceiling holds for: with another version, kernel or processor, or other flags of Node, it is void. */
+export function ceilingBasis(): string {
+  const processors = cpus();
+  const flags = process.execArgv.filter((flag) => flag.startsWith('--')).sort();
+  return [
+    `longhaul ${packageVersion()}`,
+    `Node ${process.version}${flags.length === 0 ? '' : ` ${flags.join(' ')}`}`,
+    `${type()} ${release()}`,
+    `${processors.length} x ${processors[0]?.model.trim() || 'unknown processor'}`,
+  ].join(', ');
+}
+
+/**
+ * The ceiling of this machine's LoadGen that `longhaul doctor` has measured; null where there is none that holds for this
+ * version, kernel and processor. Reads one small file; a file that is damaged is none.
+ */
+export function readCeiling(cacheFolder: string): GeneratorCeiling | null {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(readFileSync(join(cacheFolder, FILE_NAME), 'utf8'));
+  } catch {
+    // Never measured, or cut off while it was written: measuring again mends both.
+    return null;
+  }
+  return isCeiling(kept) && kept.measuredOn === ceilingBasis() ? kept : null;
+}
+
+/** Keeps a ceiling. Returns its file. @throws MlperfError `ERR_CACHE` where the folder cannot be written */
+export function writeCeiling(cacheFolder: string, ceiling: GeneratorCeiling): string {
+  const path = join(cacheFolder, FILE_NAME);
+  const draft = `${path}.${process.pid}`;
+  try {
+    mkdirSync(cacheFolder, { recursive: true });
+    writeFileSync(draft, `${JSON.stringify(ceiling, null, 2)}\n`);
+    renameSync(draft, path);
+  } catch (cause) {
+    throw new MlperfError('ERR_CACHE', `cannot write the generator ceiling to ${path}`, { cause });
+  }
+  return path;
+}
+
+function isCeiling(value: unknown): value is GeneratorCeiling {
+  if (typeof value !== 'object' || value === null) return false;
+  const { measuredAt, measuredOn, inProcessQps, loopbackQps } = value as Record<string, unknown>;
+  return (
+    typeof measuredAt === 'string' &&
+    typeof measuredOn === 'string' &&
+    [inProcessQps, loopbackQps].every((qps) => Number.isFinite(qps) && Number(qps) > 0)
+  );
+}

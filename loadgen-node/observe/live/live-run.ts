@@ -1,0 +1,195 @@
+import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+import type {
+  LagFigures,
+  LatencyFigures,
+  LiveSnapshot,
+  LiveTotals,
+  NodeFigures,
+  WindowCounts,
+} from './live-snapshot.ts';
+import { LiveStatistics } from './live-statistics.ts';
+import { estimateProgress } from './progress-estimate.ts';
+
+/** What a SUT tells of one of its nodes when somebody looks. */
+export interface NodeNow {
+  readonly outstandingSamples: number;
+  /** Since the run began. */
+  readonly completedSamples: number;
+  readonly failedSamples: number;
+  readonly isLost: boolean;
+}
+
+/** Windows shorter than this have no rates worth telling. */
+const WINDOW_NS_MIN = 1e6;
+
+const NO_TOTALS: LiveTotals = {
+  issuedQueries: 0,
+  issuedSamples: 0,
+  completedSamples: 0,
+  lostSamples: 0,
+};
+
+/**
+ * Live figures of one run: {@link LiveStatistics} is fed on the timed path, and each look makes a snapshot and begins a new
+ * window. A look takes some 20 µs.
+ */
+export class LiveRun {
+  /** To be fed by the engine. */
+  readonly statistics: LiveStatistics;
+  readonly #overall = new LatencyHistogram();
+  /** Of the sets that have ended. */
+  #before: LiveTotals = NO_TOTALS;
+  #lastElapsedNs = 0;
+  #last: LiveTotals = NO_TOTALS;
+  #nodeCompleted: number[] = [];
+  #isNewSet = true;
+  #overallOf = '';
+
+  constructor(nodeCount: number) {
+    this.statistics = new LiveStatistics(nodeCount);
+  }
+
+  /**
+   * The run now, and what happened since the look before.
+   * @param atS Moment, in seconds of the process's clock.
+   * @param onLook Takes the snapshot with the distributions of its window; those are valid during the call only.
+   */
+  look(
+    progress: RunProgress,
+    nodes: readonly NodeNow[],
+    atS: number,
+    onLook?: (snapshot: LiveSnapshot, counts: WindowCounts) => void,
+  ): LiveSnapshot {
+    const { goal, phase } = progress;
+    if (this.#isNewSet) this.#beginSet(progress);
+    const windowS = Math.max(progress.elapsedNs - this.#lastElapsedNs, WINDOW_NS_MIN) / 1e9;
+    const totals = this.#totals(progress);
+    const { latency, lag } = this.statistics;
+    this.#overall.addAll(latency);
+    const isByQuery = goal.scenario !== 'Offline';
+    const perRate = isByQuery ? goal.samplesPerQuery : 1;
+    const completed = totals.completedSamples - this.#last.completedSamples;
+    const issued = totals.issuedQueries - this.#last.issuedQueries;
+    const snapshot: LiveSnapshot = {
+      atS,
+      windowS,
+      phase,
+      set: { index: progress.setIndex, count: progress.setCount },
+      elapsedS: progress.elapsedNs / 1e9,
+      ...estimateProgress(progress),
+      plannedQueries: progress.generatedQueries,
+      issuedQueriesOfSet: progress.issuedQueries,
+      completedSamplesOfSet: progress.completedSamples,
+      totals,
+      outstanding: progress.issuedSamples - progress.completedSamples - progress.lostSamples,
+      rateUnit: isByQuery ? 'queries' : 'samples',
+      issuedPerS: isByQuery ? issued / windowS : null,
+      completedPerS: completed / perRate / windowS,
+      targetPerS: goal.targetQps > 0 ? goal.targetQps : null,
+      bound:
+        goal.latencyBoundNs > 0
+          ? { latencyNs: goal.latencyBoundNs, percentile: goal.percentile }
+          : null,
+      latency: latencyFigures(latency),
+      overall: latencyFigures(this.#overall),
+      // Elsewhere a query is due when it is issued.
+      lag: goal.targetQps > 0 ? lagFigures(lag) : null,
+      split: this.#split(),
+      nodes: this.#nodes(nodes, windowS),
+      hasEnded: progress.hasEnded,
+    };
+    onLook?.(snapshot, this.#counts());
+    this.#endWindow(progress, totals);
+    return snapshot;
+  }
+
+  /** Parts of one run under the same load are one distribution; another phase or load begins a new one. */
+  #beginSet({ phase, goal }: RunProgress): void {
+    this.#isNewSet = false;
+    const load = `${phase} ${goal.targetQps}`;
+    if (load !== this.#overallOf) this.#overall.clear();
+    this.#overallOf = load;
+  }
+
+  #totals({
+    issuedQueries,
+    issuedSamples,
+    completedSamples,
+    lostSamples,
+  }: RunProgress): LiveTotals {
+    const before = this.#before;
+    return {
+      issuedQueries: before.issuedQueries + issuedQueries,
+      issuedSamples: before.issuedSamples + issuedSamples,
+      completedSamples: before.completedSamples + completedSamples,
+      lostSamples: before.lostSamples + lostSamples,
+    };
+  }
+
+  #split(): number[] | null {
+    const { splitCount, partSumsNs } = this.statistics;
+    return splitCount === 0 ? null : Array.from(partSumsNs, (sumNs) => sumNs / splitCount);
+  }
+
+  #nodes(nodes: readonly NodeNow[], windowS: number): NodeFigures {
+    const { nodeSumsNs, nodeCounts } = this.statistics;
+    const figures = {
+      outstanding: nodes.map((node) => node.outstandingSamples),
+      completedPerS: nodes.map(
+        ({ completedSamples }, i) => (completedSamples - (this.#nodeCompleted[i] ?? 0)) / windowS,
+      ),
+      meanNs: nodes.map((_, i) => {
+        const count = nodeCounts[i] ?? 0;
+        return count === 0 ? null : (nodeSumsNs[i] as number) / count;
+      }),
+      failed: nodes.map((node) => node.failedSamples),
+      lost: nodes.flatMap(({ isLost }, i) => (isLost ? [i] : [])),
+    };
+    this.#nodeCompleted = nodes.map((node) => node.completedSamples);
+    return figures;
+  }
+
+  #counts(): WindowCounts {
+    const { latency, lag, partSumsNs, splitCount } = this.statistics;
+    return {
+      latencyCounts: latency.counts,
+      latencySumNs: latency.sumNs,
+      lagCounts: lag.counts,
+      lagSumNs: lag.sumNs,
+      partSumsNs,
+      splitCount,
+    };
+  }
+
+  #endWindow(progress: RunProgress, totals: LiveTotals): void {
+    this.statistics.clear();
+    this.#last = totals;
+    this.#lastElapsedNs = progress.elapsedNs;
+    if (!progress.hasEnded) return;
+    this.#before = totals;
+    this.#lastElapsedNs = 0;
+    this.#isNewSet = true;
+  }
+}
+
+function latencyFigures(histogram: LatencyHistogram): LatencyFigures | null {
+  if (histogram.count === 0) return null;
+  return {
+    count: histogram.count,
+    p50Ns: histogram.percentileNs(0.5),
+    p90Ns: histogram.percentileNs(0.9),
+    p99Ns: histogram.percentileNs(0.99),
+    p999Ns: histogram.percentileNs(0.999),
+    maxNs: histogram.maxNs,
+  };
+}
+
+function lagFigures(histogram: LatencyHistogram): LagFigures | null {
+  if (histogram.count === 0) return null;
+  return {
+    p50Ns: histogram.percentileNs(0.5),
+    p99Ns: histogram.percentileNs(0.99),
+    maxNs: histogram.maxNs,
+  };
+}

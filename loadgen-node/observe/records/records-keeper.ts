@@ -1,0 +1,171 @@
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/make-folder.ts';
+import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
+import type { RecordsAbout } from './arrow-schema.ts';
+import { joinRecords, recordsOfSet } from './records-of-set.ts';
+import type { RecordsWriter } from './records-writer.ts';
+import type { SampleRecords } from './sample-records.ts';
+
+/** The records of a run that has ended. */
+export interface KeptRecords {
+  /** Of the wanted parts; null where they could not be kept, or there are none. */
+  readonly records: SampleRecords | null;
+  /** Rows of all parts in the file; null without one. */
+  readonly rowsInFile: number | null;
+}
+
+/**
+ * Keeps the records of a run's sets: in a file, from which they are read again at the end, so that there are never two copies
+ * of them in memory; or in memory where no file is wanted. A disk that fails costs the file, not the run: what was written is
+ * removed, so that the logs have its place, and the records stay in memory.
+ */
+export class RecordsKeeper {
+  readonly #path: string | null;
+  readonly #about: () => RecordsAbout;
+  #file: FileHandle | null;
+  #writer: RecordsWriter | null = null;
+  /** By part; of all sets, or of those after the disk failed. */
+  readonly #inMemory: Map<number, SampleRecords> = new Map();
+  #problem: MlperfError | null = null;
+
+  private constructor(path: string | null, about: () => RecordsAbout, file: FileHandle | null) {
+    this.#path = path;
+    this.#about = about;
+    this.#file = file;
+  }
+
+  /**
+   * Opens the file, before anything is measured.
+   * @param path Null: in memory.
+   * @param about Asked at the first set, when the nodes have told who they are.
+   * @throws MlperfError `ERR_OUTPUT`
+   */
+  static async open(path: string | null, about: () => RecordsAbout): Promise<RecordsKeeper> {
+    if (path === null) return new RecordsKeeper(null, about, null);
+    try {
+      makeFolder(dirname(path));
+    } catch {
+      // Opening the logs will say it better.
+      return new RecordsKeeper(null, about, null);
+    }
+    try {
+      return new RecordsKeeper(path, about, await open(path, 'w'));
+    } catch (error) {
+      throw outputError(path, error);
+    }
+  }
+
+  /** Why there is no file although one is wanted; null: there is. */
+  get problem(): MlperfError | null {
+    return this.#problem;
+  }
+
+  /** Takes the records of a set, after its end. Never rejects because of the disk. */
+  readonly keep = async (set: RecordedSet): Promise<void> => {
+    if (this.#file !== null) {
+      try {
+        this.#writer ??= await this.#createWriter(this.#file);
+        await this.#writer.writeSet(set);
+        return;
+      } catch (error) {
+        await this.#giveUp(error);
+      }
+    }
+    this.#inMemory.set(set.part, recordsOfSet(set));
+  };
+
+  /**
+   * Ends the file.
+   * @param parts Those that the result is of.
+   */
+  async end(parts: readonly number[]): Promise<KeptRecords> {
+    const rowsInFile = this.#writer?.rowCount ?? null;
+    await this.#endFile();
+    if (this.#path !== null && this.#writer !== null) {
+      const records = await this.#readBack(this.#path, parts);
+      return { records, rowsInFile: records === null ? null : rowsInFile };
+    }
+    const tables = parts.map((part) => this.#inMemory.get(part));
+    const known = tables.filter((table) => table !== undefined);
+    const isWhole = tables.length > 0 && known.length === tables.length;
+    return { records: isWhole ? joinRecords(known) : null, rowsInFile: null };
+  }
+
+  /** Ends the file of a run that broke off. */
+  async abandon(): Promise<void> {
+    await this.#endFile();
+  }
+
+  async #createWriter(file: FileHandle): Promise<RecordsWriter> {
+    // Heavy, and not needed until now.
+    const module = await import('./records-writer.ts');
+    return new module.RecordsWriter(file, this.#about());
+  }
+
+  async #readBack(path: string, parts: readonly number[]): Promise<SampleRecords | null> {
+    const { RecordsReader } = await import('./records-reader.ts');
+    try {
+      const reader = await RecordsReader.open(path);
+      try {
+        return await reader.readAll(parts);
+      } finally {
+        await reader.close();
+      }
+    } catch (error) {
+      if (!(error instanceof MlperfError)) throw error;
+      this.#problem = error;
+      return null;
+    }
+  }
+
+  async #endFile(): Promise<void> {
+    const file = this.#file;
+    if (file === null) return;
+    try {
+      await this.#writer?.end();
+      await file.close();
+      this.#file = null;
+      // No set came under the clock: an empty file would look like a broken one.
+      if (this.#writer === null) this.#remove();
+    } catch (error) {
+      // All rows are there, but their index is not: the file is readable as one that was cut.
+      await this.#close(error);
+    }
+  }
+
+  async #giveUp(error: unknown): Promise<void> {
+    this.#writer = null;
+    await this.#close(error);
+    this.#remove();
+  }
+
+  async #close(error: unknown): Promise<void> {
+    if (errorCodeOf(error) === undefined) throw error;
+    const file = this.#file;
+    this.#file = null;
+    this.#problem = outputError(this.#path ?? '', error);
+    try {
+      await file?.close();
+    } catch {
+      // The first error says enough.
+    }
+  }
+
+  #remove(): void {
+    if (this.#path === null) return;
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // A file that cannot be removed either: the error before says what is wrong with the disk.
+    }
+  }
+}
+
+function outputError(path: string, error: unknown): MlperfError {
+  const text = `cannot write the records ${path}: ${describeSystemError(error)}`;
+  return new MlperfError('ERR_OUTPUT', text, { cause: error });
+}

@@ -1,0 +1,173 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { RecordBatchReader } from 'apache-arrow';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { decodeBatch } from './arrow-block.ts';
+import { type Frame, type Frames, readAt, walkFrames } from './arrow-frames.ts';
+import { type RecordsAbout, readSchema } from './arrow-schema.ts';
+import { allocateRecords, copyRecords } from './record-block.ts';
+import type { RecordColumn } from './record-columns.ts';
+import type { SampleRecords } from './sample-records.ts';
+
+/** The rows of one part in a file. */
+export interface PartOfFile {
+  readonly part: number;
+  /** Rows that can be read. */
+  readonly rowCount: number;
+  /** Rows that the part has in all. */
+  readonly rowsInAll: number;
+}
+
+/**
+ * A file of records, open for reading. One that was cut, in the middle of a block even, is read up to the last whole block. In
+ * memory there is one block at a time, but for {@link readAll}.
+ */
+export class RecordsReader {
+  readonly path: string;
+  readonly about: RecordsAbout;
+  readonly columns: readonly RecordColumn[];
+  readonly parts: readonly PartOfFile[];
+  /** Rows that can be read. */
+  readonly rowCount: number;
+  /** What is missing, in words; null for a whole file. */
+  readonly cut: string | null;
+  readonly #file: FileHandle;
+  readonly #frames: Frames;
+  /** Schema and dictionaries, which every block needs. */
+  readonly #head: Uint8Array;
+
+  private constructor(
+    file: FileHandle,
+    { path, frames, head }: { path: string; frames: Frames; head: Uint8Array },
+  ) {
+    this.path = path;
+    this.#file = file;
+    this.#frames = frames;
+    this.#head = head;
+    const reader = RecordBatchReader.from([head]).open();
+    const { about, columns } = readSchema(path, reader.schema);
+    this.about = about;
+    this.columns = columns;
+    this.parts = partsOf(frames);
+    this.rowCount = this.parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    this.cut = frames.end === 'whole' ? null : cutText(this.parts, frames.end);
+  }
+
+  /**
+   * Opens a file and goes once through its blocks, without reading their rows.
+   * @throws MlperfError `ERR_CONFIG_FILE` (cannot be read, is no Arrow file, is cut before its first block, is damaged),
+   *   `ERR_CONFIG_INVALID` (no records, or of another form)
+   */
+  static async open(path: string): Promise<RecordsReader> {
+    const file = await openFile(path);
+    try {
+      const frames = await walkFrames(file);
+      if (frames === null) throw unreadable(path, await whyNoArrow(file));
+      const { schema, dictionaries } = frames;
+      if (schema === null) throw unreadable(path, 'it was cut before its first record');
+      const heads = [schema, ...dictionaries].map((frame) =>
+        readAt(file, frame.at, frame.byteLength),
+      );
+      const head = Buffer.concat(await Promise.all(heads));
+      return new RecordsReader(file, { path, frames, head });
+    } catch (error) {
+      await file.close();
+      throw error instanceof MlperfError ? error : unreadable(path, error);
+    }
+  }
+
+  /**
+   * Reads block by block.
+   * @param parts Those whose rows are wanted. Default: all.
+   * @throws MlperfError `ERR_CONFIG_FILE`
+   */
+  async *blocks(parts?: readonly number[]): AsyncGenerator<SampleRecords> {
+    for (const frame of this.#frames.batches) {
+      if (parts !== undefined && !parts.includes(frame.part)) continue;
+      yield await this.#block(frame);
+    }
+  }
+
+  /**
+   * Reads all rows of these parts into one table: 76 bytes or more per row.
+   * @throws MlperfError `ERR_CONFIG_FILE`
+   */
+  async readAll(parts?: readonly number[]): Promise<SampleRecords> {
+    const wanted = this.parts.filter(({ part }) => parts === undefined || parts.includes(part));
+    const has = (name: string): boolean => this.columns.some((column) => column.name === name);
+    const records = allocateRecords(
+      wanted.reduce((sum, { rowCount }) => sum + rowCount, 0),
+      { hasTokens: has('token_count'), hasFirstTokens: has('first_token_ns') },
+    );
+    let at = 0;
+    for await (const block of this.blocks(parts)) {
+      copyRecords(records, at, block);
+      at += block.rowCount;
+    }
+    return records;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #block({ at, byteLength }: Frame): Promise<SampleRecords> {
+    try {
+      const bytes = await readAt(this.#file, at, byteLength);
+      const [batch] = [...RecordBatchReader.from([this.#head, bytes])];
+      if (batch !== undefined) return decodeBatch(batch, this.columns);
+    } catch (error) {
+      if (errorCodeOf(error) !== undefined) throw unreadable(this.path, error);
+      // Else the package could make nothing of the bytes.
+    }
+    throw unreadable(this.path, `it is damaged in the block at byte ${at}`);
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+/** A run opens its file before the first query. */
+async function whyNoArrow(file: FileHandle): Promise<string> {
+  const { size } = await file.stat();
+  return size === 0
+    ? 'it is empty, as a run leaves it that was killed before the end of its first set'
+    : 'it is no Arrow file';
+}
+
+function unreadable(path: string, why: unknown): MlperfError {
+  const text = typeof why === 'string' ? why : describeSystemError(why);
+  const cause = typeof why === 'string' ? undefined : why;
+  return new MlperfError('ERR_CONFIG_FILE', `cannot read the records ${path}: ${text}`, { cause });
+}
+
+function partsOf({ batches, cutBatch }: Frames): PartOfFile[] {
+  const parts = new Map<number, PartOfFile>();
+  for (const { part, rowCount, rowsOfPart } of batches) {
+    const before = parts.get(part)?.rowCount ?? 0;
+    parts.set(part, { part, rowCount: before + rowCount, rowsInAll: rowsOfPart });
+  }
+  if (cutBatch !== null && !parts.has(cutBatch.part)) {
+    const { part, rowsOfPart } = cutBatch;
+    parts.set(part, { part, rowCount: 0, rowsInAll: rowsOfPart });
+  }
+  return [...parts.values()];
+}
+
+function cutText(parts: readonly PartOfFile[], end: 'cut' | 'cut-index'): string {
+  const rows = parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  if (end === 'cut-index')
+    return `cut after all of its ${rows} rows, in the index that follows them`;
+  const last = parts.at(-1);
+  if (last === undefined) return 'cut before the first block of records';
+  if (last.rowCount === last.rowsInAll) {
+    return `cut after ${rows} rows, at the end of part ${last.part}; whether there were more is not known`;
+  }
+  const of = parts.reduce((sum, { rowsInAll }) => sum + rowsInAll, 0);
+  return `cut after ${rows} of ${of} rows`;
+}

@@ -1,0 +1,119 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { LATENCY_PARTS, type LatencyPart, type PartFigures } from './latency-parts.ts';
+import { PART_WORDS } from './part-words.ts';
+import type { NodeTimes, SplitFindings } from './split-sums.ts';
+
+/** Growth below this is none: what the clock and the event loop make of equal samples. */
+const GROWTH_NS_MIN = 20_000;
+/** Growth below this share of a typical latency is none either. */
+const GROWTH_SHARE_MIN = 0.1;
+/** Share of the whole growth, or of the latency, from which a part is named. */
+const NAMED_SHARE = 0.2;
+
+/** Parts in which a sample of Offline waits for those before it. */
+const WAITS: readonly LatencyPart[] = ['dispatch', 'send', 'receive', 'queue', 'batch'];
+
+/** What limits a run, in whole sentences. */
+export function splitInWords(
+  parts: readonly PartFigures[],
+  findings: SplitFindings,
+  nodeNames: readonly string[],
+): string {
+  const sentences = findings.isAllAtOnce ? offline(parts) : growth(parts, findings);
+  return [...sentences, ...nodeSentence(findings, nodeNames), ...doubts(findings)].join(' ');
+}
+
+function growth(parts: readonly PartFigures[], findings: SplitFindings): string[] {
+  const typicalNs = findings.typical.meanLatencyNs;
+  const tailNs = findings.tail.meanLatencyNs;
+  const grownNs = tailNs - typicalNs;
+  const what = findings.isOfQueries ? 'queries' : 'samples';
+  const head = `Typical ${what} took ${formatNs(typicalNs)}, the slowest 1 % ${formatNs(tailNs)}`;
+  if (grownNs < Math.max(GROWTH_NS_MIN, GROWTH_SHARE_MIN * typicalNs)) {
+    return [`${head}: the tail is hardly slower than the rest.`, ...largest(parts, typicalNs)];
+  }
+  const grown = parts
+    .map((one) => ({ ...one, byNs: one.tailNs - one.typicalNs }))
+    .filter(({ byNs }) => byNs >= NAMED_SHARE * grownNs)
+    .sort((a, b) => b.byNs - a.byNs);
+  const [most] = grown;
+  // Eleven small growths: none is worth a name.
+  if (most === undefined) return [`${head}: no part stands out.`, ...largest(parts, typicalNs)];
+  const named = grown.map(
+    ({ part, byNs, typicalNs: from, tailNs: to }) =>
+      `${part} (${PART_WORDS[part].what}) grows by ${formatNs(byNs)}, from ${formatNs(from)} to ${formatNs(to)}`,
+  );
+  return [
+    `${head}, ${formatNs(grownNs)} more. Of that, ${named.join('; ')}.`,
+    PART_WORDS[most.part].remedy,
+  ];
+}
+
+/** Where the time goes when no tail explains it. */
+function largest(parts: readonly PartFigures[], latencyNs: number): string[] {
+  const most = parts.reduce((a, b) => (b.typicalNs > a.typicalNs ? b : a));
+  const share = Math.round((100 * most.typicalNs) / latencyNs);
+  return [
+    `The largest part is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.typicalNs)}, ${share} % of it.`,
+    PART_WORDS[most.part].remedy,
+  ];
+}
+
+/** All samples are due at the start, so that the latency tells how many were before it, and its tail who was last. */
+function offline(parts: readonly PartFigures[]): string[] {
+  const meanNs = parts.reduce((sum, { meanNs: ns }) => sum + ns, 0);
+  const waitNs = parts
+    .filter(({ part }) => WAITS.includes(part))
+    .reduce((sum, { meanNs: ns }) => sum + ns, 0);
+  const work = parts.filter(({ part }) => !WAITS.includes(part));
+  const most = work.reduce((a, b) => (b.meanNs > a.meanNs ? b : a));
+  const share = Math.round((100 * waitNs) / meanNs);
+  return [
+    'All samples were due at the start, and latency counts from there: by construction ' +
+      `${share} % of it is waiting for the samples before, in LoadGen and in the SUT, whatever the SUT is worth.`,
+    `Of what a sample takes once it is its turn, the most is ${most.part} (${PART_WORDS[most.part].what}): ${formatNs(most.meanNs)} in the mean.`,
+    PART_WORDS[most.part].remedy,
+  ];
+}
+
+/** Names the node that has more of the slow samples than its share, and the part that is slower there. */
+function nodeSentence({ nodes, tail }: SplitFindings, names: readonly string[]): string[] {
+  if (nodes.length < 2 || tail.count < 10) return [];
+  const all = nodes.reduce((sum, { sums }) => sum + sums.count, 0);
+  const excess = (node: NodeTimes): number => node.tailCount / tail.count - node.sums.count / all;
+  const worst = nodes.reduce((a, b) => (excess(b) > excess(a) ? b : a));
+  if (excess(worst) < NAMED_SHARE) return [];
+  const others = nodes.filter((node) => node !== worst);
+  const otherCount = others.reduce((sum, { sums }) => sum + sums.count, 0);
+  const differences = LATENCY_PARTS.map((part, i) => {
+    const elsewhereNs =
+      others.reduce((sum, { sums }) => sum + sums.meanOf(i) * sums.count, 0) / otherCount;
+    return { part, hereNs: worst.sums.meanOf(i), elsewhereNs };
+  });
+  const most = differences.reduce((a, b) =>
+    b.hereNs - b.elsewhereNs > a.hereNs - a.elsewhereNs ? b : a,
+  );
+  const percent = (value: number): string => `${Math.round(100 * value)} %`;
+  return [
+    `SUT node ${names[worst.index] ?? worst.index + 1} answered ${percent(worst.sums.count / all)} of the samples and ` +
+      `${percent(worst.tailCount / tail.count)} of the slowest: ${most.part} is ${formatNs(most.hereNs)} in the mean there, ` +
+      `${formatNs(most.elsewhereNs)} elsewhere.`,
+  ];
+}
+
+/** What a reader must know before he believes the table. */
+function doubts({ all, unknownCount, overtold, isOfQueries }: SplitFindings): string[] {
+  const sentences: string[] = [];
+  if (unknownCount > 0) {
+    const what = isOfQueries ? 'queries' : 'samples';
+    sentences.push(
+      `${unknownCount} of ${unknownCount + overtold.count + all.count} ${what} are not in it: they were lost, or their node told no times.`,
+    );
+  }
+  if (overtold.count > 0) {
+    sentences.push(
+      `${overtold.count} samples are not in it: their SUT node told more time than passed here, by up to ${formatNs(-overtold.leastNs)}.`,
+    );
+  }
+  return sentences;
+}

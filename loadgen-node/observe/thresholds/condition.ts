@@ -1,0 +1,107 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { nearest } from '../../../shared/base/nearest.ts';
+import { FIGURE_NAMES, FIGURES, type FigureName } from '../records/figure-names.ts';
+import { unitsFor, valueIn } from './figure-units.ts';
+
+/** How a figure is held against a value. */
+export type Operator = '<' | '<=' | '>' | '>=' | '==' | '!=';
+
+/**
+ * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
+ * `relative`: a share of the figure of another run, with its sign: `+5%` is 0.05 more.
+ */
+export type ConditionValue =
+  | { readonly kind: 'absolute'; readonly value: number }
+  | { readonly kind: 'relative'; readonly share: number };
+
+/** A condition on a figure of a run, such as `p99 < 15ms`. */
+export interface Condition {
+  /** As it was written, blanks around it aside. */
+  readonly text: string;
+  readonly figure: FigureName;
+  readonly operator: Operator;
+  readonly value: ConditionValue;
+}
+
+/** A condition on one run alone. */
+export interface Threshold extends Condition {
+  readonly value: Extract<ConditionValue, { kind: 'absolute' }>;
+}
+
+/** Name, operator, value: blanks between them may be left out. */
+const CONDITION_PATTERN = /^([\p{L}_][\p{L}\d_.]*)\s*(<=|>=|==|!=|<|>)\s*(\S.*)$/u;
+
+/** Sign, number, unit. */
+const VALUE_PATTERN = /^([+-]?)\s*(\d+(?:\.\d+)?)\s*(%|\p{L}*)$/u;
+
+const OPERATORS = '<, <=, >, >=, == and !=';
+
+/**
+ * Reads `FIGURE OPERATOR VALUE`: `p99 < 15ms`, `errors == 0`, `overlatency <= 1%`, or, where two runs are compared,
+ * `p99 > +5%`: a value with a sign is relative.
+ * @param where Beginning of messages: the flag, or the place in a file.
+ * @throws MlperfError `ERR_CONFIG_INVALID` that says what is wrong and what would be right.
+ */
+export function parseCondition(text: string, where: string): Condition {
+  const read = readCondition(text);
+  if (typeof read !== 'string') return read;
+  throw new MlperfError('ERR_CONFIG_INVALID', `${where} ${JSON.stringify(text)} ${read}`);
+}
+
+/** Like {@link parseCondition} without throwing. @returns Where something is wrong, what the text does, beginning with a verb. */
+export function readCondition(text: string): Condition | string {
+  const written = text.trim();
+  const match = CONDITION_PATTERN.exec(written);
+  if (match === null) {
+    return `must be FIGURE OPERATOR VALUE, for example p99 < 15ms; operators are ${OPERATORS}`;
+  }
+  const [, name = '', operator = '', valueText = ''] = match;
+  const figure = FIGURE_NAMES.find((known) => known === name);
+  if (figure === undefined) return unknownFigure(name);
+  const value = readValue(figure, valueText);
+  if (typeof value === 'string') return value;
+  // The pattern knows no other operators.
+  return { text: written, figure, operator: operator as Operator, value };
+}
+
+/** Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative value could be relative to. */
+export function readThreshold(text: string): Threshold | string {
+  const condition = readCondition(text);
+  if (typeof condition === 'string') return condition;
+  const { value } = condition;
+  if (value.kind === 'absolute') return { ...condition, value };
+  return (
+    `has a value with a sign: that is relative to another run, and a threshold is about one run; write ` +
+    `${unitsFor(FIGURES[condition.figure].unit).example}, or compare runs with "longhaul compare --fail-if"`
+  );
+}
+
+function unknownFigure(name: string): string {
+  const near = nearest(name, FIGURE_NAMES);
+  const hint =
+    near === undefined ? `there is: ${FIGURE_NAMES.join(', ')}` : `did you mean "${near}"?`;
+  return `names "${name}", and there is no such figure; ${hint}`;
+}
+
+function readValue(figure: FigureName, text: string): ConditionValue | string {
+  const { unit } = FIGURES[figure];
+  const match = VALUE_PATTERN.exec(text);
+  if (match === null) return `compares with "${text}", which is no value; ${mustBe(figure)}`;
+  const [, sign = '', number = '', unitText = ''] = match;
+  if (sign !== '') {
+    if (unitText === '%') {
+      return { kind: 'relative', share: (Number(number) / 100) * (sign === '-' ? -1 : 1) };
+    }
+    return `compares with "${text}": a sign is for a relative value in percent, such as +5%`;
+  }
+  const value = valueIn(unit, Number(number), unitText);
+  return value === undefined
+    ? `compares with "${text}"; ${mustBe(figure)}`
+    : { kind: 'absolute', value };
+}
+
+function mustBe(figure: FigureName): string {
+  const { about, unit } = FIGURES[figure];
+  const { words, example } = unitsFor(unit);
+  return `${figure} (${about}) needs ${words}, for example ${example}`;
+}

@@ -1,0 +1,165 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
+import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import type { LinkFacts } from '../../submission/system/facts-file.ts';
+import { linkRateMbps } from '../../submission/system/link-facts.ts';
+import { betweenFinding } from './between-finding.ts';
+import { bytesText, type DoctorFinding, subject } from './finding.ts';
+import { median, minimum } from './numbers.ts';
+import type { TcpInfo } from './tcp-info.ts';
+
+/** A link as it was found, with its tests. */
+export interface MeasuredLink {
+  readonly probe: NodeProbe;
+  readonly link: LinkFacts;
+  readonly loadgen: SystemFacts;
+  /** HTTP/2 receive window of this end, in bytes. */
+  readonly loadgenWindowBytes: number;
+  readonly toSut: LinkTestOutcome;
+  readonly fromSut: LinkTestOutcome;
+  /** Of the connection that sent load to the SUT. */
+  readonly tcp: TcpInfo | null;
+  /** Largest socket buffers, in bytes; null unknown. */
+  readonly buffers: {
+    readonly loadgen: { readonly send: number | null; readonly receive: number | null };
+    readonly sut: { readonly send: number | null; readonly receive: number | null };
+  };
+}
+
+/** Round trips that differ by so much, and are so slow, tell of a link or a node that is busy. */
+const SPREAD = 3;
+const SPREAD_NS = 500_000;
+
+/** Everything about a link but its load: way, cards, packets, round trips. */
+export function wayFindings(measured: MeasuredLink): DoctorFinding[] {
+  const { link } = measured;
+  if (link.isSameMachine === true) {
+    return [
+      subject('route', 'Way').warning(
+        'within one machine (loopback, or one boot id): no network is measured',
+        'measure from another machine; as a trial of settings it is fine',
+      ),
+      betweenFinding(measured.probe),
+      roundTrip(measured),
+    ];
+  }
+  return [
+    ...cardFindings(measured),
+    betweenFinding(measured.probe),
+    mtu(measured),
+    roundTrip(measured),
+  ];
+}
+
+/** Smallest round trip of a link in ns: a TCP connect where there was one, else of Name; null unknown. */
+export function linkRoundTripNs({ tcpConnectNs, nameRoundTripNs }: NodeProbe): number | null {
+  return minimum(tcpConnectNs) ?? minimum(nameRoundTripNs);
+}
+
+/** Rate of the slower card of a link in bit/s; null unknown, or within one machine. */
+export function cardRate({ link }: MeasuredLink): number | null {
+  const both = linkRateMbps(link);
+  const known = both ?? link.loadgen.speedMbps ?? link.sut.speedMbps;
+  return known === null || link.isSameMachine === true ? null : known * 1e6;
+}
+
+function cardFindings({ link, loadgen, probe }: MeasuredLink): DoctorFinding[] {
+  const sut = probe.system?.facts ?? null;
+  return [
+    cardFinding('LoadGen node', 'nic-loadgen', link.loadgen, loadgen),
+    sut === null
+      ? subject('nic-sut', 'Card of the SUT node').unknown(
+          probe.whyNoSystem ?? 'the node tells none',
+        )
+      : cardFinding('SUT node', 'nic-sut', link.sut, sut),
+  ];
+}
+
+function cardFinding(
+  end: string,
+  id: string,
+  { interface: name, nics, speedMbps }: LinkFacts['loadgen'],
+  facts: SystemFacts,
+): DoctorFinding {
+  const about = subject(id, `Card of the ${end}`, {
+    bitsPerSecond: speedMbps === null ? null : speedMbps * 1e6,
+  });
+  if (name === null) return about.unknown('no interface of it has the address that the link uses');
+  const cards = facts.network.interfaces.filter((nic) => nics.includes(nic.name));
+  const way = nics.length === 0 || nics[0] === name ? name : `${name} over ${nics.join(', ')}`;
+  const parts = [way, ...cards.map(cardText)].join(', ');
+  const half = cards.find(({ duplex }) => duplex === 'half');
+  if (half !== undefined) {
+    return about.error(
+      `${parts}: half duplex, so queries and responses wait for each other`,
+      `sudo ethtool -s ${half.name} autoneg on, and look at cable and switch port`,
+    );
+  }
+  return speedMbps === null
+    ? about.unknown(`${parts}: the driver tells no speed, as in most virtual machines`)
+    : about.ok(`${parts}, ${formatRate(speedMbps * 1e6)}`);
+}
+
+function cardText({ driver, model, duplex }: NicFacts): string {
+  const parts = [
+    model,
+    driver === null ? null : `driver ${driver}`,
+    duplex === null ? null : `${duplex} duplex`,
+  ];
+  return parts.filter((part) => part !== null).join(', ') || 'a card that tells nothing';
+}
+
+function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
+  const mtuOf = (facts: SystemFacts | undefined, name: string | null): number | null =>
+    facts?.network.interfaces.find((nic) => nic.name === name)?.mtu ?? null;
+  const own = mtuOf(loadgen, link.loadgen.interface);
+  const theirs = mtuOf(probe.system?.facts, link.sut.interface);
+  const path = tcp?.pathMtu ?? null;
+  const about = subject('mtu', 'MTU', { loadgen: own, sut: theirs, path });
+  if (own === null && path === null) return about.unknown('neither interface nor path tell it');
+  const seen = [
+    own === null ? null : `${own} here`,
+    theirs === null ? null : `${theirs} there`,
+    path === null ? null : `${path} on the way`,
+  ];
+  const text = seen.filter((part) => part !== null).join(', ');
+  const known = [own, theirs, path].filter((value) => value !== null);
+  return known.every((value) => value === known[0])
+    ? about.ok(text)
+    : about.warning(
+        `${text}: packets of the larger size are dropped or cut`,
+        'give both ends, and all switches between, the same: sudo ip link set DEV mtu N',
+      );
+}
+
+function roundTrip({ probe }: MeasuredLink): DoctorFinding {
+  const { tcpConnectNs, nameRoundTripNs } = probe;
+  const least = minimum(nameRoundTripNs);
+  const middle = median(nameRoundTripNs);
+  const tcp = minimum(tcpConnectNs);
+  const figures = {
+    tcpConnectMinNs: tcp,
+    tcpConnectMedianNs: median(tcpConnectNs),
+    nameMinNs: least,
+    nameMedianNs: middle,
+  };
+  const about = subject('round-trip', 'Round trip', figures);
+  if (least === null || middle === null) return about.unknown('the node answered no call');
+  const connect = tcp === null ? 'no plain TCP connect' : `TCP connect ${formatNs(tcp)}`;
+  const seen = `${connect} at least; Name over gRPC ${formatNs(least)} at least, ${formatNs(middle)} in the middle`;
+  return middle > SPREAD * least && middle - least > SPREAD_NS
+    ? about.warning(
+        seen,
+        'round trips vary: link or node are busy now; look again when they are not',
+      )
+    : about.ok(seen);
+}
+
+/** A window or a buffer in words, with the rate that it allows. */
+export function boundText(bytes: number, bitsPerSecond: number): string {
+  const rate = Number.isFinite(bitsPerSecond)
+    ? `, at most ${formatRate(bitsPerSecond)} at this round trip`
+    : '';
+  return `${bytesText(bytes)}${rate}`;
+}

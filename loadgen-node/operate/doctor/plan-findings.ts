@@ -1,0 +1,213 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
+import { bandwidthFormula, dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import {
+  bytesText,
+  countText,
+  type DoctorFinding,
+  percentText,
+  type Subject,
+  subject,
+} from './finding.ts';
+import { cardRate, type MeasuredLink } from './link-findings.ts';
+
+/** The run that is planned, as far as it was said. */
+export interface PlannedLoad {
+  readonly benchmark: string;
+  readonly scenario: Scenario;
+  /** Queries per second; samples of Offline. Null: not said, or the scenario has none. */
+  readonly targetQps: number | null;
+  readonly samplesPerQuery: number;
+  /** For people: `jpeg`, `raw, compressed by lz4`. */
+  readonly encodingName: string;
+  /** What the bytes are without compression: `jpeg`, `uint8`. */
+  readonly form: string;
+  /** Bytes of a sample on the wire: mean and largest of those that were looked at; null where there is no data. */
+  readonly sampleBytes: {
+    readonly mean: number;
+    readonly largest: number;
+    readonly count: number;
+  } | null;
+  readonly whyNoData: string | null;
+  /** Server's bound in ns; null in other scenarios. */
+  readonly latencyBoundNs: number | null;
+  readonly nodeCount: number;
+}
+
+/** TCP/IP over Ethernet adds 78 B to each 1,448 B (docs/submission.md, bandwidth); messages and frames add less. */
+const HEADERS = 1.06;
+
+/** Share of what was measured from which on a load is near the edge. */
+const NEAR = 0.7;
+
+/** Share of the latency bound that the way of a sample may take before it is told. */
+const BOUND_SHARE = 0.2;
+
+/** Bytes, rule and each link's share of a planned load. */
+export function planFindings(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorFinding[] {
+  return [
+    bytesFinding(plan),
+    ...ruleFinding(plan, links),
+    ...links.flatMap((link) => [neededFinding(plan, link), ...wireTimeFinding(plan, link)]),
+  ];
+}
+
+function bytesFinding(plan: PlannedLoad): DoctorFinding {
+  const { sampleBytes, samplesPerQuery, encodingName, whyNoData } = plan;
+  const about = subject('sample-bytes', 'Bytes per sample', {
+    meanBytes: sampleBytes?.mean ?? null,
+    largestBytes: sampleBytes?.largest ?? null,
+  });
+  if (sampleBytes === null) {
+    return about.unknown(
+      whyNoData ?? 'there is no data set',
+      'give --data-dir FOLDER (or --sample-bytes N for null, echo and delay)',
+    );
+  }
+  const { mean, largest, count } = sampleBytes;
+  const each =
+    largest === mean
+      ? `${bytesText(mean)}`
+      : `${bytesText(mean)} on average, ${bytesText(largest)} at most, of ${count} samples`;
+  const query = samplesPerQuery === 1 ? '' : `; ${samplesPerQuery} samples in a query`;
+  return about.ok(`${each}, sent as ${encodingName}${query}`);
+}
+
+/** Rule: inference_rules v4.1, "Datacenter Bandwidth Requirements". */
+function ruleFinding(plan: PlannedLoad, links: readonly MeasuredLink[]): DoctorFinding[] {
+  const { benchmark, targetQps, form } = plan;
+  const formula = bandwidthFormula(benchmark);
+  if (formula === undefined || targetQps === null) return [];
+  const known = dtypeBytes(form);
+  const bits = formula.inputElements * (known ?? 1) * 8 * targetQps;
+  const cards = links.map(cardRate);
+  const total = cards.every((rate) => rate !== null)
+    ? cards.reduce<number>((sum, rate) => sum + (rate ?? 0), 0)
+    : null;
+  const about = subject('rule-bandwidth', 'Bandwidth by the rules', {
+    requiredBitsPerSecond: bits,
+    cardBitsPerSecond: total,
+  });
+  const dtype = known === undefined ? `1 byte per element, since ${form} is no type of data` : form;
+  const seen = `${formula.input} x ${countText(targetQps)}/s = ${formatRate(bits)} into the SUT (${dtype})`;
+  if (links.length === 0) return [about.unknown(`${seen}; no link was looked at`, 'give --sut')];
+  if (total === null || total === 0) return [about.unknown(`${seen}; no card tells its rate`)];
+  return [
+    bits > total
+      ? about.error(`${seen}; the cards have ${formatRate(total)}`, 'a faster link, or more nodes')
+      : about.ok(`${seen}; the cards have ${formatRate(total)}`),
+  ];
+}
+
+function neededFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding {
+  const { targetQps, sampleBytes, nodeCount, scenario } = plan;
+  const what = nodeCount === 1 ? 'Load on the link' : `Load on the link to ${link.probe.name}`;
+  const measured = link.toSut.bitsPerSecond;
+  const bits =
+    targetQps === null || sampleBytes === null
+      ? null
+      : (targetQps * sampleBytes.mean * 8 * HEADERS) / nodeCount;
+  const about = subject('planned-bandwidth', what, {
+    requiredBitsPerSecond: bits,
+    measuredBitsPerSecond: measured,
+  });
+  if (bits === null) {
+    return targetQps === null
+      ? about.unknown(`${scenario} without --target-qps asks for no rate`)
+      : about.unknown('the bytes of a sample are not known');
+  }
+  const share = nodeCount === 1 ? '' : `, its part of ${nodeCount}`;
+  const needed = `${formatRate(bits)} with headers at ${countText(targetQps ?? 0)} samples/s${share}`;
+  return heldAgainst(about, { bits, needed, measured, card: cardRate(link) });
+}
+
+interface NeededRate {
+  readonly bits: number;
+  /** For people. */
+  readonly needed: string;
+  readonly measured: number | null;
+  readonly card: number | null;
+}
+
+/** What was measured counts; where nothing was, what the card says. */
+function heldAgainst(about: Subject, { bits, needed, measured, card }: NeededRate): DoctorFinding {
+  const limit = measured ?? card;
+  if (limit === null) {
+    return about.unknown(`${needed}; the link was not measured, and no card tells its rate`);
+  }
+  const whose = measured === null ? 'of the card' : 'measured on one connection';
+  const seen = `${needed}: ${percentText(bits / limit)} of the ${formatRate(limit)} ${whose}`;
+  if (bits <= limit) {
+    return bits > NEAR * limit
+      ? about.warning(seen, 'queues grow near the edge: leave room for bursts')
+      : about.ok(seen);
+  }
+  const hasRoom = measured !== null && (card ?? 0) > bits;
+  return about.error(
+    seen,
+    hasRoom
+      ? 'the card has more: run --streams 4 --connections 4, or mend what limits the throughput above'
+      : 'lower --target-qps, send smaller samples (--encoding, --compression), or use a faster link or more nodes',
+  );
+}
+
+/** How long the bytes of a query are on their way: part of every latency. */
+function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[] {
+  const { sampleBytes, samplesPerQuery, scenario, latencyBoundNs } = plan;
+  const measured = link.toSut.bitsPerSecond;
+  if (sampleBytes === null || measured === null || scenario === 'Offline') return [];
+  const ns = (sampleBytes.mean * samplesPerQuery * 8e9) / measured;
+  const about = subject('wire-time', `Time of a query on the way to ${link.probe.name}`, { ns });
+  const seen = `${formatNs(ns)} for its bytes`;
+  if (latencyBoundNs === null) return [about.ok(`${seen}, in every latency`)];
+  const share = ns / latencyBoundNs;
+  const of = `${seen}, ${percentText(share)} of the bound of ${formatNs(latencyBoundNs)}`;
+  return [
+    share > BOUND_SHARE
+      ? about.warning(of, 'send smaller samples (--encoding, --compression), or use a faster link')
+      : about.ok(of),
+  ];
+}
+
+/** Share of the ceiling from which on the generator is a part of what is measured. */
+const CEILING_NEAR = 0.5;
+
+/**
+ * What this machine's LoadGen carries, and the planned load beside it.
+ * @param whyNone Why there is no ceiling.
+ */
+export function ceilingFindings(
+  ceiling: GeneratorCeiling | null,
+  plan: PlannedLoad | null,
+  whyNone = 'it was not measured',
+): DoctorFinding[] {
+  const about = subject('generator-ceiling', 'Generator ceiling', {
+    inProcessQps: ceiling?.inProcessQps ?? null,
+    loopbackQps: ceiling?.loopbackQps ?? null,
+  });
+  if (ceiling === null) return [about.unknown(whyNone, 'longhaul doctor --again')];
+  const { inProcessQps, loopbackQps, measuredAt } = ceiling;
+  const seen =
+    `${countText(loopbackQps)} queries/s of 16 B over loopback to a null SUT node, ` +
+    `${countText(inProcessQps)} with a null SUT in process, flat out (${measuredAt.slice(0, 10)})`;
+  const findings = [
+    ceiling.isDisturbed === true
+      ? about.warning(
+          `${seen}, while other processes took CPU time: too low`,
+          'longhaul doctor once more when the machine is quiet: it is measured anew then',
+        )
+      : about.ok(seen),
+  ];
+  const perSecond = plan?.targetQps ?? null;
+  if (plan === null || perSecond === null || plan.scenario === 'Offline') return findings;
+  const share = perSecond / loopbackQps;
+  const load = subject('ceiling-share', 'Planned load on the generator', { share });
+  const text = `${countText(perSecond)} queries/s are ${percentText(share)} of its ceiling over loopback`;
+  const advice =
+    'a faster machine, or CPUs of its own for LoadGen; larger samples lower the ceiling further';
+  if (share > 1) findings.push(load.error(text, advice));
+  else findings.push(share > CEILING_NEAR ? load.warning(text, advice) : load.ok(text));
+  return findings;
+}

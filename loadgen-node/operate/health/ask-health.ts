@@ -1,0 +1,214 @@
+import http2 from 'node:http2';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { asOneLine } from '../../../shared/base/one-line.ts';
+import { packageVersion } from '../../../shared/base/package-files.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import {
+  type ClientSecurity,
+  readClientSecrets,
+} from '../../../shared/security/client-security.ts';
+import { unreachableMessage } from '../../../shared/wire/connection-errors.ts';
+import { ProtoReader } from '../../../shared/wire/proto-reader.ts';
+
+/** What grpc.health.v1 answers, by its numbers. Rule: health.proto, ServingStatus. */
+const STATES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
+
+/** One of grpc.health.v1's words. */
+export type HealthState = (typeof STATES)[number];
+
+/** How a server is asked. */
+export interface HealthQuestion {
+  /** Service that is asked for; empty: the server as a whole. */
+  readonly service: string;
+  /** Longest wait for connection and answer together. */
+  readonly timeoutMs: number;
+  readonly security: ClientSecurity;
+}
+
+/** What a server said. */
+export interface HealthAnswer {
+  readonly address: string;
+  readonly state: HealthState;
+  /** From before the connection was there until the answer was. */
+  readonly durationNs: number;
+}
+
+/** gRPC's own numbers of what is told apart here. */
+const OK = 0;
+const NOT_FOUND = 5;
+const UNIMPLEMENTED = 12;
+const UNAUTHENTICATED = 16;
+
+/** gRPC's head of a message: a byte for compression, four for the length. */
+const HEAD_BYTES = 5;
+/** An answer has two bytes. */
+const ANSWER_BYTES_MAX = 4_096;
+const SERVICE_BYTES_MAX = 16_384;
+
+/** What came back on the wire. */
+interface Reply {
+  readonly status: number;
+  readonly details: string;
+  /** With gRPC's head. */
+  readonly message: Buffer;
+}
+
+/**
+ * Asks `grpc.health.v1.Health/Check` once, on a connection of its own. By node:http2 alone: a gRPC library takes longer to load than
+ * all of this takes, and a probe may stand beside a measurement.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` when nobody answers, `ERR_SUT_REFUSED` when somebody does and has no health to tell.
+ */
+export async function askHealth(address: string, question: HealthQuestion): Promise<HealthAnswer> {
+  const begin = performance.now();
+  let reply: Reply;
+  try {
+    reply = await call(address, question);
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    const details = `${errorCodeOf(error) ?? ''} ${messageOf(error)}`.trim();
+    const what = unreachableMessage(address, details, question.security, 'server');
+    throw new MlperfError('ERR_SUT_UNREACHABLE', what, { cause: error });
+  }
+  const state = stateOf(address, question.service, reply);
+  return { address, state, durationNs: Math.round((performance.now() - begin) * 1e6) };
+}
+
+/** @throws MlperfError `ERR_SUT_REFUSED` where the reply is not about health */
+function stateOf(
+  address: string,
+  service: string,
+  { status, details, message }: Reply,
+): HealthState {
+  if (status === OK) return readState(address, message);
+  if (status === NOT_FOUND) return 'SERVICE_UNKNOWN';
+  if (status === UNIMPLEMENTED) {
+    throw refused(address, 'does not serve grpc.health.v1; ask the port that does');
+  }
+  if (status === UNAUTHENTICATED) {
+    throw refused(address, `does not answer without the right token (--token-file): ${details}`);
+  }
+  const asked = service === '' ? '' : ` for "${service}"`;
+  throw refused(
+    address,
+    `did not answer Check${asked}: gRPC status ${status} ${details}`.trimEnd(),
+  );
+}
+
+function readState(address: string, message: Buffer): HealthState {
+  const isWhole =
+    message.length >= HEAD_BYTES && message.readUInt32BE(1) === message.length - HEAD_BYTES;
+  if (!isWhole) throw refused(address, 'answers Check with a reply that is cut off');
+  let state: number;
+  try {
+    state = stateIn(message.subarray(HEAD_BYTES));
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    throw refused(address, `answers Check with what is no reply: ${error.message}`);
+  }
+  const name = STATES[state];
+  if (name !== undefined) return name;
+  throw refused(address, `answers Check with the state ${state}, which nobody knows`);
+}
+
+/** @throws MlperfError `ERR_WIRE_PROTOCOL` */
+function stateIn(message: Buffer): number {
+  const reader = new ProtoReader(message);
+  // A field that has the number 0 is left out.
+  let state = 0;
+  while (reader.position < reader.end) {
+    const tag = reader.varint();
+    if (tag === 0x08) state = reader.varint();
+    else reader.skip(tag % 8);
+  }
+  return state;
+}
+
+/** One call on one connection. Rejects with the error of socket, TLS or HTTP/2 as it is. */
+function call(address: string, { service, timeoutMs, security }: HealthQuestion): Promise<Reply> {
+  const { authorities, identity, token } = readClientSecrets(security);
+  const { tls, tlsServerName } = security;
+  const session = http2.connect(`${tls ? 'https' : 'http'}://${address}`, {
+    ...(authorities && { ca: authorities }),
+    ...(identity && { cert: identity.cert, key: identity.key }),
+    ...(tlsServerName !== undefined && { servername: tlsServerName }),
+    minVersion: 'TLSv1.2',
+  });
+  return new Promise<Reply>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('Deadline exceeded')), timeoutMs);
+    const end = (): void => clearTimeout(timer);
+    session.once('error', reject);
+    session.once('close', () => reject(new Error('socket hang up')));
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'user-agent': `longhaul/${packageVersion()}`,
+      ...(token !== undefined && { [AUTHORIZATION_KEY]: bearerOf(token) }),
+    });
+    stream.once('error', reject);
+    stream.once('close', end);
+    readReply(stream, address).then(resolve, reject);
+    stream.end(requestOf(service));
+  }).finally(() => session.destroy());
+}
+
+/** HealthCheckRequest with gRPC's head before it. */
+function requestOf(service: string): Buffer {
+  const name = Buffer.from(service);
+  if (name.length > SERVICE_BYTES_MAX) {
+    throw new MlperfError('ERR_CONFIG_INVALID', '--service is longer than any name of a service');
+  }
+  const length = [name.length % 128, Math.floor(name.length / 128)];
+  const varint = name.length < 128 ? [name.length] : [(length[0] ?? 0) + 128, length[1] ?? 0];
+  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint]), name]);
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+function readReply(stream: http2.ClientHttp2Stream, address: string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    let headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {};
+    let trailers: http2.IncomingHttpHeaders = {};
+    let bytes = Buffer.alloc(0);
+    stream.on('response', (received) => {
+      headers = received;
+    });
+    stream.on('trailers', (received: http2.IncomingHttpHeaders) => {
+      trailers = received;
+    });
+    stream.on('data', (piece: Buffer) => {
+      bytes = Buffer.concat([bytes, piece]);
+      if (bytes.length > ANSWER_BYTES_MAX)
+        reject(refused(address, 'answers Check at a length that is no answer'));
+    });
+    stream.on('end', () => {
+      // Where there is no message the status comes with the headers.
+      const all = { ...headers, ...trailers };
+      const status = all['grpc-status'];
+      if (headers[':status'] !== 200 || status === undefined) {
+        const http = headers[':status'] === undefined ? '' : ` (HTTP status ${headers[':status']})`;
+        reject(refused(address, `does not speak gRPC${http}`));
+        return;
+      }
+      // Told in one line, whatever the server has in it.
+      const details = asOneLine(decoded(String(all['grpc-message'] ?? '')));
+      resolve({ status: Number(status), details, message: bytes });
+    });
+  });
+}
+
+/** gRPC percent-codes its texts; one that is not stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function refused(address: string, what: string): MlperfError {
+  return new MlperfError('ERR_SUT_REFUSED', `${address} ${what}`);
+}

@@ -1,0 +1,186 @@
+import type { OipProbe } from '../../../qdl/index.ts';
+import { counted } from '../../../shared/base/counted.ts';
+import { asOneLine } from '../../../shared/base/one-line.ts';
+import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
+import { tensorText } from '../../../shared/wire/oip/tensors.ts';
+import { formatRate } from '../../samples/bandwidth/link-rate.ts';
+import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
+import type { ReadyMadeRun } from './ready-made-run.ts';
+
+/** Rate for which the bandwidth is told. */
+const RATE = 1_000;
+
+/** A model of the listing, and the run that is proposed for it; undefined where none can be. */
+export interface ListedModel {
+  readonly probed: ProbedModel;
+  readonly run: ReadyMadeRun | undefined;
+}
+
+/** What was seen of a server, for people. */
+export function probeText(probe: OipProbe, models: readonly ListedModel[]): string {
+  const blocks = [
+    serverLines(probe),
+    ...models.map(({ probed }) => modelLines(probe, probed)),
+    restLines(probe),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(asOneLine).join('\n')}\n`)
+    .join('\n');
+}
+
+/**
+ * What to do next: a run for each model.
+ * @param file Where the configuration was written; undefined: it is shown, where there is one model.
+ */
+export function nextText(
+  probe: OipProbe,
+  models: readonly ListedModel[],
+  file: string | undefined,
+): string {
+  const runs = models.flatMap(({ run }) => (run === undefined ? [] : [run]));
+  const [only] = runs;
+  if (only === undefined) return noRunText(probe, models);
+  const fill = fillText(models);
+  const what = models.length === 1 ? 'A run with random data' : 'Runs with random data';
+  const commands = runs.map(({ command }) => `  ${command}\n`).join('');
+  const intro = `\n${what}${fill}:\n\n${commands}`;
+  if (models.length > 1) {
+    return `${intro}\n"--model NAME" shows one of them as a configuration file, "--output FILE" writes it.\n`;
+  }
+  if (file !== undefined) return `${intro}\nThe same is in ${file}, for "longhaul run --config".\n`;
+  return `${intro}\nThe same as a file for "longhaul run --config FILE" ("--output FILE" writes it):\n\n${only.config}`;
+}
+
+/** What has to stand in the place of placeholders. */
+function fillText(models: readonly ListedModel[]): string {
+  const listed = models.filter(({ run }) => run?.hasPlaceholders === true);
+  const isUntold = ({ probed }: ListedModel): boolean => probed.inputs.length === 0;
+  const untold = listed.some(isUntold)
+    ? ', with what the model takes in place of NAME:DATATYPE:LENGTHS (as image:FP32:-1x3x224x224, where -1 first counts samples)'
+    : '';
+  const free = listed.some((one) => !isUntold(one)) ? ', with a number in place of each N' : '';
+  return `${untold}${free}`;
+}
+
+function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): string {
+  if (models.length > 0) {
+    return '\nNo run can be proposed: names of the model have control characters.\n';
+  }
+  if (repository === undefined) {
+    return '\nThe server does not tell which models it has: name one by --model NAME.\n';
+  }
+  return '\nThe server has no model that is ready.\n';
+}
+
+function serverLines(probe: OipProbe): string[] {
+  const { server, address, service, roundTripNs, repository } = probe;
+  const name = server.name === '' ? 'a server without a name' : server.name;
+  const sorted = roundTripNs.toSorted((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  const roundTrip = median === undefined ? '' : `, round trip ${(median / 1e6).toFixed(2)} ms`;
+  return [
+    `oip://${address}  ${[name, server.version].join(' ').trim()}`,
+    row('state', `${liveText(probe)}${roundTrip}`),
+    row('service', service),
+    row('extensions', server.extensions.join(', ') || 'none told'),
+    ...(repository === undefined ? [] : [row('models', counted(repository.length, 'model'))]),
+  ];
+}
+
+function liveText({ isLive, isReady }: OipProbe): string {
+  const told = [toldText(isLive, 'live'), toldText(isReady, 'ready')];
+  return told.join(', ');
+}
+
+function toldText(is: boolean | undefined, what: string): string {
+  if (is === undefined) return `${what}: not told`;
+  return is ? what : `not ${what}`;
+}
+
+function modelLines({ repository }: OipProbe, probed: ProbedModel): string[] {
+  const { facts, inputs, outputs } = probed;
+  const entry = repository?.find(({ name }) => name === facts.name);
+  const state = [entry?.state, entry?.reason].filter((text) => text !== undefined && text !== '');
+  const versions = facts.versions.length === 0 ? [] : [`version ${facts.versions.join(', ')}`];
+  return [
+    [facts.name, ...state, ...versions, facts.platform].filter((text) => text !== '').join('  '),
+    row('batch', batchText(probed)),
+    row('responses', responsesText(probed)),
+    ...(inputs.length === 0 ? [row('input', 'not told: ModelMetadata has none')] : []),
+    ...inputs.map((tensor, i) => tensorRow('input', tensor, facts.inputs[i]?.shape)),
+    ...(outputs.length === 0 ? [row('output', 'not told: a run takes those of an answer')] : []),
+    ...outputs.map((tensor, i) => tensorRow('output', tensor, facts.outputs[i]?.shape)),
+    row('bandwidth', bandwidthText(probed)),
+  ];
+}
+
+function batchText({ facts, hasBatchAxis }: ProbedModel): string {
+  const { batchSizeMax } = facts;
+  if (batchSizeMax === 0) return 'no axis counts samples';
+  if (facts.inputs.length === 0) return 'not told';
+  if (!hasBatchAxis) return 'one sample in a request: the first axis is not free';
+  if (batchSizeMax !== undefined) return `${counted(batchSizeMax, 'sample')} in a request at most`;
+  return 'the server tells no limit; the first axis is free, and taken to count samples';
+}
+
+function responsesText({ facts }: ProbedModel): string {
+  const { hasStream, hasStatistics } = facts;
+  return [
+    responseCountText(facts),
+    `ModelStreamInfer: ${hasStream === undefined ? 'not told' : yesOrNo(hasStream)}`,
+    `statistics: ${yesOrNo(hasStatistics)}`,
+  ].join(', ');
+}
+
+function responseCountText({ isDecoupled, outputs }: ProbedModel['facts']): string {
+  if (isDecoupled === true) return 'any number for a request (decoupled)';
+  if (isDecoupled === undefined && outputs.some(isFinishReason)) {
+    return 'one for a request, or several up to the one with a finish_reason';
+  }
+  return 'one for a request';
+}
+
+function yesOrNo(is: boolean): string {
+  return is ? 'yes' : 'no';
+}
+
+/** @param whole Shape as the server tells it. */
+function tensorRow(
+  kind: string,
+  tensor: ProbedTensor,
+  whole: readonly number[] | undefined,
+): string {
+  const { name, datatype, sampleBytes } = tensor;
+  const size = sampleBytes === null ? '' : `, ${sampleBytes} B in a sample`;
+  return row(kind, `${name}  ${tensorText({ datatype, shape: whole ?? tensor.shape })}${size}`);
+}
+
+function bandwidthText(probed: ProbedModel): string {
+  const { inputBytes, outputBytes } = probed;
+  if (probed.inputs.length === 0) return 'unknown: no inputs are told';
+  if (inputBytes === null) {
+    const free = freeInputs(probed).map(({ name }) => name);
+    return `unknown: axes of ${free.join(', ')} are free`;
+  }
+  const out = outputBytes === null ? 'an unknown rate' : formatRate(outputBytes * 8 * RATE);
+  return `${formatRate(inputBytes * 8 * RATE)} to the server and ${out} back at ${RATE} samples/s`;
+}
+
+/** Models that are not listed in full. */
+function restLines({ repository = [], models, failures }: OipProbe): string[] {
+  const told = new Set([...models, ...failures].map(({ name }) => name));
+  const rest = repository.filter(({ name }) => !told.has(name));
+  return [
+    ...failures.map(({ name, why }) => `${name}  not described: ${why}`),
+    ...rest.map(({ name, version, state, reason }) =>
+      [name, version === '' ? '' : `version ${version}`, state, reason]
+        .filter((text) => text !== '')
+        .join('  '),
+    ),
+  ];
+}
+
+function row(label: string, text: string): string {
+  return `  ${label.padEnd(11)}${text}`;
+}

@@ -1,0 +1,134 @@
+import { sentencesOf } from '../../../shared/base/one-line.ts';
+import { FIGURES, type FigureName } from '../../observe/records/figure-names.ts';
+import { formatNumber } from '../report/charts/number.ts';
+import { figureText } from '../report/figure-text.ts';
+import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
+import { type ConditionResult, signedShare } from './fail-conditions.ts';
+
+/** A comparison with what was asked of it. */
+export interface ComparisonResult {
+  readonly comparison: Comparison;
+  /** What a reader has to know. */
+  readonly notes: readonly string[];
+  readonly conditions: readonly ConditionResult[];
+  /** Why the comparison fails whatever the conditions: runs without a result, records that are damaged. */
+  readonly failures: readonly string[];
+}
+
+/** Words of the judgement. */
+const JUDGEMENTS = {
+  better: 'surely better',
+  worse: 'surely worse',
+  other: 'surely other',
+  same: 'within the noise',
+} as const;
+
+/** What the intervals are, in a sentence. */
+export const METHOD: string =
+  `Intervals: ${CONFIDENCE * 100} %, by a moving-block bootstrap of stretches of a fiftieth of each run, since latencies that follow ` +
+  'one another hang together; seeded. In per cent of the base, or in its unit where the base may be 0. "surely" means that the interval of the difference holds no 0: of twenty figures that are ' +
+  'equal in truth one is called so. Inputs, and runs whose LoadGen was disturbed, are not judged. Without an interval: counts, extremes, percentiles with fewer than 20 values beyond them.';
+
+/** The comparison as a table for people, a block per run beside the base. */
+export function printComparison(result: ComparisonResult): string {
+  const { comparison, notes, conditions, failures } = result;
+  const { runs, rows } = comparison;
+  const [base, ...others] = runs;
+  const lines = [`Base          ${base?.folder}  (${base?.summary.result})`];
+  lines.push(...settingLines(comparison));
+  others.forEach(({ folder, summary }, i) => {
+    const table = rows.map(({ figure, runs: own }) =>
+      cells(figure, own[0] as FigureDifference, own[i + 1] as FigureDifference),
+    );
+    lines.push(`Run           ${folder}  (${summary.result})`, '');
+    lines.push(
+      ...aligned([
+        ['', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''],
+        ...table,
+      ]),
+      '',
+    );
+  });
+  lines.push(...sentencesOf(METHOD), ...notes.map((note) => `Please note   ${note}`));
+  lines.push(...conditions.map(conditionLine), ...failures.map((text) => `FAILED        ${text}`));
+  return `${lines.join('\n')}\n`;
+}
+
+/** First of all: figures of runs that were set otherwise may differ for that. */
+function settingLines({ settings, runs }: Comparison): string[] {
+  if (settings.length === 0) return ['Settings      no setting differs'];
+  const head = ['Settings      these differ, so that a difference below may be theirs:'];
+  if (runs.length === 2) {
+    return [
+      ...head,
+      ...settings.map(
+        ({ name, values }) => `              ${name}: ${settingTexts(values).join(' -> ')}`,
+      ),
+    ];
+  }
+  return [
+    ...head,
+    ...settings.map(
+      ({ name, values }) => `              ${name}: ${settingTexts(values).join(', ')}`,
+    ),
+  ];
+}
+
+/** Values of a setting in the order of the runs. */
+export function settingTexts(values: readonly (string | null)[]): string[] {
+  return values.map((value) => value ?? '(not set)');
+}
+
+/** Cells of one figure: its values, the difference in units and per cent, where it lies, and what that says. */
+export function cells(figure: FigureName, base: FigureDifference, own: FigureDifference): string[] {
+  return [
+    figure,
+    valueText(figure, base.value),
+    valueText(figure, own.value),
+    own.difference === null || own.share === null
+      ? ''
+      : `${signedFigure(figure, own.difference)} (${signedShare(own.share)})`,
+    intervalText(figure, own),
+    own.judgement === null ? '' : JUDGEMENTS[own.judgement],
+  ];
+}
+
+function valueText(figure: FigureName, value: number | null): string {
+  return value === null ? '-' : figureText(figure, value);
+}
+
+function signedFigure(figure: FigureName, difference: number): string {
+  const sign = difference < 0 ? '-' : '+';
+  // The difference of two percentages is no percentage of either.
+  if (FIGURES[figure].unit === 'share')
+    return `${sign}${formatNumber(Math.abs(difference) * 100)} points`;
+  return `${sign}${figureText(figure, Math.abs(difference))}`;
+}
+
+/** In per cent of the base; in units where the base is 0. */
+function intervalText(figure: FigureName, own: FigureDifference): string {
+  if (own.shareInterval !== null) return own.shareInterval.map(signedShare).join(' to ');
+  return own.differenceInterval === null
+    ? ''
+    : own.differenceInterval.map((end) => signedFigure(figure, end)).join(' to ');
+}
+
+function conditionLine({ text, isSure, folder, holds, seen }: ConditionResult): string {
+  const name = isSure ? '--fail-if-sure' : '--fail-if';
+  return `${holds ? 'FAILED       ' : 'Passed       '} ${name} "${text}": ${folder} has ${seen}`;
+}
+
+/** Columns of equal width; the second to fourth stand to the right. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, i) =>
+    Math.max(...rows.map((row) => (row[i] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, i) =>
+        i > 0 && i < 4 ? cell.padStart(widths[i] as number) : cell.padEnd(widths[i] as number),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,278 @@
+import { uniformInt } from '../../loadgen/schedule/random/distributions.ts';
+import { Mt19937 } from '../../loadgen/schedule/random/mt19937.ts';
+import type { FigureName } from '../../observe/records/figure-names.ts';
+import type { RunSummary } from '../../observe/records/run-summary.ts';
+import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import { type LatencyTable, latencyTable } from '../report/aggregate/latency-table.ts';
+import { BlockHistogram, pieceStart } from './block-histogram.ts';
+import { spread, spreadFactor } from './spread.ts';
+
+/** Resampled runs. */
+export const REPLICATE_COUNT = 1000;
+
+/** Blocks of which a resampled run is made: each is a fiftieth of the run, long against the time for which latencies hang together. */
+const BLOCK_COUNT = 50;
+
+/** Values that must lie beyond a percentile, or what is drawn of it says nothing. */
+const BEYOND_MIN = 20;
+
+/** Pieces per block: blocks begin at any piece, so that they overlap. */
+const PIECES_PER_BLOCK = 8;
+
+/** A run to compare. */
+export interface MeasuredRun {
+  readonly folder: string;
+  readonly summary: RunSummary;
+  readonly records: SampleRecords;
+}
+
+/** Figures of resampled runs, `REPLICATE_COUNT` values each. A figure without an interval (a count, an extreme) is absent. */
+export type Replicates = ReadonlyMap<FigureName, Float64Array>;
+
+const LATENCY_FIGURES = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p97', 0.97],
+  ['p99', 0.99],
+  ['p99.9', 0.999],
+] as const;
+
+const TTFT_FIGURES = [
+  ['ttft_p50', 0.5],
+  ['ttft_p99', 0.99],
+] as const;
+
+const TPOT_FIGURES = [
+  ['tpot_p50', 0.5],
+  ['tpot_p99', 0.99],
+] as const;
+
+const LAG_FIGURES = [
+  ['lag_p50', 0.5],
+  ['lag_p99', 0.99],
+] as const;
+
+/**
+ * Draws runs as this one might have been, by the moving-block bootstrap: latencies of a queue hang together, a slow query is
+ * followed by slow ones, so that whole stretches of the run are drawn, not queries. Circular blocks of a fiftieth of the
+ * run (Politis and Romano 1992); where blocks themselves still hang together, what was drawn is spread further. Offline has one
+ * query, whose latencies are no sample of anything: it has an interval of its throughput only. A percentile with fewer than
+ * twenty values beyond it has none.
+ */
+export function resampleRun(
+  { summary, records }: MeasuredRun,
+  seed: number,
+  replicateCount: number = REPLICATE_COUNT,
+): Replicates {
+  const parts = summary.records?.parts ?? null;
+  const table = latencyTable(records, summary.scenario, parts);
+  if (table.count < BLOCK_COUNT) return new Map();
+  const draw = new BlockDraw(table.count, replicateCount, seed);
+  const isOffline = summary.scenario === 'Offline';
+  const drawn = new Map<FigureName, Float64Array>();
+  if (!isOffline) addAll(drawn, draw.values(table.latencyNs, 'mean', LATENCY_FIGURES));
+  if (summary.scenario === 'Server') {
+    addAll(drawn, draw.values(table.lagNs, null, LAG_FIGURES));
+    addOverlatency(drawn, draw, table, summary);
+  }
+  addTokenFigures(drawn, draw, records, parts);
+  addRates(drawn, draw, isOffline ? inOrderOfCompletion(table) : table, summary);
+  return drawn;
+}
+
+function addAll(
+  to: Map<FigureName, Float64Array>,
+  from: ReadonlyMap<FigureName, Float64Array>,
+): void {
+  for (const [name, values] of from) to.set(name, values);
+}
+
+/** Draws blocks; the same ones for each figure of a run, since they belong together. */
+class BlockDraw {
+  readonly pieceCount: number;
+  readonly replicateCount: number;
+  readonly #blockLength: number;
+  readonly #starts: readonly Uint32Array[];
+
+  constructor(rowCount: number, replicateCount: number, seed: number) {
+    this.pieceCount = Math.min(BLOCK_COUNT * PIECES_PER_BLOCK, rowCount);
+    this.replicateCount = replicateCount;
+    this.#blockLength = Math.max(1, Math.round(this.pieceCount / BLOCK_COUNT));
+    const blocks = Math.max(1, Math.round(this.pieceCount / this.#blockLength));
+    const generator = new Mt19937(BigInt(seed));
+    this.#starts = Array.from({ length: replicateCount }, () =>
+      Uint32Array.from({ length: blocks }, () => uniformInt(generator, this.pieceCount)),
+    );
+  }
+
+  /** Mean and percentiles of values in order. */
+  values(
+    values: Float64Array,
+    mean: FigureName | null,
+    percentiles: readonly (readonly [FigureName, number])[],
+  ): Map<FigureName, Float64Array> {
+    const histogram = new BlockHistogram(values, this.pieceCount);
+    const known = percentiles.filter(([, share]) => histogram.count * (1 - share) >= BEYOND_MIN);
+    if (histogram.count < BLOCK_COUNT) return new Map();
+    const shares = known.map(([, share]) => share);
+    const out = new Float64Array(shares.length + 1);
+    const columns = [mean, ...known.map(([name]) => name)].map((name) => ({
+      name,
+      drawn: new Float64Array(this.replicateCount),
+    }));
+    this.#starts.forEach((starts, replicate) => {
+      histogram.resample(starts, this.#blockLength, shares, out);
+      columns.forEach(({ drawn }, i) => {
+        drawn[replicate] = out[i] as number;
+      });
+    });
+    const factor = spreadFactor(this.blockMeans((piece) => histogram.meanOf(piece)));
+    return new Map(
+      columns.flatMap(({ name, drawn }) => (name === null ? [] : [[name, spread(drawn, factor)]])),
+    );
+  }
+
+  /** Sum of `above` over sum of `below`, each given per piece. */
+  ratios(above: Float64Array, below: Float64Array): Float64Array {
+    const drawn = Float64Array.from(this.#starts, (starts) => {
+      let upper = 0;
+      let lower = 0;
+      for (const start of starts) {
+        for (let i = 0; i < this.#blockLength; i += 1) {
+          const piece = (start + i) % this.pieceCount;
+          upper += above[piece] as number;
+          lower += below[piece] as number;
+        }
+      }
+      return upper / lower;
+    });
+    const means = this.blockMeans((piece) => (above[piece] as number) / (below[piece] as number));
+    return spread(drawn, spreadFactor(means));
+  }
+
+  /** Means of pieces, by blocks that follow one another. */
+  blockMeans(meanOf: (piece: number) => number): number[] {
+    const length = this.#blockLength;
+    return Array.from({ length: Math.floor(this.pieceCount / length) }, (_, block) => {
+      let sum = 0;
+      for (let i = 0; i < length; i += 1) sum += meanOf(block * length + i);
+      return sum / length;
+    });
+  }
+
+  /** Adds up a value of each row, by piece. */
+  perPiece(rowCount: number, amountOf: (row: number) => number): Float64Array {
+    return Float64Array.from({ length: this.pieceCount }, (_, piece) => {
+      const end = pieceStart(rowCount, this.pieceCount, piece + 1);
+      let sum = 0;
+      for (let row = pieceStart(rowCount, this.pieceCount, piece); row < end; row += 1)
+        sum += amountOf(row);
+      return sum;
+    });
+  }
+}
+
+function addOverlatency(
+  out: Map<FigureName, Float64Array>,
+  draw: BlockDraw,
+  { count, latencyNs }: LatencyTable,
+  { latencyBoundNs }: RunSummary,
+): void {
+  if (latencyBoundNs === null) return;
+  const above = draw.perPiece(count, (row) =>
+    (latencyNs[row] as number) > latencyBoundNs ? 1 : 0,
+  );
+  const all = draw.perPiece(count, () => 1);
+  out.set('overlatency', draw.ratios(above, all));
+}
+
+/** Rates: what was due or completed in each piece, over the time until the next piece begins. */
+function addRates(
+  out: Map<FigureName, Float64Array>,
+  draw: BlockDraw,
+  { count, scheduledNs, completedSamples, endNs }: LatencyTable,
+  { figures, scenario }: RunSummary,
+): void {
+  const beginOf = (piece: number): number => {
+    const row = pieceStart(count, draw.pieceCount, piece);
+    return row >= count ? endNs : (scheduledNs[row] as number);
+  };
+  const seconds = Float64Array.from(
+    { length: draw.pieceCount },
+    (_, piece) => (beginOf(piece + 1) - beginOf(piece)) / 1e9,
+  );
+  const completed = draw.perPiece(count, (row) => completedSamples[row] as number);
+  const rows = draw.perPiece(count, () => 1);
+  addRate(
+    out,
+    'completed_qps',
+    draw.ratios(completed, seconds),
+    figures.completed_qps,
+    ratioOf(completed, seconds),
+  );
+  if (scenario === 'Server') {
+    addRate(
+      out,
+      'scheduled_qps',
+      draw.ratios(rows, seconds),
+      figures.scheduled_qps,
+      ratioOf(rows, seconds),
+    );
+  }
+}
+
+/** LoadGen's rates differ a little from count over time, by their ends: the drawn ones are scaled to the figure. */
+function addRate(
+  out: Map<FigureName, Float64Array>,
+  name: FigureName,
+  drawn: Float64Array,
+  figure: number | undefined,
+  whole: number,
+): void {
+  if (figure === undefined || !Number.isFinite(whole) || whole === 0) return;
+  out.set(
+    name,
+    drawn.map((value) => (value * figure) / whole),
+  );
+}
+
+function ratioOf(above: Float64Array, below: Float64Array): number {
+  const sum = (values: Float64Array): number => values.reduce((a, b) => a + b, 0);
+  return sum(above) / sum(below);
+}
+
+/** Offline: all is due at the start, so that completion takes the place of the due time. */
+function inOrderOfCompletion(table: LatencyTable): LatencyTable {
+  const rows = new Float64Array(table.count);
+  for (let row = 0; row < table.count; row += 1) {
+    rows[row] = (table.scheduledNs[row] as number) + (table.latencyNs[row] as number);
+  }
+  rows.sort();
+  const completedSamples = Uint32Array.from(rows, (ns) => (Number.isNaN(ns) ? 0 : 1));
+  const scheduledNs = rows.map((ns) => (Number.isNaN(ns) ? table.endNs : ns));
+  return { ...table, scheduledNs, completedSamples };
+}
+
+function addTokenFigures(
+  out: Map<FigureName, Float64Array>,
+  draw: BlockDraw,
+  records: SampleRecords,
+  parts: readonly number[] | null,
+): void {
+  const { tokenCount, firstTokenNs, scheduledNs, completedNs, rowCount, part } = records;
+  if (tokenCount === null || firstTokenNs === null) return;
+  const first = new Float64Array(rowCount);
+  const perToken = new Float64Array(rowCount);
+  let count = 0;
+  for (let row = 0; row < rowCount; row += 1) {
+    if (parts !== null && !parts.includes(part[row] as number)) continue;
+    const firstNs = (firstTokenNs[row] as number) - (scheduledNs[row] as number);
+    const latencyNs = (completedNs[row] as number) - (scheduledNs[row] as number);
+    first[count] = firstNs;
+    perToken[count] = (latencyNs - firstNs) / ((tokenCount[row] as number) - 1);
+    count += 1;
+  }
+  addAll(out, draw.values(first.subarray(0, count), null, TTFT_FIGURES));
+  addAll(out, draw.values(perToken.subarray(0, count), null, TPOT_FIGURES));
+}

@@ -1,0 +1,68 @@
+import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapshot.ts';
+
+/** Address to listen on; port 0 takes a free one. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the thread of the live view begins with. */
+export interface LiveThreadStart {
+  /** Where the page is served; undefined: nowhere. */
+  readonly dashboard: ListenAddress | undefined;
+  /** Where Prometheus finds the metrics; undefined: nowhere. */
+  readonly metrics: ListenAddress | undefined;
+  /** File of the page. */
+  readonly pageFile: string;
+}
+
+/** A run, for people and as labels. */
+export interface RunFacts {
+  /** What tells the run from others of the same command; empty where there is one only. */
+  readonly title: string;
+  readonly benchmark: string;
+  readonly scenario: string;
+  readonly mode: string;
+  readonly output: string;
+}
+
+/** How a run ended. `BROKEN`: without a result. */
+export type RunState = 'VALID' | 'INVALID' | 'INTERRUPTED' | 'BROKEN';
+
+/** The result of a run in words. */
+export interface RunVerdict {
+  readonly state: RunState;
+  readonly reasons: readonly string[];
+  /** Final figures, exact. */
+  readonly figures: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** A run as the page knows it. */
+export interface LiveRunState {
+  readonly facts: RunFacts;
+  readonly nodes: readonly string[];
+  /** Null while it goes on. */
+  readonly verdict: RunVerdict | null;
+}
+
+/** From the command to the thread. */
+export type ToLiveThread =
+  | { readonly kind: 'begin'; readonly facts: RunFacts }
+  | { readonly kind: 'nodes'; readonly names: readonly string[] }
+  | {
+      readonly kind: 'snapshot';
+      readonly snapshot: LiveSnapshot;
+      /** Only where metrics are served. */
+      readonly counts?: WindowCounts;
+    }
+  | { readonly kind: 'end'; readonly verdict: RunVerdict }
+  | { readonly kind: 'close' };
+
+/** From the thread to the command. */
+export type FromLiveThread =
+  | {
+      readonly kind: 'listening';
+      readonly dashboardUrl: string | undefined;
+      readonly metricsUrl: string | undefined;
+    }
+  | { readonly kind: 'failed'; readonly text: string };

@@ -1,0 +1,82 @@
+import assert from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { say, startHttpServer } from './http-server.ts';
+import type {
+  FromLiveThread,
+  ListenAddress,
+  LiveThreadStart,
+  ToLiveThread,
+} from './live-messages.ts';
+import { PageServer } from './page-server.ts';
+
+// The thread of the live view: page and metrics are served here, so that nobody who looks disturbs the thread that issues.
+
+/** What takes part in a run from this thread. */
+interface Viewer {
+  apply(message: ToLiveThread): void;
+  close(): Promise<void>;
+}
+
+const port = parentPort;
+assert(port !== null, 'this file is the entry of a worker thread');
+const start = workerData as LiveThreadStart;
+const viewers: Viewer[] = [];
+
+port.on('message', (message: ToLiveThread) => {
+  if (message.kind === 'close') void close();
+  else for (const viewer of viewers) viewer.apply(message);
+});
+
+try {
+  const dashboardUrl = start.dashboard && (await opened(start.dashboard, '--dashboard', openPage));
+  const metricsUrl =
+    start.metrics && (await opened(start.metrics, '--metrics-listen', openMetrics));
+  report({ kind: 'listening', dashboardUrl, metricsUrl });
+} catch (error) {
+  report({ kind: 'failed', text: describeSystemError(error) });
+  await close();
+}
+
+async function opened(
+  at: ListenAddress,
+  flag: string,
+  open: (at: ListenAddress) => Promise<string>,
+): Promise<string> {
+  try {
+    return await open(at);
+  } catch (error) {
+    const text = `cannot listen on ${at.host}:${at.port} for ${flag}: ${describeSystemError(error)}`;
+    throw new Error(text, { cause: error });
+  }
+}
+
+async function openPage(at: ListenAddress): Promise<string> {
+  const server = await PageServer.start(at, readFileSync(start.pageFile, 'utf8'));
+  viewers.push(server);
+  return server.url;
+}
+
+async function openMetrics(at: ListenAddress): Promise<string> {
+  // The package is loaded only where metrics are asked for.
+  const { LiveMetrics } = await import('./live-metrics.ts');
+  const metrics = new LiveMetrics();
+  const { registry } = metrics;
+  const server = await startHttpServer(at, {
+    '/metrics': async (_, response) =>
+      say(response, 200, await registry.metrics(), registry.contentType),
+  });
+  viewers.push({ apply: (message) => metrics.apply(message), close: () => server.close() });
+  return `${server.url}metrics`;
+}
+
+/** Ends the thread in order. */
+async function close(): Promise<void> {
+  await Promise.all(viewers.map((viewer) => viewer.close()));
+  port?.close();
+}
+
+function report(message: FromLiveThread): void {
+  port?.postMessage(message);
+}

@@ -1,0 +1,123 @@
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { compiledModule } from '../../../shared/base/package-files.ts';
+import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapshot.ts';
+import type {
+  FromLiveThread,
+  ListenAddress,
+  LiveThreadStart,
+  RunFacts,
+  RunVerdict,
+  ToLiveThread,
+} from './live-messages.ts';
+
+/** Where somebody may look; undefined: nowhere. */
+export interface LiveViewSettings {
+  readonly dashboard: ListenAddress | undefined;
+  readonly metrics: ListenAddress | undefined;
+}
+
+/** Longest wait for the thread to say good-bye to its pages. */
+const CLOSE_MS = 2_000;
+
+/**
+ * The live page and the metrics of this LoadGen node, served by a thread of their own for as long as a command runs: one
+ * small message a second is all that the timed thread spends on them.
+ */
+export class LiveView {
+  readonly #worker: Worker;
+  readonly #exited: Promise<unknown>;
+  readonly #hasMetrics: boolean;
+  #isGone = false;
+  /** Where the page is; undefined where there is none. */
+  readonly dashboardUrl: string | undefined;
+  /** Where the metrics are; undefined where there are none. */
+  readonly metricsUrl: string | undefined;
+
+  private constructor(
+    worker: Worker,
+    hasMetrics: boolean,
+    { dashboardUrl, metricsUrl }: Extract<FromLiveThread, { kind: 'listening' }>,
+    onGone: (why: string) => void,
+  ) {
+    this.#worker = worker;
+    this.#hasMetrics = hasMetrics;
+    this.dashboardUrl = dashboardUrl;
+    this.metricsUrl = metricsUrl;
+    this.#exited = new Promise((resolve) => worker.once('exit', resolve));
+    // A page that broke is told, and does not end a run.
+    worker.on('error', (error) => {
+      this.#isGone = true;
+      onGone(messageOf(error));
+    });
+    worker.once('exit', () => {
+      this.#isGone = true;
+    });
+  }
+
+  /**
+   * Opens the ports that are asked for.
+   * @param onGone Called when the view breaks while a run goes on.
+   * @returns Undefined where none is asked for.
+   * @throws MlperfError `ERR_LIVE_LISTEN` that names the address; `ERR_NOT_INSTALLED` where the page was not built.
+   */
+  static async open(
+    { dashboard, metrics }: LiveViewSettings,
+    onGone: (why: string) => void,
+  ): Promise<LiveView | undefined> {
+    if (dashboard === undefined && metrics === undefined) return undefined;
+    const pageFile = fileURLToPath(compiledModule('loadgen-node/present/live/page/index.html'));
+    const start: LiveThreadStart = { dashboard, metrics, pageFile };
+    const worker = new Worker(compiledModule('loadgen-node/present/live/live-thread.js'), {
+      name: 'live view',
+      workerData: start,
+    });
+    const answer = await new Promise<FromLiveThread>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`the live view ended with ${code}`)));
+    });
+    if (answer.kind === 'failed') throw new MlperfError('ERR_LIVE_LISTEN', answer.text);
+    worker.removeAllListeners('error');
+    return new LiveView(worker, metrics !== undefined, answer, onGone);
+  }
+
+  /** A run begins. */
+  begin(facts: RunFacts): void {
+    this.#post({ kind: 'begin', facts });
+  }
+
+  /** The names of its nodes are known. */
+  nodes(names: readonly string[]): void {
+    this.#post({ kind: 'nodes', names });
+  }
+
+  /** @param counts Copied; used where metrics are served. */
+  snapshot(snapshot: LiveSnapshot, counts: WindowCounts): void {
+    const distribution = this.#hasMetrics ? { counts } : {};
+    this.#post({ kind: 'snapshot', snapshot, ...distribution });
+  }
+
+  /** The run has ended. */
+  end(verdict: RunVerdict): void {
+    this.#post({ kind: 'end', verdict });
+  }
+
+  /** No more runs: pages are told and keep what they have. Never rejects. */
+  async close(): Promise<void> {
+    this.#post({ kind: 'close' });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([this.#exited, late]);
+    clearTimeout(timer);
+    await this.#worker.terminate();
+  }
+
+  #post(message: ToLiveThread): void {
+    if (!this.#isGone) this.#worker.postMessage(message);
+  }
+}

@@ -1,0 +1,61 @@
+import type { RunSummary } from '../../observe/records/run-summary.ts';
+import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import { type LatencyTable, latencyTable, sortedNumbers } from './aggregate/latency-table.ts';
+import { timelineOf } from './aggregate/timeline.ts';
+import { type Html, html } from './html.ts';
+import { renderPage } from './page.ts';
+import { renderFigures, renderTiles } from './sections/figures.ts';
+import { renderGenerator } from './sections/generator.ts';
+import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
+import { renderNodes } from './sections/nodes.ts';
+import { recordsText, renderAudit, renderSettings } from './sections/provenance.ts';
+import { renderServers } from './sections/servers.ts';
+import { renderSplit } from './sections/split.ts';
+import { renderSteps } from './sections/steps.ts';
+import { renderLatencyTimeline, renderLoadTimeline } from './sections/timeline.ts';
+import { renderHead, renderVerdict } from './sections/verdict.ts';
+
+/** What a report is made of. */
+export interface ReportInput {
+  readonly summary: RunSummary;
+  /** Null: there are none; the report says what is missing. */
+  readonly records: SampleRecords | null;
+}
+
+/**
+ * The report of a run as one HTML file: no script, nothing from the network, every text of a SUT or a user escaped. Records
+ * are aggregated first: the size of the file, some hundred kB, does not grow with their number.
+ */
+export function renderReport({ summary, records }: ReportInput): string {
+  const parts = summary.records?.parts ?? null;
+  const table = records === null ? null : latencyTable(records, summary.scenario, parts);
+  const body = html`${renderHead(summary)}${renderVerdict(summary)}${renderTiles(summary)}
+<section aria-labelledby="charts"><h2 id="charts">Latency and load</h2>
+${table === null ? missingCharts(summary) : renderCharts(summary, table)}${renderSteps(summary)}</section>
+${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${renderGenerator(summary)}${renderFigures(summary)}${renderAudit(summary)}${renderSettings(summary)}`;
+  return renderPage({
+    title: `${summary.result}: ${summary.benchmark}, ${summary.scenario}, ${summary.sutName}`,
+    body,
+    footer: `${recordsText(summary)} Made by longhaul ${summary.longhaul}. No figure of longhaul is an MLPerf result.`,
+  });
+}
+
+function renderCharts(summary: RunSummary, table: LatencyTable): Html {
+  const sorted = sortedNumbers(table.latencyNs);
+  if (sorted.length === 0) {
+    return html`<p>No sample of the ${table.count.toLocaleString('en-US')} in the records was completed: there is no latency to draw.</p>`;
+  }
+  const timeline = timelineOf(table);
+  // In Offline all is due at the start: latency over time would show only when each was completed.
+  const isOffline = summary.scenario === 'Offline';
+  return html`<div class="charts">
+${renderDistribution(summary, sorted)}${isOffline ? null : renderLatencyTimeline(timeline, summary.latencyBoundNs)}${renderLoadTimeline(timeline, summary.scenario)}${renderHistogram(sorted)}${summary.scenario === 'Server' ? renderLag(sortedNumbers(table.lagNs)) : null}</div>`;
+}
+
+function missingCharts({ mode, records }: RunSummary): Html {
+  const why =
+    records === null
+      ? `the run (mode ${mode}) kept no records of its samples`
+      : `the records, ${records.file}, are not beside the summary`;
+  return html`<p>Missing: latency by percentile, latency and load over time, histogram, dispatch lag and latency per node, since ${why}.</p>`;
+}

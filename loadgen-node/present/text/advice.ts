@@ -1,0 +1,189 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { isBrokenEnd } from '../../loadgen/engine/phase-counts.ts';
+import type {
+  PerformanceOutcome,
+  TestOutcome,
+  VerdictReason,
+} from '../../loadgen/engine/test-outcome.ts';
+import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
+import {
+  type OtherArrivals,
+  ownEndOf,
+  ownRateOf,
+} from '../../loadgen/schedule/arrivals/arrivals.ts';
+import type { EffectiveSettings } from '../../loadgen/settings/effective-settings.ts';
+
+/** Where our settings have the key that LoadGen's rule names; a key that is none of ours stays. */
+const FLAG_OF_LOADGEN_KEY: Readonly<Record<string, string>> = {
+  min_duration_ms: '--min-duration',
+  max_duration_ms: '--max-duration',
+  min_query_count: '--min-query-count',
+  max_query_count: '--max-query-count',
+  server_target_qps: '--target-qps',
+  server_target_latency_ns: '--target-latency',
+  offline_expected_qps: '--target-qps',
+  single_stream_expected_latency_ns: '--target-qps',
+  multi_stream_expected_latency_ns: '--target-qps',
+};
+
+/** Share by which an advised rate is above or below the measured one. */
+const MARGIN = 0.1;
+
+/** Which setting to change, and by how much; empty where no setting helps. */
+export function adviceOn(
+  reason: VerdictReason,
+  outcome: TestOutcome,
+  arrivals?: OtherArrivals,
+): string {
+  const { performance, effectiveSettings: settings } = outcome;
+  // Of a run that broke off, what its rates and lengths would have been is not known.
+  if (performance !== null && isBrokenEnd(performance.endCause)) return '';
+  const ofArrivals =
+    arrivals === undefined ? undefined : adviceOnArrivals(reason, performance, arrivals);
+  if (ofArrivals !== undefined) return ofArrivals;
+  if (performance?.summary.completedSampleCount === 0) {
+    return reason.key === null
+      ? ''
+      : 'No sample was answered well, and no setting changes that: look at why they failed.';
+  }
+  const known = performance === null ? '' : specificAdvice(reason, performance, settings);
+  if (known !== '' || reason.key === null) return known;
+  return `Look at ${FLAG_OF_LOADGEN_KEY[reason.key] ?? reason.key}.`;
+}
+
+/** Where the arrivals decide rate or end, no setting of LoadGen's does. */
+function adviceOnArrivals(
+  { rule }: VerdictReason,
+  performance: PerformanceOutcome | null,
+  arrivals: OtherArrivals,
+): string | undefined {
+  const isEndless = ownEndOf(arrivals) === undefined;
+  const isBoundMissed = performance?.summary.validity.performance.isMet === false;
+  const isAboutRate =
+    rule === 'latency-bound' || (rule === 'early-stopping' && isBoundMissed && isEndless);
+  if (isAboutRate && ownRateOf(arrivals) !== undefined) {
+    return arrivals.kind === 'step'
+      ? 'The bound is held against all steps together; the table of steps tells where it was missed.'
+      : 'The load is that of --arrivals.';
+  }
+  if (isEndless) return undefined;
+  return rule === 'early-stopping' ? 'How many queries there are, --arrivals decides.' : undefined;
+}
+
+function specificAdvice(
+  { rule }: VerdictReason,
+  performance: PerformanceOutcome,
+  settings: EffectiveSettings,
+): string {
+  switch (rule) {
+    case 'early-stopping':
+      return adviceOnEarlyStopping(performance, settings);
+    case 'min-duration':
+      return adviceOnLimit(performance, settings) || adviceOnLength(performance, settings);
+    case 'min-queries':
+      return adviceOnLimit(performance, settings);
+    case 'latency-bound':
+      return adviceOnRate(performance, settings);
+    default:
+      return '';
+  }
+}
+
+function adviceOnEarlyStopping(
+  { summary }: PerformanceOutcome,
+  settings: EffectiveSettings,
+): string {
+  const { queryCount, overlatencyCount, validity } = summary;
+  const percentile = settings.targetLatencyPercentile;
+  if (settings.scenario !== 'Server') {
+    return advisedCount(queryCount, minPassingQueries(1, percentile) + 1);
+  }
+  // The rule of the bound is told the same: its remedy is this one's.
+  if (!validity.performance.isMet) return adviceOnRate({ summary }, settings);
+  // The bounds are about tokens then, and slow queries, which the counts below are about, have none.
+  if (summary.tokens !== null) {
+    return advisedCount(queryCount, queryCount + validity.earlyStopping.missingQueries);
+  }
+  const needed = minPassingQueries(overlatencyCount, percentile) + overlatencyCount;
+  const lasting = queriesAtSameShare(overlatencyCount / queryCount, percentile, needed);
+  const least = `Needs ${grouped(needed - queryCount)} more queries if all of them are within the bound`;
+  if (lasting === null)
+    return `${least}; at this share of slow ones more do not help: ${lowerRate(settings, MARGIN)}`;
+  return `${least}, about ${grouped(lasting - queryCount)} at this share of slow ones: set --min-query-count ${lasting}.`;
+}
+
+/** Size at which a run with this share of slow queries meets early stopping; null if none does. */
+function queriesAtSameShare(share: number, percentile: number, from: number): number | null {
+  let count = from;
+  for (let round = 0; round < 60; round += 1) {
+    const over = Math.ceil(share * count);
+    const needed = minPassingQueries(over, percentile) + over;
+    if (needed <= count) return count;
+    if (needed > Number.MAX_SAFE_INTEGER / 4 || over > 1e7) return null;
+    count = Math.max(needed, Math.ceil(count * 1.01));
+  }
+  return null;
+}
+
+function advisedCount(seen: number, needed: number): string {
+  return `Needs ${grouped(needed - seen)} more queries: set --min-query-count ${needed}.`;
+}
+
+/** A limit of ours that ended the run before its rules were met. */
+function adviceOnLimit(
+  { endCause, summary, durationNs }: PerformanceOutcome,
+  settings: EffectiveSettings,
+): string {
+  if (endCause !== 'max-query-count' && endCause !== 'max-duration') return '';
+  const perS = summary.queryCount / (durationNs / 1e9);
+  const neededS = Math.max(settings.minDurationMs / 1e3, settings.minQueryCount / perS);
+  if (endCause === 'max-duration') {
+    return `--max-duration ended the run: set it to ${Math.ceil(neededS * (1 + MARGIN))}s or leave it out.`;
+  }
+  const queries = Math.ceil(Math.max(settings.minQueryCount, neededS * perS * (1 + MARGIN)));
+  return `--max-query-count ended the run: set it to ${queries} or leave it out.`;
+}
+
+/** A run that had no queries left before its time was over. */
+function adviceOnLength(
+  { summary, durationNs }: PerformanceOutcome,
+  { scenario }: EffectiveSettings,
+): string {
+  if (scenario === 'Server') return '';
+  const count = scenario === 'Offline' ? summary.completedSampleCount : summary.queryCount;
+  const perS = Math.ceil((count / (durationNs / 1e9)) * (1 + MARGIN));
+  const what = scenario === 'Offline' ? 'samples' : 'queries';
+  return `The SUT does more ${what} per second than was expected: set --target-qps ${perS}.`;
+}
+
+function adviceOnRate(
+  { summary }: Pick<PerformanceOutcome, 'summary'>,
+  settings: EffectiveSettings,
+): string {
+  if (settings.scenario !== 'Server') return '';
+  const { minNs } = summary.sampleLatency;
+  if (summary.tokens === null && minNs > settings.targetLatencyNs) {
+    return (
+      `Even the fastest query took ${formatNs(minNs)}, above the bound of ${formatNs(settings.targetLatencyNs)}: ` +
+      'no --target-qps helps, a faster SUT does (or --target-latency, which is another measurement).'
+    );
+  }
+  const { scheduled, completed } = summary.rates;
+  const keepsUp = completed >= scheduled * (1 - MARGIN);
+  const mostAreSlow = summary.overlatencyCount > summary.completedSampleCount / 2;
+  if (summary.tokens === null && mostAreSlow) {
+    return `Most queries are above the bound, far from what the SUT can do: ${lowerRate(settings, 0.9)}`;
+  }
+  if (keepsUp) return `Too close to what the SUT can do: ${lowerRate(settings, MARGIN)}`;
+  return `No more than ${completed.toFixed(1)} of ${scheduled.toFixed(1)} samples per second were completed: ${lowerRate(settings, 1 - completed / settings.targetQps + MARGIN)}`;
+}
+
+function lowerRate({ targetQps }: EffectiveSettings, share: number): string {
+  const lower = Number((targetQps * Math.max(1 - share, MARGIN)).toPrecision(3));
+  return `try a lower --target-qps, for example ${lower}.`;
+}
+
+/** Thousands apart: `1,043`. */
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,107 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { sentencesOf } from '../../../shared/base/one-line.ts';
+import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
+import { type GeneratorFinding, generatorFinding } from '../../observe/health/generator-finding.ts';
+import type { RunSummary } from '../../observe/records/run-summary.ts';
+import type { PartFigures } from '../../observe/split/latency-parts.ts';
+import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
+
+/** Parts below this share of the latency are not shown. */
+const SHOWN_SHARE = 0.03;
+
+/** What a run knows of where its time went. */
+export interface TimeReport {
+  readonly summary: Pick<RunSummary, 'split' | 'ceiling'> &
+    Partial<Pick<RunSummary, 'nodes' | 'protocol'>>;
+  readonly outcome: { readonly performance: PerformanceOutcome | null };
+}
+
+/** A line: its label, empty below a line that has it, and its text. */
+export type LabelledText = readonly [label: string, text: string];
+
+/** Where the time went, why not more, and how LoadGen itself fared: only what says something. */
+export function timeLines({
+  summary: { split, ceiling, protocol, nodes = [] },
+  outcome: { performance },
+}: TimeReport): LabelledText[] {
+  if (performance === null) return [];
+  const lines: LabelledText[] = [];
+  if (split !== null) {
+    lines.push(
+      ['Time', `typical       ${shares(split.parts, ({ typicalNs }) => typicalNs)}`],
+      ['', `slowest 1 %   ${shares(split.parts, ({ tailNs }) => tailNs)}`],
+    );
+  } else if (protocol === 'oip') {
+    lines.push(['Time', 'in no parts: the protocol tells no times of single queries']);
+  }
+  lines.push(...serverLines(nodes));
+  const { health } = performance;
+  const { scenario, arrivals } = performance.summary;
+  const hasSchedule = scenario === 'Server' || arrivals !== null;
+  const finding = generatorFinding({ ...performance, hasSchedule });
+  // What follows of the SUT is to be read behind it.
+  const whys = finding.kind === 'bound' ? finding.text.split('; ') : [];
+  if (split !== null) whys.push(...sentencesOf(split.text));
+  lines.push(...whys.map((text, i): LabelledText => [i === 0 ? 'Why' : '', text]));
+  if (health !== null) lines.push(...healthLines(health, finding));
+  if (ceiling !== null) lines.push(...ceilingLines(performance, ceiling));
+  return lines;
+}
+
+/** Never beside the parts of the split: these are averages of the server's own, of all its clients. */
+export function serverLines(nodes: RunSummary['nodes']): LabelledText[] {
+  const lines = nodes.flatMap(({ address, server }) =>
+    server?.statistics ? [`${address}: ${serverStatisticsText(server.statistics)}`] : [],
+  );
+  if (lines.length === 0) return [];
+  const what = "the server's own statistics: means over the run, with all its clients in them";
+  return [what, ...lines].map((text, i) => [i === 0 ? 'Server' : '', text]);
+}
+
+/** The sum, and the parts that matter, largest first. */
+function shares(parts: readonly PartFigures[], pick: (figures: PartFigures) => number): string {
+  const sumNs = parts.reduce((sum, figures) => sum + pick(figures), 0);
+  const shown = parts
+    .map((figures) => ({ part: figures.part, ns: pick(figures) }))
+    .filter(({ ns }) => ns >= SHOWN_SHARE * sumNs)
+    .sort((a, b) => b.ns - a.ns);
+  const texts = shown.map(({ part, ns }) => `${part} ${formatNs(ns)}`);
+  return `${formatNs(sumNs)}: ${texts.join(', ')}`;
+}
+
+/** Back-pressure counts where queries waited for it in a tenth of the time. */
+function healthLines(health: GeneratorHealth, { kind, text }: GeneratorFinding): LabelledText[] {
+  const texts = kind === 'disturbed' ? [text] : [];
+  const lengthNs = health.seconds.at(-1)?.atNs ?? 0;
+  const { socketNs = 0, creditNs = 0 } = health.backPressure ?? {};
+  if (socketNs > 0.1 * lengthNs) {
+    texts.push(
+      `queries waited for a socket to take more in ${percent(socketNs / lengthNs)} of the time`,
+    );
+  }
+  if (creditNs > 0.1 * lengthNs) {
+    texts.push(
+      `queries waited for credit of the SUT in ${percent(creditNs / lengthNs)} of the time`,
+    );
+  }
+  return texts.length === 0 ? [] : [['LoadGen', texts.join('; ')]];
+}
+
+/** Queries per second, which is what a ceiling is of: in Offline, whose samples go in few messages, it says nothing. */
+function ceilingLines(
+  { summary, durationNs }: PerformanceOutcome,
+  { loopbackQps, measuredAt, isDisturbed }: GeneratorCeiling,
+): LabelledText[] {
+  if (summary.scenario === 'Offline' || durationNs === 0) return [];
+  const qps = summary.queryCount / (durationNs / 1e9);
+  const text =
+    `${qps.toFixed(0)} queries/s are ${percent(qps / loopbackQps)} of what LoadGen carries on this machine ` +
+    `(${loopbackQps.toFixed(0)} over loopback to a null SUT, 16 B each; longhaul doctor, ${measuredAt.slice(0, 10)}${isDisturbed === true ? ', on a busy machine: too low' : ''})`;
+  return [['Ceiling', text]];
+}
+
+function percent(share: number): string {
+  const value = 100 * share;
+  return `${value < 10 ? Number(value.toPrecision(2)) : Math.round(value)} %`;
+}

@@ -1,0 +1,169 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { asOneLine, sentencesOf } from '../../../shared/base/one-line.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { FigureDifference } from '../../observe/records/compare-summary.ts';
+import type { DerivedRun, ReadRun } from '../../observe/records/derive-run.ts';
+import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/records/figure-names.ts';
+import type { RunSummary } from '../../observe/records/run-summary.ts';
+import { stepTable, stepVerdict } from '../report/step-text.ts';
+import { serverLines } from './print-split.ts';
+
+const LABEL_WIDTH = 14;
+const NAME_WIDTH = 19;
+const VALUE_WIDTH = 14;
+
+/** What is said of a run that was read again. */
+export interface ReportParts {
+  readonly run: ReadRun;
+  /** Null: there is no summary, or are no whole records, to compare. */
+  readonly differences: readonly FigureDifference[] | null;
+  /** LoadGen's own summary, line by line; for a run with neither summary nor records. */
+  readonly loadgenLines: readonly string[];
+}
+
+/** The report of a run for people, ending with a newline. */
+export function reportText(parts: ReportParts): string {
+  const { run } = parts;
+  const { summary, derived } = run;
+  const lines = [row('Run', runLine(run)), ...verdictLines(summary)];
+  const servers = serverLines(summary?.nodes ?? []).map(([label, text]) => row(label, text));
+  const ofServers = servers.length === 0 ? [] : ['', ...servers];
+  if (derived === null) lines.push(...withoutRecords(parts), ...ofServers);
+  else {
+    lines.push(...recordsLines(derived), '', ...figureLines(derived), ...ofServers, '');
+    lines.push(...checkLines(parts));
+  }
+  lines.push(...stepLines(run.summary));
+  return `${lines.join('\n')}\n`;
+}
+
+function stepLines(summary: RunSummary | null): string[] {
+  const steps = summary?.loadTest?.steps ?? null;
+  return steps === null ? [] : ['', ...stepTable(steps), '', stepVerdict(steps)];
+}
+
+function runLine({ folder, summary, derived }: ReadRun): string {
+  if (summary === null) return derived === null ? folder : `${folder}   (${derived.scenario})`;
+  const { benchmark, scenario, mode, round } = summary;
+  return `${folder}   (${benchmark}, ${scenario}, ${mode}, round ${round})`;
+}
+
+function verdictLines(summary: RunSummary | null): string[] {
+  if (summary === null) return [];
+  const { result, verdict, accuracy, peakTargetQps, thresholds } = summary;
+  const lines = [row('Result', result), ...verdict.reasons.map(({ text }) => row('', `- ${text}`))];
+  if (accuracy !== null) lines.push(row('Accuracy', accuracy.text));
+  if (peakTargetQps !== null) lines.push(row('Peak', `${peakTargetQps.toFixed(2)} queries/s`));
+  for (const { text, isMet, seenText } of thresholds) {
+    lines.push(row('Threshold', `${text}: ${isMet ? 'met' : 'not met'}, seen ${seenText}`));
+  }
+  return lines;
+}
+
+function withoutRecords({ run: { summary }, loadgenLines }: ReportParts): string[] {
+  if (summary === null) {
+    const why = `only LoadGen's logs are there: it has neither ${RUN_FILES.records} nor ${RUN_FILES.runSummary}`;
+    return [row('Records', `none; ${why}`), '', ...loadgenLines];
+  }
+  const lines = FIGURE_NAMES.flatMap((name) => {
+    const value = summary.figures[name];
+    return value === undefined ? [] : [figureLine(name, FIGURES[name].unit, value)];
+  });
+  if (summary.mode === 'AccuracyOnly')
+    return [row('Records', 'none: the run had no performance phase')];
+  const why = `there is no ${RUN_FILES.records}: these figures are the summary's, and nothing was derived again`;
+  return [row('Records', `none; ${why}`), '', ...lines];
+}
+
+function recordsLines({ rowCount, parts, cut, nodes, records }: DerivedRun): string[] {
+  const of =
+    parts.length === 1 ? '' : ` in ${parts.length} parts; the figures are of ${records.rowCount}`;
+  const lines = [row('Records', `${rowCount} samples${of}`)];
+  if (cut !== null) {
+    lines.push(row('', `${cut}: the figures below are those of what is there, not of the run`));
+  }
+  return [
+    ...lines,
+    ...nodes.map(({ name, completedSamples }, i) =>
+      row(i === 0 ? 'Nodes' : '', `${name}: ${completedSamples} samples completed`),
+    ),
+  ];
+}
+
+function figureLines({ figures, split }: DerivedRun): string[] {
+  const lines = FIGURE_NAMES.flatMap((name) => {
+    const value = figures[name];
+    return value === undefined ? [] : [figureLine(name, FIGURES[name].unit, value)];
+  });
+  if (split === null) return lines;
+  const header = `${'part of latency'.padEnd(NAME_WIDTH)}${['mean', 'typical', 'slowest 1 %']
+    .map((text) => text.padStart(VALUE_WIDTH))
+    .join('')}`;
+  const parts = split.parts.map(({ part, meanNs, typicalNs, tailNs }) => {
+    const values = [meanNs, typicalNs, tailNs].map((ns) => formatNs(ns).padStart(VALUE_WIDTH));
+    return `${part.padEnd(NAME_WIDTH)}${values.join('')}`;
+  });
+  return [...lines, '', header, ...parts, '', ...sentencesOf(asOneLine(split.text))];
+}
+
+function figureLine(name: keyof typeof FIGURES, unit: FigureUnit, value: number): string {
+  const text = formatFigure(value, unit).padStart(VALUE_WIDTH);
+  return `${name.padEnd(NAME_WIDTH)}${text}   ${FIGURES[name].about}`;
+}
+
+/** A figure with its unit. */
+function formatFigure(value: number, unit: FigureUnit): string {
+  switch (unit) {
+    case 'ns':
+      return formatNs(value);
+    case '1/s':
+      return `${value.toFixed(2)}/s`;
+    case 'share':
+      return `${Number((value * 100).toPrecision(4))} %`;
+    case 'count':
+      return String(value);
+  }
+}
+
+function checkLines({ run: { summary, derived }, differences }: ReportParts): string[] {
+  if (derived !== null && derived.cut !== null) {
+    return [row('Check', 'the records are not whole: their figures are not those of the run')];
+  }
+  if (summary === null || differences === null) {
+    return [row('Check', `there is no ${RUN_FILES.runSummary} to compare with`)];
+  }
+  if (differences.length === 0) {
+    const count = Object.keys(summary.figures).length;
+    const split = summary.split === null ? '' : ' and the split';
+    return [
+      row(
+        'Check',
+        `all ${count} figures of ${RUN_FILES.runSummary}${split} follow from the records`,
+      ),
+    ];
+  }
+  return [
+    row('Check', `not all of ${RUN_FILES.runSummary} follows from the records:`),
+    ...differences.map(({ what, unit, inSummary, derived: seen }) =>
+      row(
+        '',
+        `- ${what}: ${exact(inSummary, unit)} in the summary, ${exact(seen, unit)} derived${apart(inSummary, seen, unit)}`,
+      ),
+    ),
+  ];
+}
+
+/** In full: a difference of one ns must be seen. */
+function exact(value: number | null, unit: FigureUnit): string {
+  if (value === null) return 'none';
+  return unit === 'ns' || unit === '1/s' ? `${value} ${unit}` : String(value);
+}
+
+function apart(said: number | null, seen: number | null, unit: FigureUnit): string {
+  return said === null || seen === null ? '' : `, ${exact(seen - said, unit)} apart`;
+}
+
+/** Texts may come from a SUT node: a line of it must stay a line, whatever it holds. */
+function row(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${asOneLine(text)}`;
+}

@@ -1,0 +1,80 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
+
+/** A piece of the line; the lower its rank, the longer it stays when the line gets narrow. */
+interface Piece {
+  readonly rank: number;
+  readonly text: string;
+}
+
+const GAP = '  ';
+
+/**
+ * A run in one line of `width` characters at most: what matters most stays. From 40 on it tells the time, the rate against
+ * its target and a percentile.
+ */
+export function statusLine(snapshot: LiveSnapshot, width: number): string {
+  const pieces = piecesOf(snapshot);
+  const byRank = [...pieces].sort((a, b) => a.rank - b.rank);
+  const kept = new Set<Piece>();
+  let length = -GAP.length;
+  for (const piece of byRank) {
+    const longer = length + GAP.length + piece.text.length;
+    // No smaller piece slips in behind it: the line would look another way each second.
+    if (longer > width) break;
+    kept.add(piece);
+    length = longer;
+  }
+  return pieces
+    .filter((piece) => kept.has(piece))
+    .map(({ text }) => text)
+    .join(GAP);
+}
+
+/** In the order in which they are read. */
+function piecesOf(snapshot: LiveSnapshot): Piece[] {
+  const { set, totals, outstanding, share, remainingS, latency, lag } = snapshot;
+  const pieces: Piece[] = [];
+  const add = (rank: number, text: string): void => {
+    pieces.push({ rank, text });
+  };
+  if (set.count > 1) add(8, `set ${set.index + 1}/${set.count}`);
+  add(1, clockTime(snapshot.elapsedS));
+  if (share !== null) add(7, `${Math.floor(share * 100)} %`);
+  if (remainingS !== null) add(5, `ETA ${clockTime(remainingS)}`);
+  if (totals.lostSamples > 0) add(0, `${totals.lostSamples} LOST`);
+  add(2, rateText(snapshot));
+  if (latency !== null) {
+    add(6, `p50 ${formatNs(latency.p50Ns)}`);
+    add(3, `p99 ${formatNs(latency.p99Ns)}`);
+  }
+  add(4, `${outstanding} out`);
+  if (lag !== null) add(9, `lag p99 ${formatNs(lag.p99Ns)}`);
+  add(10, `issued ${snapshot.issuedQueriesOfSet} of ${snapshot.plannedQueries}`);
+  add(11, `completed ${snapshot.completedSamplesOfSet}`);
+  return pieces;
+}
+
+/** Where no sample completed in the last second: the rate since the start, which is not 0. */
+function rateText(snapshot: LiveSnapshot): string {
+  const { completedPerS, targetPerS, rateUnit, completedSamplesOfSet, elapsedS } = snapshot;
+  const unit = rateUnit === 'queries' ? 'q/s' : 'samples/s';
+  const target = targetPerS === null ? '' : `/${rate(targetPerS)}`;
+  const sinceStart = rateUnit === 'samples' && elapsedS > 0 ? completedSamplesOfSet / elapsedS : 0;
+  return `${rate(completedPerS > 0 ? completedPerS : sinceStart)}${target} ${unit}`;
+}
+
+/** Four figures at most. */
+function rate(perS: number): string {
+  return perS >= 1000 ? String(Math.round(perS)) : String(Number(perS.toPrecision(3)));
+}
+
+/** `12 s`, `1:05`, `2:00:09`. */
+function clockTime(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}:${two(whole % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}

@@ -1,0 +1,166 @@
+import { asOneLine } from '../../../shared/base/one-line.ts';
+import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/oip-evidence.ts';
+import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
+import type {
+  AuditFinding,
+  AuditVerdict,
+  NetworkAudit,
+} from '../../observe/audit/network-audit.ts';
+import { brokenFindings } from './compose-audit.ts';
+
+const LINE_WIDTH = 100;
+const LABEL_WIDTH = 16;
+
+const LABELS: Readonly<Record<AuditVerdict, string>> = {
+  holds: 'HOLDS',
+  broken: 'BROKEN',
+  'not-provable': 'NOT PROVABLE',
+};
+
+/** How a finding is told from one about a rule. */
+const KIND_MARKS: Readonly<Record<AuditFinding['kind'], string>> = {
+  rule: '',
+  topology: ' *',
+  path: ' +',
+};
+
+/** What the mark of a finding about the path means. */
+const PATH_NOTE =
+  'What is marked + is a finding of longhaul: the rules do not forbid a load balancer, they count it as part of the SUT.';
+
+/** What is said below the rules, by protocol. */
+const WHAT_IT_SHOWS: Readonly<Record<NetworkAudit['run']['protocol'], readonly string[]>> = {
+  longhaul: [
+    'Both ends counted on their own, and the counts were compared: a query that was lost, sent twice, put ' +
+      'together with another or padded, and a node that was exchanged, are found. A payload that was changed ' +
+      'without changing its length is found among the digested samples only (--digest 100: all).',
+    'It is no proof against a SUT node that lies: whoever writes the software of a node decides what it ' +
+      'counts and tells. Rules that hold by construction hold for the source code of this LoadGen node.',
+    `${PATH_NOTE} A proxy that takes over addresses, ports and headers of both ends on purpose is not found.`,
+    'What a node keeps, what lies below TCP, and whether two systems are two machines, no protocol shows: ' +
+      'that is for the submission and its review.',
+  ],
+  oip: [
+    'The Open Inference Protocol has no ledger, no digests, no identity of a node, no facts of its host and no settings: ' +
+      'what arrived, and where, is known to the server alone. What holds here holds by what this end counted, and by ' +
+      'construction for the source code of this LoadGen node.',
+    'A proxy or a load balancer before a server, a server that answers from a cache, and two addresses that lead to one ' +
+      'server are not found. Statistics of a server are its own, and other clients are in them.',
+    PATH_NOTE,
+    'For evidence of both ends run longhaul on the SUT node, which speaks this protocol as well, and measure it over its own.',
+  ],
+};
+
+/** The audit of a run in plain words, rule by rule, ending with a newline. */
+export function explainAudit(audit: NetworkAudit): string {
+  const { run, loadgenNode, oip, nodes, rules } = audit;
+  const lines = [
+    `Run ${run.runId}`,
+    row('Benchmark', `${run.benchmark}, ${run.scenario}, ${run.mode}, division ${run.division}`),
+    ...(oip === null ? [] : oipLines(oip)),
+    row('LoadGen node', `${loadgenNode.host.hostname}, ${versionOf(loadgenNode)}`),
+    ...nodes.flatMap(({ address, description, streams, theirs, oip: server }) => {
+      if (server !== undefined) return wrap(oipNodeText(address, server), LABEL_WIDTH, 'SUT node');
+      const name = description?.name ?? streams[0]?.nodeName ?? 'name not told';
+      const host = description?.host?.hostname ?? 'host not told';
+      const software = description === null ? 'software not told' : versionOf(description);
+      const lines = wrap(`${name} at ${address} on ${host}, ${software}`, LABEL_WIDTH, 'SUT node');
+      const replaced = theirs?.replacedWorkerCount ?? 0;
+      return replaced === 0
+        ? lines
+        : [...lines, row('', `Workers that it lost during the run and replaced: ${replaced}.`)];
+    }),
+    ...(run.isComplete ? [] : [row('', 'The run did not come to its end.')]),
+    ...(run.wasInterrupted ? [row('', 'The run was interrupted: it is no result.')] : []),
+    '',
+    ...rules.flatMap(explainFinding),
+    ...summaryOf(audit),
+    '',
+    'What this evidence shows, and what it does not:',
+    ...WHAT_IT_SHOWS[run.protocol].flatMap((text) => wrap(text, 2, '- ')),
+  ];
+  return `${lines.map(printable).join('\n')}\n`;
+}
+
+const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
+  unary: 'ModelInfer',
+  stream: 'ModelStreamInfer',
+  'stream-per-request': 'ModelStreamInfer, a stream per request',
+};
+
+function oipLines({ service, plan, notes }: OipEvidence): string[] {
+  const method = plan === null ? '' : `, ${WORDS_OF_METHOD[plan.method]}`;
+  return [
+    row('Protocol', `Open Inference Protocol, ${service}${method}`),
+    ...notes.flatMap((note) => wrap(note, LABEL_WIDTH)),
+  ];
+}
+
+function oipNodeText(address: string, server: OipNodeEvidence): string {
+  const { serverName, serverVersion, modelName, modelVersions, platform } = server;
+  const software = [serverName, serverVersion].filter((text) => text !== '').join(' ');
+  const versions = modelVersions.length === 0 ? '' : `, version ${modelVersions.join(', ')}`;
+  const kind = platform === '' ? '' : ` (${platform})`;
+  return `${software || 'name not told'} at ${address}, model ${modelName}${versions}${kind}`;
+}
+
+function explainFinding(finding: AuditFinding): string[] {
+  const { id, verdict, kind, rule, source, why, evidence } = finding;
+  const label = `${LABELS[verdict]}${KIND_MARKS[kind]}`;
+  return [
+    ...wrap(rule, LABEL_WIDTH, label),
+    ...wrap(why, LABEL_WIDTH),
+    ...evidence.flatMap((line) => wrap(line, LABEL_WIDTH + 2, `${' '.repeat(LABEL_WIDTH)}- `)),
+    ...wrap(`(${id}; ${source})`, LABEL_WIDTH),
+    '',
+  ];
+}
+
+function summaryOf(audit: NetworkAudit): string[] {
+  const count = (verdict: AuditVerdict): number =>
+    audit.rules.filter((one) => one.verdict === verdict).length;
+  const broken = brokenFindings(audit);
+  const names = broken.map(({ id, kind }) => (kind === 'rule' ? id : `${id} (${kind})`));
+  const list = names.length === 0 ? '' : `: ${names.join(', ')}`;
+  const text =
+    `${audit.rules.length} rules: ${count('holds')} hold, ${count('not-provable')} not provable by this ` +
+    `protocol, ${broken.length} broken${list}.`;
+  if (broken.length === 0) return [text];
+  const isTopologyOnly = broken.every(({ kind }) => kind === 'topology');
+  return [
+    text,
+    isTopologyOnly
+      ? 'The software kept the rules; the machines do not stand as the Network division asks (*).'
+      : 'This is not a result of the Network division.',
+  ];
+}
+
+function versionOf({ software, softwareVersion }: { software: string; softwareVersion: string }) {
+  return software === '' ? 'software not told' : `${software} ${softwareVersion}`;
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${text}`;
+}
+
+/** Breaks a text at blanks; the first line begins with `first`, all others with `indent` blanks. */
+function wrap(text: string, indent: number, first = ''): string[] {
+  const lines: string[] = [];
+  let line = first.padEnd(indent);
+  let isEmpty = true;
+  for (const word of text.split(' ')) {
+    if (!isEmpty && line.length + 1 + word.length > LINE_WIDTH) {
+      lines.push(line);
+      line = ' '.repeat(indent);
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}
+
+/** Texts may come from a SUT node: a line of it must stay a line. */
+function printable(line: string): string {
+  return asOneLine(line);
+}

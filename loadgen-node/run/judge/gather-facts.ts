@@ -1,0 +1,96 @@
+import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { formatNs } from '../../../shared/base/duration.ts';
+import { packageVersion } from '../../../shared/base/package-files.ts';
+import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { HostIdentity } from '../../../shared/host/host-facts.ts';
+import { compressionBreaches } from '../../../shared/rules/check-compression.ts';
+import { compressionRule } from '../../../shared/rules/compression-rules.ts';
+import type { PhaseOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { type ExcessTimes, TOLD_TIME_TOLERANCE } from '../../loadgen/recorder/told-times.ts';
+import type { AuditFacts, LoadgenCounts } from '../../observe/audit/network-audit.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+
+/** The phases of a test; null for one that was not run, or not to a result. */
+export interface Phases {
+  readonly accuracy: PhaseOutcome | null;
+  readonly performance: PhaseOutcome | null;
+  readonly excessTimes: readonly ExcessTimes[];
+}
+
+/** Gathers what is known of a run, also of one that broke off. Within a second; never rejects. */
+export async function gatherFacts(
+  plan: RunPlan,
+  qdl: QueryDispatchLibrary,
+  host: HostIdentity,
+  phases: Phases,
+): Promise<AuditFacts> {
+  const evidence = await qdl.evidence();
+  const { form, compression } = plan.encoding;
+  return {
+    run: {
+      runId: evidence.runId,
+      protocol: evidence.oip === undefined ? 'longhaul' : 'oip',
+      division: evidence.division,
+      benchmark: plan.rules.key,
+      isOfficialBenchmark: plan.rules.isOfficial,
+      scenario: plan.settings.scenario,
+      mode: plan.settings.mode,
+      encoding: { form, compression },
+      digestPerMillion: plan.dispatch.digestPerMillion,
+      isComplete: evidence.isComplete,
+      wasInterrupted: [phases.accuracy, phases.performance].some(
+        (phase) => phase?.endCause === 'interrupted',
+      ),
+      issuedQueries: evidence.issuedQueries,
+      issuedSamples: evidence.issuedSamples,
+      loadgen: countsOf(plan, phases),
+    },
+    loadgenNode: {
+      software: 'longhaul',
+      softwareVersion: packageVersion(),
+      components: [{ name: 'node', version: process.versions.node }],
+      host: host(),
+      receiveWindowBytes: evidence.receiveWindowBytes,
+      settings: evidence.settings,
+    },
+    oip: evidence.oip ?? null,
+    nameCalls: evidence.nameCalls,
+    nodes: evidence.nodes.map((node, i) => withExcess(node, i, phases.excessTimes)),
+    compression: {
+      breaches: compressionBreaches(plan.compression),
+      rule: compressionRule(plan.rules.key, plan.compression.round)?.text ?? null,
+    },
+  };
+}
+
+/** Adds to the evidence of a node what only LoadGen can know: the latency that the node's times must fit into. */
+function withExcess(
+  node: NodeEvidence,
+  index: number,
+  excessTimes: readonly ExcessTimes[],
+): NodeEvidence {
+  const excess = excessTimes.find((one) => one.node === index);
+  if (excess === undefined) return node;
+  const { count, ofCount, toldNs, passedNs } = excess;
+  const text =
+    `told more time than passed for ${count} of ${ofCount} samples, at worst ${formatNs(toldNs)} where ` +
+    `${formatNs(passedNs)} passed (tolerance ${TOLD_TIME_TOLERANCE}); its times of these samples are not used`;
+  return { ...node, claims: [...(node.claims ?? []), { kind: 'excess-times', count, text }] };
+}
+
+/** The search for the peak keeps the counts of one of its runs only. */
+function countsOf(plan: RunPlan, phases: Phases): LoadgenCounts | null {
+  if (plan.settings.mode === 'FindPeakPerformance') return null;
+  const known = [phases.accuracy, phases.performance].flatMap((phase) =>
+    phase === null ? [] : [phase.counts],
+  );
+  if (known.length === 0) return null;
+  const sum = (field: keyof LoadgenCounts): number =>
+    known.reduce((total, counts) => total + counts[field], 0);
+  return {
+    issuedQueries: sum('issuedQueries'),
+    issuedSamples: sum('issuedSamples'),
+    completedSamples: sum('completedSamples'),
+    lostSamples: sum('lostSamples'),
+  };
+}

@@ -1,0 +1,251 @@
+import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
+import type { HostIdentity } from '../../../shared/host/host-facts.ts';
+import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type {
+  AccuracyReport,
+  DataSet,
+  NamedQuality,
+} from '../../samples/benchmarks/loadgen-benchmark.ts';
+import {
+  accuracyInWords,
+  isMet,
+  neededCount,
+  percentText,
+  qualityOfRun,
+  targetInWords,
+} from '../../samples/benchmarks/quality.ts';
+import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+import type { SelfCheck } from '../self-check.ts';
+import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
+import { divisionMarks } from './division-marks.ts';
+import { gatherFacts, type Phases } from './gather-facts.ts';
+import { lostNodeNotes } from './lost-node-notes.ts';
+import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
+import { nodeNotes } from './node-notes.ts';
+import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
+import { pathNotes, pathProblems } from './path-notes.ts';
+import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
+import { softwareMarks } from './software-notes.ts';
+
+/** What a judge needs to know of a run. */
+export interface JudgeParts {
+  readonly plan: RunPlan;
+  readonly dataSet: DataSet;
+  readonly dataSetCheck: DataSetCheck;
+  readonly qdl: QueryDispatchLibrary;
+  readonly selfCheck: SelfCheck;
+  readonly host: HostIdentity;
+}
+
+/**
+ * What LoadGen itself cannot judge: accuracy against the benchmark's target, the rules of the Network
+ * division, and the marks that a result must carry on the screen and in the logs. Nothing silences them.
+ */
+export class RunJudge {
+  readonly #parts: JudgeParts;
+  #audit: NetworkAudit | undefined;
+  /** Set by {@link judge}. */
+  accuracy: ScoredAccuracy = {};
+  /** The quality that the run must reach. */
+  readonly quality: NamedQuality;
+  /** Set by {@link judge}. */
+  notes: readonly string[] = [];
+  /** Those of {@link notes} that tell that the benchmark is none of MLPerf's, or models or data not its own. */
+  standInMarks: readonly string[] = [];
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+    const { plan, dataSet } = parts;
+    this.quality = qualityOfRun(plan.rules, plan.round, dataSet);
+  }
+
+  readonly judge = async (test: JudgedTest): Promise<Judgement> => {
+    const { plan, qdl, selfCheck, dataSet, dataSetCheck } = this.#parts;
+    const audit = await this.#compose(test);
+    this.#audit = audit;
+    const ofModels = [...modelMarks(audit.nodes, plan.rules.key), ...oipModelMarks(audit)];
+    this.standInMarks = [...exampleMarks(plan.rules), ...ofModels, ...(dataSet.marks ?? [])];
+    this.notes = [
+      ...marksOf(plan),
+      ...ofModels,
+      ...softwareMarks(audit.nodes),
+      ...oipNotes(audit),
+      ...dataSetMarks(dataSet, dataSetCheck),
+      ...divisionMarks(plan),
+      ...auditMarks(audit),
+      ...pathNotes(audit),
+      ...nodeNotes(audit),
+      ...selfCheckMarks(selfCheck),
+      ...lostNodeNotes(plan.dispatch.onNodeLoss, qdl),
+      ...unansweredNotes(qdl),
+      ledgerNote(audit),
+    ];
+    const broken = [...brokenRules(audit, plan.output), ...pathProblems(audit, plan.output)];
+    const details = [
+      dataSetDetail(dataSetCheck),
+      ...modelDetails(audit.nodes),
+      ...oipDetails(audit),
+      ...networkDetails(audit),
+    ];
+    this.accuracy = await scoreAccuracy(dataSet, test);
+    const { report, problem } = this.accuracy;
+    if (report !== undefined) details.push(accuracyDetail(report, this.quality));
+    const problems = problem === undefined ? qualityProblems(report, this.quality) : [problem];
+    return { problems: [...problems, ...broken], notes: this.notes, details };
+  };
+
+  /** The audit of the run; of one that broke off before {@link judge}, with what is known. */
+  async audit(): Promise<NetworkAudit> {
+    return (
+      this.#audit ?? (await this.#compose({ accuracy: null, performance: null, excessTimes: [] }))
+    );
+  }
+
+  async #compose(phases: Phases): Promise<NetworkAudit> {
+    const { plan, qdl, host } = this.#parts;
+    return composeAudit(await gatherFacts(plan, qdl, host, phases));
+  }
+}
+
+/** Why a run is INVALID by its accuracy; nothing where there is none. */
+export function qualityProblems(
+  accuracy: AccuracyReport | undefined,
+  quality: NamedQuality,
+): Judgement['problems'] {
+  if (accuracy === undefined || isMet(accuracy, quality)) return [];
+  const seen = accuracyInWords(accuracy);
+  const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
+  return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
+}
+
+/** What a result of these settings must carry, whatever happens. */
+export function marksOf(plan: RunPlan): string[] {
+  const marks = [
+    'LoadGen of this run is longhaul, not the C++ LoadGen of an approved revision: not an MLPerf result',
+  ];
+  marks.push(...exampleMarks(plan.rules));
+  const { key, rounds } = plan.rules;
+  if (rounds !== undefined && !rounds.includes(plan.round)) {
+    marks.push(
+      `${key} is a benchmark of ${rounds.join(', ')}, not of round ${plan.round}: its own target holds, --round chooses`,
+    );
+  }
+  if (plan.auditConfig !== undefined) {
+    marks.push(`settings of ${plan.auditConfig} are in force: a compliance test, not a result`);
+  }
+  if (plan.arrivals !== undefined) marks.push(arrivalsMark(plan.arrivals));
+  if (plan.linkMark !== undefined) marks.push(plan.linkMark);
+  const { scenario } = plan.settings;
+  if (!isNetworkDivisionScenario(scenario)) {
+    marks.push(
+      `division open: ${scenario} is outside the Network division, which knows Server and Offline`,
+    );
+  }
+  return marks;
+}
+
+/** Which nodes left samples unanswered: the verdict alone says only how many there were. */
+function unansweredNotes(qdl: QueryDispatchLibrary): string[] {
+  return qdl.nodes.flatMap(({ address, ledger }) => {
+    const { sampleCount, completedCount, failedCount } = ledger;
+    const missing = sampleCount - completedCount - failedCount;
+    if (missing <= 0) return [];
+    return [`SUT node ${address} left ${missing} of ${sampleCount} samples unanswered`];
+  });
+}
+
+/** Rules that the marks of the plan name in other words. */
+const MARKED_ELSEWHERE: readonly string[] = [
+  'datacenter-scenario',
+  'network-division',
+  'compression-allowed',
+];
+
+/** Topology is marked always; a rule that the open division allows to be broken is marked there. */
+function auditMarks(audit: NetworkAudit): string[] {
+  return brokenFindings(audit)
+    .filter(({ kind }) => kind === 'topology' || audit.run.division === 'open')
+    .filter(({ id }) => !MARKED_ELSEWHERE.includes(id))
+    .map(({ kind, why, evidence }) => {
+      const text = why.replace(/\.$/, '');
+      return kind === 'topology' ? text : `${text}: ${evidence.join('; ')}`;
+    });
+}
+
+/** In the Network division a broken rule makes a run INVALID. */
+function brokenRules({ run, rules }: NetworkAudit, output: string): Judgement['problems'] {
+  const broken = rules.filter(({ kind, verdict }) => kind === 'rule' && verdict === 'broken');
+  if (broken.length === 0 || run.division === 'open') return [];
+  const seen = broken.map(({ id }) => id).join(', ');
+  const text = `The run breaks rules of the Network division (${seen}): see "longhaul audit network ${output}".`;
+  return [{ rule: 'network-rules', text, needed: 'no broken rule', seen }];
+}
+
+function selfCheckMarks({ state, differingFiles }: SelfCheck): string[] {
+  if (state !== 'modified') return [];
+  return [
+    `${differingFiles.length} files of longhaul are not those that were built: see "longhaul self-check"`,
+  ];
+}
+
+function ledgerNote({ run, oip, nodes }: NetworkAudit): string {
+  if (oip !== null) return NO_LEDGER_NOTE;
+  if (!run.isComplete) {
+    return 'the counts of the two ends were not compared, because the run did not come to its end';
+  }
+  const differing = nodes.filter(({ differences }) => differences.length > 0);
+  if (differing.length > 0) {
+    const addresses = differing.map(({ address }) => address).join(', ');
+    return `the two ends counted differently (${addresses}): "longhaul audit network" tells what`;
+  }
+  const silent = nodes.filter(({ theirs }) => theirs === null).map(({ address }) => address);
+  if (silent.length > 0)
+    return `no ledger of ${silent.join(', ')} to compare with: what arrived there is not known`;
+  const sum = (field: 'sampleCount' | 'payloadBytes' | 'digestedSampleCount'): number =>
+    nodes.reduce((total, { ours }) => total + ours[field], 0);
+  const digested = sum('digestedSampleCount');
+  const digests = digested > 0 ? `, with the same digests of ${digested} samples` : '';
+  return (
+    `both ends counted ${sum('sampleCount')} samples and ${sum('payloadBytes')} payload bytes${digests}: ` +
+    'evidence from both ends, not a proof against a SUT node that lies'
+  );
+}
+
+function accuracyDetail(report: AccuracyReport, quality: NamedQuality): LoggedDetail {
+  const { metric, correctCount, sampleCount } = report;
+  return {
+    key: 'longhaul_accuracy',
+    value: {
+      ...{ metric, correct: String(correctCount), total: String(sampleCount) },
+      needed: String(neededCount(quality, sampleCount)),
+      target: targetInWords(quality),
+      met: String(isMet(report, quality)),
+    },
+  };
+}
+
+/** What the detail log tells of the network beside LoadGen's own lines. */
+function networkDetails({ run, nameCalls }: NetworkAudit): LoggedDetail[] {
+  const details: LoggedDetail[] = [
+    { key: 'longhaul_network_run', value: { run_id: run.runId, division: run.division } },
+  ];
+  for (const [i, { nodes }] of nameCalls.entries()) {
+    for (const node of nodes) {
+      const value = {
+        call: String(i + 1),
+        address: node.address,
+        name: node.name ?? '',
+        round_trip_ns: String(node.roundTripNs ?? ''),
+        tcp_connect_ns: String(node.tcpConnectNs ?? ''),
+        failure: node.failure ?? '',
+      };
+      details.push({ key: 'longhaul_name_round_trip', value });
+    }
+  }
+  return details;
+}

@@ -1,0 +1,67 @@
+import type { QdlNode, QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';
+import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+
+/** Begins every file of NumPy's format. */
+const NPY_MAGIC = '\x93NUMPY';
+
+/**
+ * Compares the first sample of a user's own benchmark with the inputs of the nodes' models: a wrong length is that of all
+ * samples nearly always, and a whole run would fail sample by sample. Models with free axes take many lengths, and benchmarks
+ * have pre-processors of their own: nothing is compared there.
+ * @throws MlperfError `ERR_DATA_SET`
+ */
+export async function requirePayloadSize(
+  { rules, encoding }: RunPlan,
+  dataSet: DataSet,
+  { nodes }: Pick<QueryDispatchLibrary, 'nodes'>,
+): Promise<void> {
+  if (rules.key !== 'custom') return;
+  for (const node of nodes) {
+    const wanted = sampleBytes(node);
+    if (wanted === undefined) continue;
+    const payload = await dataSet.readPayload(0, encoding.form);
+    if (payload.length === wanted) continue;
+    const inputs = (node.modelInputs ?? []).map(
+      ({ name, elementType, shape }) => `${name}: ${elementType} [${shape.join(', ')}]`,
+    );
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `sample 0 of ${dataSet.name} has ${payload.length} bytes; the model of SUT node ${node.address} takes ${wanted} ` +
+        `(${inputs.join('; ')})${hintOf(payload, node.address)}`,
+    );
+  }
+}
+
+/** Undefined where the node does not tell, or its model takes several lengths. */
+function sampleBytes(node: QdlNode): number | undefined {
+  const { modelInputs = [] } = node;
+  const settings = node.evidence().description?.settings ?? {};
+  const { 'usage.preprocess': preprocess = 'tensor', 'usage.batchAxis': batchAxis } = settings;
+  if (modelInputs.length === 0 || preprocess !== 'tensor') return undefined;
+  let bytes = 0;
+  for (const { elementType, shape } of modelInputs) {
+    const isBatched = batchAxis !== 'none';
+    // A fixed first axis may be a batch of its own: what is one sample is not told.
+    if (isBatched && shape[0] !== 0) return undefined;
+    const axes = isBatched ? shape.slice(1) : shape;
+    const ofInput = axes.reduce(
+      (product, length) => product * length,
+      dtypeBytes(elementType) ?? 0,
+    );
+    if (ofInput === 0) return undefined;
+    bytes += ofInput;
+  }
+  return bytes;
+}
+
+function hintOf(payload: Uint8Array, address: string): string {
+  const begin = Buffer.from(payload.subarray(0, NPY_MAGIC.length)).toString('latin1');
+  if (begin !== NPY_MAGIC) return '; a payload is the elements of the inputs, and nothing else';
+  return (
+    '; it is a .npy file, whose header is no element: save the elements alone (numpy: tofile), or send .npy files ' +
+    `over the Open Inference Protocol: --sut oip://${address} --model NAME --data npy:FOLDER`
+  );
+}

@@ -1,0 +1,56 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { JudgedTest, Judgement } from '../../loadgen/engine/test-context.ts';
+import type { AccuracyReport, DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import { scoreAccuracyLog } from '../../samples/benchmarks/score-accuracy-log.ts';
+
+/** What became of scoring an accuracy run: at most one of them; neither where there is nothing whole to score. */
+export interface ScoredAccuracy {
+  readonly report?: AccuracyReport;
+  /** Why a run in which every sample was answered has no accuracy. */
+  readonly problem?: Judgement['problems'][number];
+}
+
+/**
+ * Scores what stands in the accuracy log, so that the number can be checked from the log alone. A log that lacks
+ * samples of the data set is never judged on those that it has: an accuracy run issues every sample.
+ * @throws What is neither a fault of the log nor of a response.
+ */
+export async function scoreAccuracy(
+  dataSet: DataSet,
+  { accuracy, accuracyLogPath }: Pick<JudgedTest, 'accuracy' | 'accuracyLogPath'>,
+): Promise<ScoredAccuracy> {
+  const isWhole = accuracy?.endCause === 'all-issued' && accuracy.counts.lostSamples === 0;
+  if (!isWhole || accuracy.setsRun < accuracy.setCount) return {};
+  let report: AccuracyReport;
+  try {
+    ({ report } = await scoreAccuracyLog(dataSet, accuracyLogPath));
+  } catch (error) {
+    return { problem: problemOf(error) };
+  }
+  const { sampleCount } = report;
+  const needed = dataSet.totalSampleCount;
+  if (sampleCount >= needed) return { report };
+  const text = `The accuracy log lacks samples: it has responses to ${sampleCount} of the data set's ${needed}.`;
+  const seen = `${sampleCount} samples`;
+  return { problem: { rule: 'accuracy-samples', text, needed: `${needed} samples`, seen } };
+}
+
+function problemOf(error: unknown): Judgement['problems'][number] {
+  if (error instanceof MlperfError && error.code === 'ERR_OUTPUT') {
+    return {
+      rule: 'accuracy-log',
+      text: `There is no accuracy: ${error.message}.`,
+      needed: 'an accuracy log that can be read to its end',
+      seen: 'a damaged or unreadable one',
+    };
+  }
+  if (error instanceof MlperfError && error.code === 'ERR_DATA_SET') {
+    return {
+      rule: 'response-form',
+      text: `A response is no answer to this benchmark: ${error.message}.`,
+      needed: 'responses of the form that the benchmark knows',
+      seen: 'another form',
+    };
+  }
+  throw error;
+}

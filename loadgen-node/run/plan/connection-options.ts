@@ -1,0 +1,82 @@
+import {
+  count,
+  optional,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import type { ClientSecurity } from '../../../shared/security/client-security.ts';
+import { MESSAGE_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
+
+const KIB = 1024;
+const GIB = 1024 ** 3;
+
+/** How connections are secured. */
+export const SECURITY_OPTIONS: {
+  readonly tls: Setting<boolean>;
+  readonly tlsCa: Setting<string | undefined>;
+  readonly tlsCert: Setting<string | undefined>;
+  readonly tlsKey: Setting<string | undefined>;
+  readonly tlsServerName: Setting<string | undefined>;
+  readonly tokenFile: Setting<string | undefined>;
+} = {
+  tls: toggle(
+    'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
+  ),
+  tlsCa: optional(text('file', 'use TLS and accept what these authorities sign (PEM), no others')),
+  tlsCert: optional(text('file', 'certificate to show to the SUT nodes (PEM), with --tls-key')),
+  tlsKey: optional(text('file', 'its private key (PEM, without a passphrase)')),
+  tlsServerName: optional(
+    text('name', "name that the nodes' certificates must have (default: the host in --sut)"),
+  ),
+  tokenFile: optional(
+    text('file', 'file with the token that goes with every call (needs TLS, or nodes on loopback)'),
+  ),
+};
+
+/** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
+export const CONNECTION_OPTIONS: typeof SECURITY_OPTIONS & {
+  readonly messageBytesMax: Setting<number>;
+  readonly keepaliveTime: Setting<number>;
+  readonly keepaliveTimeout: Setting<number>;
+} = {
+  ...SECURITY_OPTIONS,
+  messageBytesMax: count(
+    { min: 64 * KIB, max: 2 * GIB - 1 },
+    'largest gRPC message taken from a node; a larger one ends the run',
+    { fallback: MESSAGE_BYTES_MAX_DEFAULT },
+  ),
+  keepaliveTime: positiveDuration('silence after which a node is pinged', { fallback: '2s' }),
+  keepaliveTimeout: positiveDuration('longest wait for its answer; then the node is lost', {
+    fallback: '5s',
+  }),
+};
+
+type ConnectionValues = SettingValues<typeof CONNECTION_OPTIONS>;
+
+/** The part of the QDL's settings that these values decide. */
+interface ConnectionPlan {
+  readonly messageBytesMax: number;
+  readonly keepaliveTimeMs: number;
+  readonly keepaliveTimeoutMs: number;
+  readonly security: ClientSecurity;
+}
+
+/** Any flag of TLS means TLS. */
+export function toClientSecurity(values: SettingValues<typeof SECURITY_OPTIONS>): ClientSecurity {
+  const { tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
+  const isTls = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
+  return { tls: values.tls || isTls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
+}
+
+/** Effective values as the QDL's own settings. */
+export function toConnectionSettings(values: ConnectionValues): ConnectionPlan {
+  return {
+    messageBytesMax: values.messageBytesMax,
+    keepaliveTimeMs: values.keepaliveTime / 1e6,
+    keepaliveTimeoutMs: values.keepaliveTimeout / 1e6,
+    security: toClientSecurity(values),
+  };
+}

@@ -1,0 +1,91 @@
+import {
+  DISPATCH_POLICIES,
+  type DispatchPolicy,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  NODE_LOSS_POLICIES,
+  type NodeLossPolicy,
+} from '../../../qdl/index.ts';
+import {
+  addressList,
+  choice,
+  count,
+  numberList,
+  optional,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+} from '../../../shared/config/setting.ts';
+import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
+import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.ts';
+import type { NodesOfRun } from './oip-options.ts';
+
+/** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
+export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
+  readonly sut: Setting<string[]>;
+  readonly policy: Setting<DispatchPolicy>;
+  readonly weights: Setting<number[] | undefined>;
+  readonly nodeOutstandingMax: Setting<number | undefined>;
+  readonly onNodeLoss: Setting<NodeLossPolicy>;
+  readonly streams: Setting<number>;
+  readonly connections: Setting<number>;
+  readonly channelThreads: Setting<number>;
+  readonly partBytesMax: Setting<number>;
+  readonly readyTimeout: Setting<number>;
+} = {
+  sut: addressList(
+    'addresses of the SUT nodes; dns:///name:port for all behind a name; oip://host:port for servers of the Open Inference Protocol',
+    { required: true, allowsOip: true },
+  ),
+  policy: choice(DISPATCH_POLICIES, 'which node gets the next query', {
+    fallback: 'least-outstanding',
+  }),
+  weights: optional(numberList('share of each node, in the order of --sut')),
+  nodeOutstandingMax: optional(
+    count({ min: 1, max: 65_536 }, 'most samples outstanding on one node, beside its own credit'),
+  ),
+  onNodeLoss: choice(
+    NODE_LOSS_POLICIES,
+    'fail: the run ends at once; drain: after the others have answered; continue: not at all (open division)',
+    { fallback: 'fail' },
+  ),
+  streams: count({ min: 1, max: 32 }, 'gRPC streams to each SUT node', { fallback: 1 }),
+  connections: count({ min: 1, max: 32 }, 'TCP connections to each SUT node that streams share', {
+    fallback: 1,
+  }),
+  channelThreads: count(
+    { min: 0, max: 32 },
+    "threads for the streams' gRPC work; 0: LoadGen's own, which is best on few cores",
+    { fallback: 0 },
+  ),
+  partBytesMax: count(
+    { min: 1024, max: 32 * 1024 * 1024 },
+    'payload bytes in one message; larger queries go in parts',
+    { fallback: PART_BYTES_MAX_DEFAULT },
+  ),
+  readyTimeout: positiveDuration('longest wait for SUT nodes that answer but are not ready yet', {
+    fallback: '180s',
+  }),
+  ...CONNECTION_OPTIONS,
+};
+
+/** Effective values as the QDL's own settings; what a benchmark decides is left at its default. */
+export function toDispatchSettings(
+  values: SettingValues<typeof DISPATCH_OPTIONS>,
+  nodes: NodesOfRun,
+): DispatchSettings {
+  return {
+    ...defaultDispatchSettings(nodes.nodes),
+    ...nodes,
+    policy: values.policy,
+    weights: values.weights ?? [],
+    nodeOutstandingMax: values.nodeOutstandingMax ?? Number.POSITIVE_INFINITY,
+    onNodeLoss: values.onNodeLoss,
+    streamsPerNode: values.streams,
+    connectionsPerNode: values.connections,
+    channelThreads: values.channelThreads,
+    partBytesMax: values.partBytesMax,
+    readyTimeoutMs: values.readyTimeout / 1e6,
+    ...toConnectionSettings(values),
+  };
+}

@@ -1,0 +1,220 @@
+import type { DispatchSettings } from '../../../qdl/index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  choice,
+  count,
+  flagOf,
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+  textList,
+} from '../../../shared/config/setting.ts';
+import { isOipAddress, withoutOipScheme } from '../../../shared/wire/oip/oip-address.ts';
+import {
+  OIP_METHODS,
+  OIP_SERVICE_NAME,
+  type OipMethod,
+} from '../../../shared/wire/oip/request-plan.ts';
+import type { OipAsked } from '../../samples/oip/oip-asked.ts';
+import { parseInputShapes } from '../../samples/oip/parse-input-shapes.ts';
+import { DATA_SOURCE_FORM, parseDataSource } from '../../samples/tensors/data-source.ts';
+
+const METHODS = ['auto', ...OIP_METHODS] as const;
+const CONTENTS = ['auto', 'raw', 'typed'] as const;
+
+/** Most samples of one query in one request. */
+const BATCH_MAX = 4096;
+
+/** Which service answers: also for verbs that ask for names alone. */
+export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefined> } = {
+  oipService: optional(
+    text('pkg.Service', `oip://: gRPC's name of the service (default: ${OIP_SERVICE_NAME})`),
+  ),
+};
+
+/** Settings of runs against servers of the Open Inference Protocol; none of them has a meaning without oip://. */
+export const OIP_OPTIONS: typeof OIP_SERVICE_OPTION & {
+  readonly model: Setting<string | undefined>;
+  readonly data: Setting<string | undefined>;
+  readonly inputShape: Setting<string[] | undefined>;
+  readonly oipMethod: Setting<OipMethod | 'auto' | undefined>;
+  readonly oipContents: Setting<'auto' | 'raw' | 'typed' | undefined>;
+  readonly oipBatch: Setting<number | undefined>;
+} = {
+  model: optional(text('name[:version]', 'oip://: model of the server')),
+  data: optional(
+    text(
+      DATA_SOURCE_FORM,
+      "oip://: samples of the shape of the model's inputs, in place of a benchmark's data set",
+    ),
+  ),
+  inputShape: optional(
+    textList(
+      'name[:datatype]:3x224x224[,...]',
+      'oip://: lengths of the axes of one sample where the model leaves them free; with a datatype, an input of a server that tells none',
+    ),
+  ),
+  oipMethod: optional(
+    choice(
+      METHODS,
+      'oip://: a ModelInfer call per request, long-lived ModelStreamInfer streams, or a stream per request (default: auto, the stream unless it limits the server)',
+    ),
+  ),
+  oipContents: optional(
+    choice(
+      CONTENTS,
+      'oip://: raw_input_contents, or typed contents (default: auto, raw unless the server refuses it)',
+    ),
+  ),
+  oipBatch: optional(
+    count(
+      { min: 1, max: BATCH_MAX },
+      'oip://: samples of one query in one request, at most (default: 1)',
+    ),
+  ),
+  ...OIP_SERVICE_OPTION,
+};
+
+/** Values where nothing was said. */
+export const NO_OIP_VALUES: SettingValues<typeof OIP_OPTIONS> = {
+  model: undefined,
+  data: undefined,
+  inputShape: undefined,
+  oipMethod: undefined,
+  oipContents: undefined,
+  oipBatch: undefined,
+  oipService: undefined,
+};
+
+/**
+ * Benchmark of a run that names none: the model's own, where servers of any model can be asked. Also where only their settings
+ * were said: that oip:// is missing is told then, not that a benchmark is.
+ */
+export function benchmarkWithout(rawOf: (key: string) => unknown): string | undefined {
+  const sut = rawOf('sut');
+  const first: unknown = Array.isArray(sut) ? sut[0] : undefined;
+  const isOip = typeof first === 'string' && isOipAddress(first);
+  return isOip || Object.keys(OIP_OPTIONS).some((key) => rawOf(key) !== undefined)
+    ? 'custom'
+    : undefined;
+}
+
+/** Nodes of a run, and the protocol that they speak. */
+export type NodesOfRun = Pick<DispatchSettings, 'nodes' | 'oip'>;
+
+type OipValues = Partial<SettingValues<typeof OIP_OPTIONS>>;
+
+/**
+ * Addresses without their protocol, and the service and model behind them.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for a model that has no name
+ */
+export function nodesOfRun(
+  sut: readonly string[],
+  { model = '', oipService }: OipValues,
+): NodesOfRun {
+  const nodes = sut.map(withoutOipScheme);
+  if (!sut.some(isOipAddress)) return { nodes };
+  const [, name = model, version = ''] = /^(.+):([^:]*)$/s.exec(model) ?? [];
+  return { nodes, oip: { service: oipService ?? OIP_SERVICE_NAME, model: { name, version } } };
+}
+
+/** What a run says beside {@link OIP_OPTIONS}. */
+export interface OipContext {
+  readonly sut: readonly string[];
+  readonly benchmark: string;
+  readonly encoding: string | undefined;
+  readonly dataDir: string | undefined;
+  readonly dataSeed: number | undefined;
+  readonly dataCount: number | undefined;
+  /** All values of the run. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Keys of those that were said. */
+  readonly said: ReadonlySet<string>;
+}
+
+/**
+ * What is asked of servers of the Open Inference Protocol; undefined where the nodes speak longhaul's own.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for settings of the other protocol
+ */
+export function oipAsked(values: OipValues, context: OipContext): OipAsked | undefined {
+  const { sut, encoding, dataSeed, dataCount } = context;
+  requireOipAddress(values, sut);
+  if (!sut.some(isOipAddress)) return undefined;
+  refuseNativeSettings(context);
+  refuseData(values, context);
+  if (values.model === undefined) {
+    throw invalid(
+      `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
+    );
+  }
+  return {
+    method: values.oipMethod ?? 'auto',
+    contents: values.oipContents ?? 'auto',
+    samplesPerRequest: values.oipBatch ?? 1,
+    ...parseInputShapes(values.inputShape ?? []),
+    data: values.data === undefined ? undefined : parseDataSource(values.data),
+    dataSeed,
+    dataCount,
+    isEncodingSaid: encoding !== undefined,
+  };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where settings are for another protocol than that of the nodes */
+export function requireOipAddress(values: OipValues, sut: readonly string[]): void {
+  const [first] = sut;
+  if (sut.some(isOipAddress)) return;
+  const said = Object.keys(OIP_OPTIONS).find((key) => values[key as keyof OipValues] !== undefined);
+  if (said === undefined) return;
+  throw invalid(
+    `${flagOf(said)} is for servers of the Open Inference Protocol: --sut oip://${first ?? 'HOST:PORT'}`,
+  );
+}
+
+/** A setting of longhaul's own protocol: the value that asks for nothing, and what the other protocol lacks. */
+interface NativeSetting {
+  readonly neutral: unknown;
+  readonly why: string;
+}
+
+const NO_COMPRESSION =
+  'samples travel as they are, as no part of the protocol says that they are compressed';
+
+const NATIVE_ONLY: Readonly<Record<string, NativeSetting>> = {
+  compression: { neutral: 'identity', why: NO_COMPRESSION },
+  compressionScope: { neutral: 'sample', why: NO_COMPRESSION },
+  responseCompression: {
+    neutral: ['identity'],
+    why: 'no part of the protocol says how responses are compressed',
+  },
+  digest: { neutral: 0, why: 'these servers digest nothing, so there is nothing to compare with' },
+  channelThreads: { neutral: 0, why: "its gRPC work is done on LoadGen's own thread" },
+  partBytesMax: { neutral: undefined, why: 'a request has the samples that --oip-batch says' },
+};
+
+function refuseNativeSettings({ values, said }: OipContext): void {
+  for (const [key, { neutral, why }] of Object.entries(NATIVE_ONLY)) {
+    const value = values[key];
+    if (!said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) continue;
+    throw invalid(`${flagOf(key)} ${String(value)} has no effect with oip://: ${why}`);
+  }
+}
+
+function refuseData({ data }: OipValues, { benchmark, encoding, dataDir }: OipContext): void {
+  if (data === undefined) return;
+  if (benchmark !== 'custom') {
+    throw invalid(
+      `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`,
+    );
+  }
+  if (dataDir !== undefined) {
+    throw invalid(`--data ${data} and --data-dir ${dataDir}: samples come from one of them`);
+  }
+  if (encoding !== undefined) {
+    throw invalid(`--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`);
+  }
+}
+
+function invalid(message: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', message);
+}

@@ -1,0 +1,91 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
+import {
+  type OtherArrivals,
+  ownEndOf,
+  ownRateOf,
+} from '../../loadgen/schedule/arrivals/arrivals.ts';
+import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
+import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
+import type { RunValues } from './run-settings.ts';
+
+/** What arrivals are judged by: the settings around them. */
+type Surroundings = Pick<
+  RunValues,
+  'division' | 'scenario' | 'mode' | 'extendUntilDecided' | 'arrivals'
+>;
+
+/**
+ * Arrivals of a run other than LoadGen's Poisson; undefined for those. Reads the file of a trace.
+ * @param said Keys of the values that were said, not defaults.
+ * @throws MlperfError `ERR_RULE` in the Network division; `ERR_CONFIG_INVALID` where they contradict other settings or the
+ *   trace is wrong; `ERR_CONFIG_FILE` where it cannot be read.
+ */
+export function openArrivals(
+  values: Surroundings,
+  said: ReadonlySet<string>,
+  isAudited: boolean,
+): OtherArrivals | undefined {
+  const { text, asked } = values.arrivals;
+  if (asked.kind === 'poisson') return undefined;
+  refuseSurroundings(values, isAudited);
+  const arrivals: OtherArrivals =
+    asked.kind === 'trace'
+      ? { text, kind: 'trace', dueNs: readTrace(asked.file, { speed: asked.speed }) }
+      : { text, ...asked };
+  refuseContradictions(arrivals, said);
+  return arrivals;
+}
+
+function refuseSurroundings(
+  { division, scenario, mode, extendUntilDecided, arrivals: { text } }: Surroundings,
+  isAudited: boolean,
+): void {
+  if (scenario !== 'Server') {
+    refuse(
+      `--arrivals ${text} is for the scenario Server: in ${scenario} nothing arrives by a clock`,
+    );
+  }
+  if (mode !== 'performance') {
+    refuse(
+      `--arrivals ${text} is for --mode performance, not for ${mode}: such a run is no result of MLPerf`,
+    );
+  }
+  if (isAudited) {
+    refuse(
+      `--arrivals ${text}: a compliance test has LoadGen's Poisson arrivals, as the run that it is about`,
+    );
+  }
+  if (extendUntilDecided) {
+    refuse(
+      `--extend-until-decided goes on with LoadGen's Poisson arrivals: not with --arrivals ${text}`,
+    );
+  }
+  if (division === 'network') {
+    const message = `--arrivals ${text} is against the rules of the Network division, whose Server scenario has LoadGen's Poisson arrivals: it is for --division open`;
+    throw new MlperfError('ERR_RULE', message);
+  }
+}
+
+/** Settings that the arrivals decide themselves. */
+function refuseContradictions(arrivals: OtherArrivals, said: ReadonlySet<string>): void {
+  const keys = [
+    ...(ownRateOf(arrivals) === undefined ? [] : ['targetQps']),
+    ...(ownEndOf(arrivals) === undefined ? [] : ['minDuration', 'minQueryCount']),
+  ];
+  const key = keys.find((one) => said.has(one));
+  if (key === undefined) return;
+  const what = key === 'targetQps' ? 'the rate' : 'the end of the run';
+  refuse(
+    `${flagOf(key)} and --arrivals ${arrivals.text}: ${what} is decided by the arrivals alone`,
+  );
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for arrivals other than LoadGen's, where only those make sense. */
+export function refuseOtherArrivals({ text, asked }: ArrivalsSetting, why: string): void {
+  if (asked.kind !== 'poisson') refuse(`--arrivals ${text} is for run: ${why}`);
+}
+
+function refuse(message: string): never {
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
+}

@@ -1,0 +1,285 @@
+import { DIVISIONS, type Division } from '../../../qdl/index.ts';
+import {
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_MAX,
+} from '../../../shared/benchmarks/synthetic-samples.ts';
+import { COMPRESSION_NAMES, type CompressionName } from '../../../shared/compression/codec.ts';
+import {
+  choice,
+  choiceList,
+  count,
+  duration,
+  optional,
+  percentile,
+  positiveDuration,
+  positiveNumber,
+  type Setting,
+  type SettingValues,
+  share,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
+import {
+  COMPRESSION_SCOPES,
+  type CompressionScope,
+} from '../../../shared/rules/check-compression.ts';
+import { ROUNDS, type Round } from '../../../shared/rules/rounds.ts';
+import {
+  type ArrivalsSetting,
+  arrivalsSetting,
+} from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/schedule/random/distributions.ts';
+import type { Threshold } from '../../observe/thresholds/condition.ts';
+import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
+import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
+import { DISPATCH_OPTIONS } from './dispatch-options.ts';
+import { LIVE_OPTIONS } from './live-options.ts';
+import { benchmarkWithout, OIP_OPTIONS } from './oip-options.ts';
+
+/** Modes of a run as people write them; LoadGen's names are in shared/domain/scenario.ts. */
+const RUN_MODES = ['performance', 'accuracy', 'submission', 'find-peak'] as const;
+
+/** One of the four. */
+export type RunMode = (typeof RUN_MODES)[number];
+
+/** What becomes of the records of a run. */
+const RECORDS_CHOICES = ['keep', 'none'] as const;
+type RecordsChoice = (typeof RECORDS_CHOICES)[number];
+
+/** What is made of a run's result for people. */
+const REPORT_CHOICES = ['html', 'none'] as const;
+type ReportChoice = (typeof REPORT_CHOICES)[number];
+
+const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+/**
+ * Share of the payloads that are digested where nothing else is said. Measured on 2 cores with SHA-256 at
+ * 1.8 GB/s: 1 % costs a SUT node 4 µs of CPU per sample of 602 KB, 1 µs of 150 KB, 0.05 µs of 4 KB, about
+ * 1 % of what a sample costs it anyway; 100 % doubles it (6 to 11 µs at 4 KB, 390 to 860 µs at 602 KB).
+ */
+const DIGEST_PERCENT_DEFAULT = 1;
+
+/** Settings of `longhaul run`, by key of the configuration file. */
+export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
+  typeof OIP_OPTIONS &
+  typeof LIVE_OPTIONS & {
+    readonly benchmark: Setting<string>;
+    readonly scenario: Setting<Scenario>;
+    readonly mode: Setting<RunMode>;
+    readonly targetQps: Setting<number | undefined>;
+    readonly arrivals: Setting<ArrivalsSetting>;
+    readonly targetLatency: Setting<number | undefined>;
+    readonly targetLatencyPercentile: Setting<number | undefined>;
+    readonly samplesPerQuery: Setting<number>;
+    readonly minDuration: Setting<number>;
+    readonly maxDuration: Setting<number | undefined>;
+    readonly minQueryCount: Setting<number>;
+    readonly maxQueryCount: Setting<number | undefined>;
+    readonly generatorLagMax: Setting<number>;
+    readonly round: Setting<Round | undefined>;
+    readonly mlperfConf: Setting<string | undefined>;
+    readonly userConf: Setting<string | undefined>;
+    readonly auditConf: Setting<string | undefined>;
+    readonly rngLibrary: Setting<RngLibrary>;
+    readonly runs: Setting<number | undefined>;
+    readonly extendUntilDecided: Setting<boolean>;
+    readonly trace: Setting<boolean>;
+    readonly prefixWithDatetime: Setting<boolean>;
+    readonly copySummaryToStdout: Setting<boolean>;
+    readonly copyDetailToStdout: Setting<boolean>;
+    readonly encoding: Setting<string | undefined>;
+    readonly division: Setting<Division>;
+    readonly compression: Setting<CompressionName>;
+    readonly compressionScope: Setting<CompressionScope>;
+    readonly responseCompression: Setting<CompressionName[]>;
+    readonly dataDir: Setting<string | undefined>;
+    readonly dataSeed: Setting<number | undefined>;
+    readonly dataCount: Setting<number | undefined>;
+    readonly dataChecksums: Setting<string | undefined>;
+    readonly sampleBytes: Setting<number | undefined>;
+    readonly sampleCount: Setting<number | undefined>;
+    readonly responseBytes: Setting<number | undefined>;
+    readonly digest: Setting<number>;
+    readonly thresholds: Setting<Threshold[] | undefined>;
+    readonly output: Setting<string | undefined>;
+    readonly force: Setting<boolean>;
+    readonly records: Setting<RecordsChoice>;
+    readonly report: Setting<ReportChoice>;
+    readonly stallTimeout: Setting<number>;
+    readonly cacheDir: Setting<string | undefined>;
+  } = {
+  ...DISPATCH_OPTIONS,
+  ...OIP_OPTIONS,
+  ...LIVE_OPTIONS,
+  benchmark: {
+    ...text('name', 'benchmark to run, for example digits (default with oip://: custom)', {
+      required: true,
+    }),
+    fallbackFrom: benchmarkWithout,
+  },
+  scenario: choice(SCENARIOS, 'how queries arrive', { fallback: 'Server' }),
+  mode: choice(
+    RUN_MODES,
+    'accuracy: every sample once; submission: accuracy, then performance; find-peak: highest Server rate',
+    {
+      fallback: 'performance',
+    },
+  ),
+  targetQps: optional(
+    positiveNumber(
+      'queries per second: Server rate, Offline expectation (both need it), 1 / stream latency',
+    ),
+  ),
+  arrivals: arrivalsSetting(
+    "Server, open division: constant, burst:SIZE[@PERIOD], step:RATE@DURATION,... or trace:FILE in place of LoadGen's poisson",
+  ),
+  targetLatency: optional(
+    duration("Server's latency bound at the percentile (default: the benchmark's)"),
+  ),
+  targetLatencyPercentile: optional(
+    percentile("percentile that the verdict looks at (default: the benchmark's or LoadGen's)"),
+  ),
+  samplesPerQuery: count({ min: 1, max: 65_536 }, 'MultiStream: samples in a query', {
+    fallback: 8,
+  }),
+  minDuration: duration('shortest performance run (MLPerf submissions: 600s)', { fallback: '10s' }),
+  maxDuration: optional(duration('stop a performance run after this time')),
+  minQueryCount: count(COUNT, 'fewest queries (Offline: samples) of a performance run', {
+    fallback: 100,
+  }),
+  maxQueryCount: optional(count(COUNT, 'stop a performance run after so many queries')),
+  generatorLagMax: percentile(
+    "LoadGen's own lateness, in percent of the latency bound (p99 of its lag) or of a typical latency (streams), above which a run is INVALID",
+    { fallback: 10 },
+  ),
+  round: optional(
+    choice(ROUNDS, "round whose LoadGen and mlperf.conf hold (default: v4.1's LoadGen and seeds)"),
+  ),
+  mlperfConf: optional(text('file', "mlperf.conf in place of the round's own")),
+  userConf: optional(text('file', "LoadGen's user.conf; flags win over it")),
+  auditConf: optional(
+    text('file', 'compliance settings, over all others (default: ./audit.config if it is there)'),
+  ),
+  rngLibrary: choice(
+    RNG_LIBRARIES,
+    'C++ library that built the LoadGen to follow: it decides the sample order',
+    { fallback: 'libstdc++-11' },
+  ),
+  runs: optional(
+    count(
+      { min: 1, max: 100 },
+      'runs one after the other, of which the lowest rate counts (default: 5 in Server of round v0.5, else 1)',
+    ),
+  ),
+  extendUntilDecided: toggle(
+    'a performance run goes on until early stopping decides; LoadGen does not',
+  ),
+  trace: toggle('write mlperf_log_trace.json for chrome://tracing'),
+  prefixWithDatetime: toggle('log files carry date and time in their names, as LoadGen can'),
+  copySummaryToStdout: toggle('the summary log goes to stdout as well'),
+  copyDetailToStdout: toggle('the detail log goes to stdout as well'),
+  encoding: optional(
+    text(
+      'name',
+      "how samples travel: uint8, fp32 or jpeg for resnet50 (default: the benchmark's first)",
+    ),
+  ),
+  division: choice(
+    DIVISIONS,
+    'network: the rules are enforced; open: they are not, and all logs say so',
+    {
+      fallback: 'network',
+    },
+  ),
+  compression: choice(
+    COMPRESSION_NAMES,
+    'lossless compression of samples, before the clock starts, as far as the rules allow it',
+    { fallback: 'identity' },
+  ),
+  compressionScope: choice(
+    COMPRESSION_SCOPES,
+    'what is compressed at once; the rules allow query for DLRM in Server only',
+    { fallback: 'sample' },
+  ),
+  responseCompression: choiceList(
+    COMPRESSION_NAMES,
+    'compressions of responses that the run reads; a SUT node chooses among them',
+    { fallback: ['identity'] },
+  ),
+  dataDir: optional(
+    text(
+      'folder',
+      'your copy of the data set, or "standin" for ImageNet (default: made or cached)',
+    ),
+  ),
+  dataSeed: optional(
+    count(
+      { min: 0, max: DATA_SEED_MAX },
+      "digits, stand-in, --data random: another seed makes other samples (default: the standard set's)",
+    ),
+  ),
+  dataCount: optional(
+    count(
+      { min: 1, max: DATA_COUNT_MAX },
+      "digits, stand-in, --data random and zeros: how many samples; ImageNet's accuracy runs have 50000 (default: the standard set's)",
+    ),
+  ),
+  dataChecksums: optional(
+    text(
+      'file',
+      "sha256sum's list of the data set (default: SHA256SUMS in its folder, if it is there)",
+    ),
+  ),
+  sampleBytes: optional(
+    count(
+      { min: 1, max: SYNTHETIC_BYTES_MAX },
+      `benchmarks null, echo, delay: bytes of each sample (default: ${SYNTHETIC_SAMPLE_BYTES_DEFAULT})`,
+    ),
+  ),
+  sampleCount: optional(
+    count(
+      { min: 1, max: SYNTHETIC_SAMPLE_COUNT_MAX },
+      `benchmarks null, echo, delay: samples of the data set (default: ${SYNTHETIC_SAMPLE_COUNT_DEFAULT})`,
+    ),
+  ),
+  responseBytes: optional(
+    count(
+      { min: 0, max: SYNTHETIC_BYTES_MAX },
+      `benchmarks null, delay: bytes that a response must have to count in --mode accuracy (default: null ${SYNTHETIC_RESPONSE_BYTES_DEFAULT}, delay any but 0)`,
+    ),
+  ),
+  digest: share('percent of the samples whose payloads both ends digest, as evidence; 0: none', {
+    fallback: DIGEST_PERCENT_DEFAULT,
+  }),
+  thresholds: thresholdList(
+    'what a figure must be, for example p99 < 15ms; said again for more; exit code 3 where one is not met',
+  ),
+  output: optional(
+    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
+  ),
+  force: toggle('replace an earlier result in --output'),
+  records: choice(
+    RECORDS_CHOICES,
+    'keep: the times of every sample go to longhaul_records.arrow, 76 bytes each',
+    { fallback: 'keep' },
+  ),
+  report: choice(REPORT_CHOICES, 'html: the result as one page, longhaul_report.html', {
+    fallback: 'html',
+  }),
+  stallTimeout: positiveDuration('end the run when nothing completes for this long', {
+    fallback: '60s',
+  }),
+  cacheDir: optional(
+    text(
+      'folder',
+      'folder for generated data (default: $XDG_CACHE_HOME or ~/.cache, and there longhaul)',
+    ),
+  ),
+};
+
+/** Effective values of {@link RUN_SETTINGS}. */
+export type RunValues = SettingValues<typeof RUN_SETTINGS>;

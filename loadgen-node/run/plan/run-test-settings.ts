@@ -1,0 +1,216 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
+import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds.ts';
+import {
+  type OtherArrivals,
+  ownEndOf,
+  ownRateOf,
+} from '../../loadgen/schedule/arrivals/arrivals.ts';
+import { checkPlanSize } from '../../loadgen/settings/check-settings.ts';
+import type { ConfigEvent } from '../../loadgen/settings/config-event.ts';
+import type { ExactSettings } from '../../loadgen/settings/exact-settings.ts';
+import type { ConfFile, ConfResult } from '../../loadgen/settings/from-config.ts';
+import {
+  applyAudit,
+  readConfFiles,
+  withRequestedTest05Seeds,
+} from '../../loadgen/settings/read-conf-files.ts';
+import type { SettingsField } from '../../loadgen/settings/settings-fields.ts';
+import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
+import { openConfFile } from './conf-files.ts';
+import { openArrivals } from './run-arrivals.ts';
+import type { RunMode, RunValues } from './run-settings.ts';
+
+const TEST_MODE_OF: Readonly<Record<RunMode, TestMode>> = {
+  performance: 'PerformanceOnly',
+  accuracy: 'AccuracyOnly',
+  submission: 'SubmissionRun',
+  'find-peak': 'FindPeakPerformance',
+};
+
+/** Settings of a run, and what its configuration files left to say. */
+export interface RunTestSettings {
+  readonly settings: TestSettings;
+  readonly round: Round;
+  readonly configEvents: readonly ConfigEvent[];
+  /** What the files say without effect, for people. */
+  readonly configNotes: readonly string[];
+  readonly usesTokenLatenciesBeforeAudit: boolean;
+  /** Arrivals in place of LoadGen's Poisson; undefined: those. */
+  readonly arrivals: OtherArrivals | undefined;
+}
+
+/**
+ * Test settings of `longhaul run`: flags over user.conf over the round's mlperf.conf, and audit.config
+ * over all. Without a round and without a file of LoadGen's, the benchmark's own rules and short
+ * durations hold instead of the round's: every benchmark can be tried. The latency bound of a benchmark that no round has is
+ * its own in every round.
+ * @param said Keys of the values that were said (flag or configuration file), not defaults.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming every wrong line.
+ */
+export function runTestSettings(
+  values: RunValues,
+  said: ReadonlySet<string>,
+  rules: BenchmarkRules,
+  audit: ConfFile | undefined,
+): RunTestSettings {
+  const { scenario, round = DEFAULT_ROUND } = values;
+  const arrivals = openArrivals(values, said, audit !== undefined);
+  const { settings, results, reader } = readConfFiles({
+    round,
+    model: rules.key,
+    scenario,
+    mlperfConf: openConfFile(values.mlperfConf),
+    userConf: openConfFile(values.userConf),
+  });
+  refuseProblems(results);
+  const isByFiles = [values.round, values.mlperfConf, values.userConf].some(
+    (it) => it !== undefined,
+  );
+  if (!isByFiles) forgetRound(settings);
+  if (!isByFiles || rules.rounds === undefined) useOwnBound(settings, rules, round);
+  applyFlags(settings, values, (key) => !isByFiles || said.has(key));
+  if (arrivals !== undefined) applyArrivals(settings, arrivals);
+  const audited = audit === undefined ? undefined : applyAudit(reader, settings, audit);
+  if (audited !== undefined) refuseProblems([audited.result]);
+  const final = audited === undefined ? settings : audited.settings;
+  requireTargetQps(final, round);
+  const all = audited === undefined ? results : [...results, audited.result];
+  const asked = withRequestedTest05Seeds(final, settings).toTestSettings();
+  // Before nodes are asked and data is read: the engine would find it behind all that.
+  checkPlanSize(asked);
+  return {
+    settings: asked,
+    round,
+    configEvents: all.flatMap((result) => result.events),
+    configNotes: all.flatMap((result) => result.notes),
+    usesTokenLatenciesBeforeAudit: settings.get('useTokenLatencies').value === true,
+    arrivals,
+  };
+}
+
+function refuseProblems(results: readonly ConfResult[]): void {
+  const problems = results.flatMap((result) => result.problems);
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+}
+
+const SEEDS = [
+  'qslRngSeed',
+  'sampleIndexRngSeed',
+  'scheduleRngSeed',
+  'test05QslRngSeed',
+  'test05SampleIndexRngSeed',
+  'test05ScheduleRngSeed',
+];
+
+/** Keeps the round's seeds alone: its other values are made for submissions. */
+function forgetRound(settings: ExactSettings): void {
+  const { scenario: _, ...defaults } = defaultTestSettings();
+  for (const [field, value] of Object.entries(defaults)) {
+    if (SEEDS.includes(field)) continue;
+    setNumber(settings, field as SettingsField['field'], value, 'default');
+  }
+}
+
+/**
+ * Puts the benchmark's own bound in place of what nobody said of it. A round's mlperf.conf has no line for a benchmark that
+ * no round has: what it says for every model (10 ms) is made for none.
+ */
+function useOwnBound(settings: ExactSettings, rules: BenchmarkRules, round: Round): void {
+  const source = `benchmark ${rules.key}`;
+  for (const field of ['serverTargetLatencyNs', 'serverTargetLatencyPercentile'] as const) {
+    if (isUnsaid(settings.get(field).source, round)) {
+      setNumber(settings, field, rules[field], source);
+    }
+  }
+}
+
+/** True where LoadGen's default or the round's own mlperf.conf is the source of a value. */
+function isUnsaid(source: string, round: Round): boolean {
+  return source === 'default' || source.startsWith(`mlperf.conf of ${round}:`);
+}
+
+function applyFlags(
+  settings: ExactSettings,
+  values: RunValues,
+  isSaid: (key: keyof RunValues) => boolean,
+): void {
+  const set = (
+    key: keyof RunValues,
+    field: SettingsField['field'],
+    value: number | string | undefined,
+  ): void => {
+    if (value !== undefined && isSaid(key)) setNumber(settings, field, value, `run ${key}`);
+  };
+  const { targetQps } = values;
+  const streamNs = targetQps === undefined ? undefined : 1e9 / targetQps;
+  const percentile = values.targetLatencyPercentile;
+  set('mode', 'mode', TEST_MODE_OF[values.mode]);
+  set('targetQps', 'singleStreamExpectedLatencyNs', streamNs);
+  set('targetQps', 'multiStreamExpectedLatencyNs', streamNs);
+  set('targetQps', 'serverTargetQps', targetQps);
+  set('targetQps', 'offlineExpectedQps', targetQps);
+  set('targetLatencyPercentile', 'singleStreamTargetLatencyPercentile', percentile);
+  set('targetLatencyPercentile', 'multiStreamTargetLatencyPercentile', percentile);
+  set('targetLatencyPercentile', 'serverTargetLatencyPercentile', percentile);
+  set('targetLatency', 'serverTargetLatencyNs', values.targetLatency);
+  set('samplesPerQuery', 'multiStreamSamplesPerQuery', values.samplesPerQuery);
+  set('minDuration', 'minDurationMs', wholeMs('--min-duration', values.minDuration));
+  set('maxDuration', 'maxDurationMs', wholeMs('--max-duration', values.maxDuration));
+  set('minQueryCount', 'minQueryCount', values.minQueryCount);
+  set('maxQueryCount', 'maxQueryCount', values.maxQueryCount);
+}
+
+/** What arrivals decide in place of settings: the mean rate, and where the run ends. */
+function applyArrivals(settings: ExactSettings, arrivals: OtherArrivals): void {
+  const source = 'run arrivals';
+  const qps = ownRateOf(arrivals);
+  if (qps !== undefined) setNumber(settings, 'serverTargetQps', qps, source);
+  if (ownEndOf(arrivals) === undefined) return;
+  setNumber(settings, 'minDurationMs', 0, source);
+  setNumber(settings, 'minQueryCount', 1, source);
+}
+
+/** Counts are bigint in exact settings, rates and fractions are not: the field's present value tells. */
+function setNumber(
+  settings: ExactSettings,
+  field: SettingsField['field'],
+  value: number | bigint | boolean | string,
+  source: string,
+): void {
+  const isWhole = typeof settings.get(field).value === 'bigint' && typeof value === 'number';
+  settings.set(field, isWhole ? BigInt(value) : value, source);
+}
+
+/** Where the rate decides what is issued, LoadGen's default of 1 per second helps nobody. */
+function requireTargetQps(settings: ExactSettings, round: Round): void {
+  const why: Partial<Record<Scenario, readonly [SettingsField['field'], string]>> = {
+    Server: ['serverTargetQps', 'the rate of its arrivals'],
+    Offline: [
+      'offlineExpectedQps',
+      'the expected samples per second, and with them the size of its query',
+    ],
+  };
+  const { scenario } = settings;
+  const entry = why[scenario];
+  if (entry === undefined) return;
+  const [field, what] = entry;
+  if (scenario === 'Offline' && settings.get('mode').value === 'AccuracyOnly') return;
+  const { source } = settings.get(field);
+  if (!isUnsaid(source, round)) return;
+  const message = `--target-qps <n> is needed: ${scenario} takes ${what} from it`;
+  throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+/** LoadGen keeps run lengths in whole ms. */
+function wholeMs(flag: string, ns: number): number;
+function wholeMs(flag: string, ns: number | undefined): number | undefined;
+function wholeMs(flag: string, ns: number | undefined): number | undefined {
+  if (ns === undefined) return undefined;
+  if (ns % 1e6 === 0) return ns / 1e6;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${flag} must be a whole number of ms, it is ${ns} ns`,
+  );
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+
+/**
+ * Layout of a data set of digits, generated or the user's own:
+ *
+ *   images/000000.jpg ...   JPEG files of 48 x 48 pixels
+ *   labels.txt              one line per image: file name in images/, space, the digit it shows
+ */
+export const IMAGE_FOLDER = 'images';
+
+/** Name of the file that lists images and labels. */
+export const LABEL_FILE = 'labels.txt';
+
+/** One image of a data set. Its sample index is its place in the list; its line in the file is that + 1. */
+export interface LabelledImage {
+  /** Relative to {@link IMAGE_FOLDER}. */
+  readonly fileName: string;
+  /** The digit, 0 to 9. */
+  readonly label: number;
+}
+
+const LINE = /^(\S+)\s+([0-9])$/;
+
+/** Text of the label file. */
+export function formatLabelList(images: readonly LabelledImage[]): string {
+  return images.map(({ fileName, label }) => `${fileName} ${label}\n`).join('');
+}
+
+/**
+ * Reads the text of a label file.
+ * @param path Path of the file, for messages.
+ * @throws MlperfError `ERR_DATA_SET` naming the first line that is wrong.
+ */
+export function parseLabelList(text: string, path: string): LabelledImage[] {
+  const lines = text.trimEnd().split(/\r?\n/);
+  if (lines.length === 1 && lines[0] === '') {
+    throw new MlperfError('ERR_DATA_SET', `${path} is empty; one image at least is needed`);
+  }
+  return lines.map((line, i) => {
+    const [, fileName, label] = LINE.exec(line) ?? [];
+    if (fileName === undefined || label === undefined) {
+      throw new MlperfError(
+        'ERR_DATA_SET',
+        `${path}, line ${i + 1}: "${line}" is not a file name and a digit, such as "000000.jpg 7"`,
+      );
+    }
+    return { fileName, label: Number(label) };
+  });
+}
+
+/** Path of an image of the data set in `folder`. */
+export function imagePath(folder: string, { fileName }: LabelledImage): string {
+  return join(folder, IMAGE_FOLDER, fileName);
+}
+
+/** File name of generated image `index`. */
+export function generatedFileName(index: number): string {
+  return `${String(index).padStart(6, '0')}.jpg`;
+}

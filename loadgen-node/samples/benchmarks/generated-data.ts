@@ -1,0 +1,132 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { EVALUATION_SET, TRAINING_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import {
+  STANDIN_EVALUATION_SET,
+  STANDIN_TRAINING_SET,
+} from '../../../shared/benchmarks/standin/standin-sets.ts';
+
+/** Images that longhaul draws: image i comes from random sequence i of the seed, so a larger set begins as a smaller one. */
+export interface GeneratedSet {
+  /** 32 bits, unsigned. */
+  readonly seed: number;
+  readonly imageCount: number;
+}
+
+/** Largest seed of a set. */
+export const DATA_SEED_MAX: number = 2 ** 32 - 1;
+
+/** Largest set: 53 GB of the stand-in's images. */
+export const DATA_COUNT_MAX = 1_000_000;
+
+/** What stands in place of a folder for images laid out as ImageNet's that longhaul draws itself. */
+export const STAND_IN_WORD = 'standin';
+
+/** The data that longhaul makes for a benchmark. */
+interface GeneratedData {
+  /** `--data-dir` that asks for it; undefined: it is what there is where no folder is named. */
+  readonly word: string | undefined;
+  /** The set that is taken where nothing else is said; quality targets were measured on it. */
+  readonly standard: GeneratedSet;
+  /** Seed of the images that longhaul's own model is fitted on: no run may measure with them. */
+  readonly trainingSeed: number;
+}
+
+const STANDIN_DATA: GeneratedData = {
+  word: STAND_IN_WORD,
+  standard: STANDIN_EVALUATION_SET,
+  trainingSeed: STANDIN_TRAINING_SET.seed,
+};
+
+/** By key of the benchmark. */
+const GENERATED_DATA: Readonly<Record<string, GeneratedData>> = {
+  digits: { word: undefined, standard: EVALUATION_SET, trainingSeed: TRAINING_SET.seed },
+  resnet50: STANDIN_DATA,
+  mobilenet: STANDIN_DATA,
+};
+
+/** What settings say of the data; undefined: nothing. */
+export interface DataRequest {
+  readonly benchmark: string;
+  readonly dataDir: string | undefined;
+  readonly dataSeed: number | undefined;
+  readonly dataCount: number | undefined;
+}
+
+/** True when the data of a benchmark is what longhaul makes, not a folder of the user's. */
+export function isGeneratedData({
+  benchmark,
+  dataDir,
+}: Pick<DataRequest, 'benchmark' | 'dataDir'>): boolean {
+  const data = generatedDataOf(benchmark);
+  return data !== undefined && data.word === dataDir;
+}
+
+/** Seed of the images that settings ask for; undefined where longhaul does not draw them. */
+export function seedOfImages(
+  request: Pick<DataRequest, 'benchmark' | 'dataDir' | 'dataSeed'>,
+): number | undefined {
+  if (!isGeneratedData(request)) return undefined;
+  return request.dataSeed ?? generatedDataOf(request.benchmark)?.standard.seed;
+}
+
+/**
+ * The generated images that settings ask for.
+ * @returns undefined when they say nothing of seed and count.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where longhaul does not make the data, or the model is fitted on it.
+ */
+export function generatedSetOf(request: DataRequest): GeneratedSet | undefined {
+  const { benchmark, dataDir, dataSeed, dataCount } = request;
+  if (dataSeed === undefined && dataCount === undefined) return undefined;
+  const data = generatedDataOf(benchmark);
+  const said = dataSeed === undefined ? `--data-count ${dataCount}` : `--data-seed ${dataSeed}`;
+  if (data === undefined) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${said} is for data that longhaul makes, of ${Object.keys(GENERATED_DATA).join(', ')}; benchmark ${benchmark} has none`,
+    );
+  }
+  if (data.word !== dataDir) {
+    const advice = data.word === undefined ? 'leave --data-dir out' : `say --data-dir ${data.word}`;
+    const seen = dataDir === undefined ? '' : ` and ${dataDir} is a folder of yours`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${said} is for data that longhaul makes${seen}: ${advice}`,
+    );
+  }
+  const { standard, trainingSeed } = data;
+  if (dataSeed === trainingSeed) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--data-seed ${dataSeed}: longhaul's own model for ${benchmark} is fitted on the images of this seed, so they ` +
+        `measure nothing; any other seed will do (default: ${standard.seed})`,
+    );
+  }
+  return { seed: dataSeed ?? standard.seed, imageCount: dataCount ?? standard.imageCount };
+}
+
+/** Name of a generated data set in the logs: that of the standard one, with seed and count where they are others. */
+export function generatedName(name: string, set: GeneratedSet, standard: GeneratedSet): string {
+  if (isStandardSet(set, standard)) return name;
+  return `${name}-seed-${set.seed}-count-${set.imageCount}`;
+}
+
+/** True when the set is the one on which quality targets were measured. */
+export function isStandardSet(set: GeneratedSet, standard: GeneratedSet): boolean {
+  return set.seed === standard.seed && set.imageCount === standard.imageCount;
+}
+
+/** Mark of a result whose target was measured on other images than its own. */
+export function otherSetMark(set: GeneratedSet, standard: GeneratedSet): string {
+  return (
+    `the data set is not the standard one: ${inWords(set)}; the quality target was measured on ` +
+    `${inWords(standard)}, and holds for these all the same`
+  );
+}
+
+function inWords({ seed, imageCount }: GeneratedSet): string {
+  return `${imageCount} images of seed ${seed}`;
+}
+
+function generatedDataOf(benchmark: string): GeneratedData | undefined {
+  return Object.hasOwn(GENERATED_DATA, benchmark) ? GENERATED_DATA[benchmark] : undefined;
+}

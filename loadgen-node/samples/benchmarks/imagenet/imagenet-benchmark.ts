@@ -1,0 +1,222 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-shape.ts';
+import {
+  STANDIN_EVALUATION_SET,
+  type StandinSet,
+} from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/benchmark-row.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
+import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
+import {
+  PREPARED_STANDINS,
+  type ReferenceAccuracy,
+  readReferenceAccuracy,
+  standInQuality,
+} from './reference-accuracy.ts';
+import { ensureStandinDataSet, standinDataFolder } from './standin-data-set.ts';
+import { type LabelledImage, readValMap, VAL_MAP_FILE } from './val-map.ts';
+
+/** Images of ImageNet's validation set of 2012. */
+const VALIDATION_COUNT = 50_000;
+
+/** Names of its files, in whatever folder. */
+const VALIDATION_FILE = /(^|\/)ILSVRC2012_val_\d{8}\.JPEG$/;
+
+/** Name of generated data in the logs. */
+const STAND_IN_NAME = 'imagenet-standin';
+
+/** Names of generated images. */
+const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
+
+/** Files that are looked for at once. */
+const CONCURRENCY = 8;
+
+/** Images between two reports of progress. */
+const PROGRESS_STEP = 1000;
+
+/** Missing images that a message names; of more it tells the number. */
+const NAMED_MAX = 20;
+
+/**
+ * A benchmark of image classification on ImageNet, on the LoadGen node: a folder with `val_map.txt` and the
+ * images, or generated images in the same layout. The response is the class; see score-responses.ts.
+ */
+export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): LoadgenBenchmark {
+  const rules = benchmarkRules(key);
+  return {
+    rules,
+    openDataSet: async ({ dataFolder, cacheFolder, generated, onProgress }) => {
+      if (dataFolder === undefined) throw noDataFolder(rules);
+      if (dataFolder !== STAND_IN_WORD) return openOwnFolder(dataFolder, rules, onProgress);
+      const images = generated ?? STANDIN_EVALUATION_SET;
+      const folder = await ensureStandinDataSet({ cacheFolder, onProgress, images });
+      return openGenerated(folder, rules, images, cacheFolder);
+    },
+  };
+}
+
+async function openGenerated(
+  folder: string,
+  rules: BenchmarkRules,
+  set: StandinSet,
+  cacheFolder: string,
+): Promise<ImagenetDataSet> {
+  const images = await readValMap(folder);
+  const { key, quality } = rules;
+  const own = knownReference(await readReferenceAccuracy(folder), key);
+  const parts = partsOf(folder, rules, images, true);
+  const name = generatedName(STAND_IN_NAME, set, STANDIN_EVALUATION_SET);
+  if (own !== undefined || isStandardSet(set, STANDIN_EVALUATION_SET)) {
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(own, rules, images.length) });
+  }
+  const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+  const standard = knownReference(await readReferenceAccuracy(standardFolder), key);
+  if (standard === undefined) {
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(undefined, rules, images.length) });
+  }
+  return new ImagenetDataSet({
+    ...parts,
+    name,
+    quality: standInQuality(standard, quality.metric, 'the standard generated images'),
+    marks: [
+      ...standInMarks(key, images.length, standard),
+      otherSetMark(set, STANDIN_EVALUATION_SET),
+    ],
+  });
+}
+
+async function openOwnFolder(
+  folder: string,
+  rules: BenchmarkRules,
+  onProgress: PrepareProgress,
+): Promise<ImagenetDataSet> {
+  const images = await readValMap(folder);
+  await findImages(folder, images, onProgress);
+  const reference = await readReferenceAccuracy(folder);
+  const parts = partsOf(folder, rules, images, false);
+  // A copy of generated images is known by their names.
+  if (reference !== undefined || images.some(({ path }) => STAND_IN_FILE.test(path))) {
+    const known = knownReference(reference, rules.key);
+    const name = STAND_IN_NAME;
+    return new ImagenetDataSet({ ...parts, name, ...judgedBy(known, rules, images.length) });
+  }
+  const marks = foreignMarks(images);
+  return new ImagenetDataSet({ ...parts, name: nameOf(marks), quality: undefined, marks });
+}
+
+function partsOf(
+  folder: string,
+  { key, quality: { metric } }: BenchmarkRules,
+  images: readonly LabelledImage[],
+  isManifestChecked: boolean,
+): Omit<ImagenetParts, 'name' | 'quality' | 'marks'> {
+  const preparation = IMAGENET_PREPARATIONS[key as keyof typeof IMAGENET_PREPARATIONS];
+  return { folder, images, metric, isManifestChecked, preparation };
+}
+
+/** Another benchmark's model says nothing of this one's. */
+function knownReference(
+  reference: ReferenceAccuracy | undefined,
+  key: string,
+): ReferenceAccuracy | undefined {
+  return reference?.benchmark === key ? reference : undefined;
+}
+
+/** Target and marks of generated images, whose own reference is known or not. */
+function judgedBy(
+  reference: ReferenceAccuracy | undefined,
+  { key, quality: { metric } }: BenchmarkRules,
+  count: number,
+): Pick<ImagenetParts, 'quality' | 'marks'> {
+  return {
+    quality:
+      reference === undefined
+        ? undefined
+        : standInQuality(reference, metric, 'these generated images'),
+    marks: standInMarks(key, count, reference),
+  };
+}
+
+function standInMarks(
+  key: string,
+  count: number,
+  reference: ReferenceAccuracy | undefined,
+): string[] {
+  const marks = [`the data set is a stand-in: ${count} images drawn by longhaul, not ImageNet`];
+  if (reference === undefined) {
+    const what = Object.keys(PREPARED_STANDINS).find((word) => PREPARED_STANDINS[word] === key);
+    const advice = what === undefined ? '' : `: "longhaul prepare ${what}" measures it`;
+    marks.push(
+      `the accuracy of the FP32 stand-in for ${key} on these images is not known, so the target is that for ImageNet${advice}`,
+    );
+  }
+  return marks;
+}
+
+/** Only the whole validation set bears its name. */
+function nameOf(marks: readonly string[]): string {
+  return marks.length === 0 ? 'imagenet-2012-val' : 'imagenet-own-data';
+}
+
+/** What tells that a folder is not the validation set; no part of it may pass for the whole, nor other images for it. */
+function foreignMarks(images: readonly LabelledImage[]): string[] {
+  const namedCount = images.filter(({ path }) => VALIDATION_FILE.test(path)).length;
+  if (images.length === VALIDATION_COUNT && namedCount === VALIDATION_COUNT) return [];
+  return [
+    `the data set is not the validation set of ImageNet 2012: ${images.length} images, ${namedCount} of them with ` +
+      `names of its ${VALIDATION_COUNT}; an official run needs all of these`,
+  ];
+}
+
+/** @throws MlperfError `ERR_DATA_SET` naming the images that are not there, with their lines. */
+async function findImages(
+  folder: string,
+  images: readonly LabelledImage[],
+  onProgress: PrepareProgress,
+): Promise<void> {
+  const missing: number[] = [];
+  await forEachIndex(images.length, CONCURRENCY, async (index) => {
+    const isThere = await stat(join(folder, (images[index] as LabelledImage).path)).then(
+      (found) => found.isFile(),
+      // Whatever keeps it from being found, the message names the file.
+      () => false,
+    );
+    if (!isThere) missing.push(index);
+    if (index % PROGRESS_STEP === 0) {
+      onProgress(index / images.length, `looking for ${images.length} images in ${folder}`);
+    }
+  });
+  if (missing.length === 0) return;
+  missing.sort((a, b) => a - b);
+  const named = missing
+    .slice(0, NAMED_MAX)
+    .map((index) => `${images[index]?.path} (line ${index + 1})`);
+  const rest = missing.length - named.length;
+  throw new MlperfError(
+    'ERR_DATA_SET',
+    `${join(folder, VAL_MAP_FILE)}: ${missing.length} of ${images.length} images are not in ${folder}: ` +
+      `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}${hintOf(folder)}`,
+  );
+}
+
+/** The archive of ImageNet unpacks to a folder `val` of its own in many copies. */
+function hintOf(folder: string): string {
+  return existsSync(join(folder, 'val'))
+    ? '; they may be in its folder val: put val_map.txt there, or "val/" before each file in it'
+    : '';
+}
+
+function noDataFolder({ key }: BenchmarkRules): MlperfError {
+  return new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `benchmark ${key} needs --data-dir FOLDER with the validation images of ImageNet 2012 and val_map.txt ` +
+      '(image-net.org asks for a registration; see the README of the benchmark), ' +
+      `or --data-dir ${STAND_IN_WORD} for generated images`,
+  );
+}

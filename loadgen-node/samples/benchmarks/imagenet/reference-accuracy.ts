@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import {
+  describeSystemError,
+  errorCodeOf,
+} from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { NamedQuality } from '../loadgen-benchmark.ts';
+
+/**
+ * File beside val_map.txt that `longhaul prepare` leaves in generated data. Not one of the data set's own files: it
+ * depends on the model.
+ */
+const REFERENCE_FILE = 'reference.json';
+
+/** What `longhaul prepare` takes → the benchmark whose stand-in it measures. */
+export const PREPARED_STANDINS: Readonly<Record<string, 'resnet50'>> = {
+  'resnet50-standin': 'resnet50',
+};
+
+/** Share of the reference's accuracy that a stand-in must reach, as the benchmarks demand it of theirs. */
+const SHARE = 0.99;
+
+/** What stands in {@link REFERENCE_FILE}: that the images are a stand-in, and what the FP32 model makes of them. */
+export interface ReferenceAccuracy {
+  /** Key of the benchmark that the model is for: another one's model says nothing of this one's. */
+  readonly benchmark: string;
+  /** The FP32 model of which the accuracy is. */
+  readonly model: string;
+  /** Top-1, from 0 to 1. */
+  readonly accuracy: number;
+}
+
+const schema: z.ZodType<ReferenceAccuracy> = z.object({
+  benchmark: z.string().min(1),
+  model: z.string().min(1),
+  accuracy: z.number().min(0).max(1),
+});
+
+/**
+ * Reads what generated data says of itself.
+ * @returns undefined where there is none: the images are taken for ImageNet's.
+ * @throws MlperfError `ERR_DATA_SET`
+ */
+export async function readReferenceAccuracy(
+  folder: string,
+): Promise<ReferenceAccuracy | undefined> {
+  const path = join(folder, REFERENCE_FILE);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
+      cause: error,
+    });
+  }
+  const form = 'must be {"benchmark": "<key>", "model": "<name>", "accuracy": <0 to 1>}';
+  try {
+    const { success, data } = schema.safeParse(JSON.parse(text));
+    if (success) return data;
+  } catch (cause) {
+    throw new MlperfError('ERR_DATA_SET', `${path} is not JSON; it ${form}`, { cause });
+  }
+  throw new MlperfError('ERR_DATA_SET', `${path} ${form}`);
+}
+
+/** Leaves beside generated images what the FP32 stand-in makes of them. */
+export async function writeReferenceAccuracy(
+  folder: string,
+  reference: ReferenceAccuracy,
+): Promise<void> {
+  // By one rename: a run that reads it meanwhile sees the old one or the new one.
+  const unfinished = join(folder, `${REFERENCE_FILE}.${randomUUID()}`);
+  await writeFile(unfinished, `${JSON.stringify(reference, undefined, 2)}\n`);
+  await rename(unfinished, join(folder, REFERENCE_FILE));
+}
+
+/**
+ * The quality that generated data demands in place of the benchmark's.
+ * @param images Those on which the reference was measured, for people: `these generated images`.
+ */
+export function standInQuality(
+  { model, accuracy }: ReferenceAccuracy,
+  metric: string,
+  images: string,
+): NamedQuality {
+  return {
+    metric,
+    target: accuracy * SHARE,
+    reference: { value: accuracy, share: SHARE },
+    source: `the FP32 stand-in ${model} on ${images}`,
+  };
+}

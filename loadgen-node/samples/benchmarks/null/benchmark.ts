@@ -1,0 +1,11 @@
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../../shared/benchmarks/synthetic-samples.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
+import { syntheticBenchmark } from '../synthetic/synthetic-benchmark.ts';
+
+/** Measures the wire and LoadGen itself: of a response nothing but its length is looked at. */
+export const benchmark: LoadgenBenchmark = syntheticBenchmark(
+  'null',
+  (responseBytes = SYNTHETIC_RESPONSE_BYTES_DEFAULT) =>
+    (response) =>
+      response.length === responseBytes,
+);

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+
+/** SHA-256 in lower-case hexadecimal by path, relative to the data set's folder, with forward slashes. */
+export type Checksums = ReadonlyMap<string, string>;
+
+/** Name under which a list of checksums lies in the folder of its data set. */
+export const CHECKSUM_FILE = 'SHA256SUMS';
+
+const LINE = /^(\\?)([0-9a-fA-F]{64}) [ *](.+)$/;
+
+/**
+ * A list of checksums as sha256sum writes and reads it (`sha256sum -c`, in the data set's folder), sorted by
+ * path, so that equal sets have equal lists.
+ */
+export function formatChecksumList(checksums: Checksums): string {
+  const paths = [...checksums.keys()].sort();
+  return paths.map((path) => `${lineOf(path, checksums.get(path) as string)}\n`).join('');
+}
+
+/** One number for a whole data set: SHA-256 of its list of checksums, in hexadecimal. */
+export function digestOfList(checksums: Checksums): string {
+  return createHash('sha256').update(formatChecksumList(checksums)).digest('hex');
+}
+
+/**
+ * Reads a list of checksums.
+ * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
+ */
+export async function readChecksumList(path: string): Promise<Checksums> {
+  let text: string;
+  try {
+    text = readBoundedText(path, FILE_BYTES_MAX.list);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_DATA_SET', `list of checksums ${path}: ${reason}`, { cause: error });
+  }
+  return parseChecksumList(text, path);
+}
+
+/**
+ * Reads the text of a list of checksums.
+ * @param file Name of the list, for messages.
+ * @throws MlperfError `ERR_DATA_SET` naming the line that is wrong.
+ */
+export function parseChecksumList(text: string, file: string): Checksums {
+  const checksums = new Map<string, string>();
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    if (line === '') continue;
+    const [, escapeMark, sha256, name] = LINE.exec(line) ?? [];
+    const wrong = (what: string): MlperfError =>
+      new MlperfError('ERR_DATA_SET', `${file}, line ${i + 1}: ${what}`);
+    if (sha256 === undefined || name === undefined) {
+      const form = '64 hexadecimal digits, two spaces and a file name';
+      throw wrong(`"${line.slice(0, 100)}" is not ${form}, as sha256sum writes them`);
+    }
+    const path = posix.normalize(escapeMark === '\\' ? unescaped(name) : name);
+    if (posix.isAbsolute(path) || path.startsWith('..')) {
+      throw wrong(`${name} is not below the data set's folder`);
+    }
+    if (checksums.has(path)) throw wrong(`${path} is listed twice`);
+    checksums.set(path, sha256.toLowerCase());
+  }
+  if (checksums.size === 0) {
+    throw new MlperfError('ERR_DATA_SET', `${file} lists no file`);
+  }
+  return checksums;
+}
+
+/** Names with a line break or a backslash are escaped, and the line says so with a backslash, as in GNU's tools. */
+function lineOf(path: string, sha256: string): string {
+  if (!/[\\\n\r]/.test(path)) return `${sha256}  ${path}`;
+  const escaped = path.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return `\\${sha256}  ${escaped}`;
+}
+
+function unescaped(name: string): string {
+  const meanings: Readonly<Record<string, string>> = { n: '\n', r: '\r', '\\': '\\' };
+  return name.replaceAll(/\\([nr\\])/g, (_, letter: string) => meanings[letter] as string);
+}

@@ -1,0 +1,132 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { RAW_ONLY_DATA_TYPES } from '../../../shared/wire/oip/data-types.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
+import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
+import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
+import type { OipAsked } from './oip-asked.ts';
+
+/** A way to ask the servers. */
+export interface RequestWay {
+  readonly method: OipMethod;
+  readonly contents: OipContents;
+}
+
+/** How one server took a request that was sent to try a way. */
+export interface TriedRequest {
+  readonly address: string;
+  /** Null: it answered. */
+  readonly refusal: { readonly code: number; readonly details: string } | null;
+  /** Requests that the server got. */
+  readonly requestCount: number;
+}
+
+/** The way that all servers took, and what it took to find it. */
+export interface FoundRequest<T extends TriedRequest> extends RequestWay {
+  /** Answers to the trial that went well. */
+  readonly trials: readonly T[];
+  /** Requests that each server got, at most. */
+  readonly trialCount: number;
+  /** Ways that were tried before, each with what was said, for people. */
+  readonly notes: readonly string[];
+}
+
+/** gRPC's status of a method that a server does not have. */
+const UNIMPLEMENTED = 12;
+
+const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
+  unary: 'ModelInfer',
+  stream: 'ModelStreamInfer',
+  'stream-per-request': 'ModelStreamInfer, a stream per request,',
+};
+
+/**
+ * Sends one request in one way after the other until all servers take it. Untimed, before the run.
+ * @throws MlperfError `ERR_SUT_REFUSED` with the words of the servers where no way is left
+ */
+export async function findRequest<T extends TriedRequest>(
+  ways: readonly RequestWay[],
+  tryWay: (way: RequestWay) => Promise<readonly T[]>,
+): Promise<FoundRequest<T>> {
+  const refused: string[] = [];
+  const missing = new Set<OipMethod>();
+  let trialCount = 0;
+  for (const way of ways) {
+    if (missing.has(way.method)) continue;
+    const trials = await tryWay(way);
+    trialCount += Math.max(...trials.map(({ requestCount }) => requestCount));
+    const refusals = trials.filter(({ refusal }) => refusal !== null);
+    if (refusals.length === 0) return { ...way, trials, trialCount, notes: refused };
+    if (refusals.some(({ refusal }) => refusal?.code === UNIMPLEMENTED)) missing.add(way.method);
+    refused.push(refusedText(way, refusals));
+  }
+  throw new MlperfError('ERR_SUT_REFUSED', `no request was taken: ${refused.join('; ')}`);
+}
+
+function refusedText({ method, contents }: RequestWay, refusals: readonly TriedRequest[]): string {
+  const said = refusals.map(
+    ({ address, refusal }) => `${address} said "${refusal?.details.trim()}"`,
+  );
+  return `to ${WORDS_OF_METHOD[method]} with ${contents} contents ${said.join(', ')}`;
+}
+
+/** What decides which ways there are. */
+export interface WayFacts {
+  readonly asked: Pick<OipAsked, 'method' | 'contents'>;
+  readonly facts: readonly Pick<
+    OipModelFacts,
+    'address' | 'inputs' | 'isDecoupled' | 'hasStream'
+  >[];
+  /** True: LoadGen measures first tokens, which nothing but a stream brings. */
+  readonly needsTokens: boolean;
+}
+
+/**
+ * The ways that may be tried, the best first. A stream costs both ends less than a call per request, and only streams bring
+ * several responses, so it goes before calls wherever a server may have it; raw contents go before typed ones.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where what was asked for cannot be
+ */
+export function requestWays({ asked, facts, needsTokens }: WayFacts): RequestWay[] {
+  const needsStream = needsTokens || facts.some(({ isDecoupled }) => isDecoupled === true);
+  const methods = methodsOf(asked.method, facts, needsStream, needsTokens);
+  const contents = contentsOf(asked.contents, facts);
+  return methods.flatMap((method) => contents.map((one) => ({ method, contents: one })));
+}
+
+function methodsOf(
+  asked: OipAsked['method'],
+  facts: WayFacts['facts'],
+  needsStream: boolean,
+  needsTokens: boolean,
+): OipMethod[] {
+  const why = needsTokens
+    ? 'token latencies need the first token, which a unary answer does not bring'
+    : 'the model is decoupled: any number of responses come to one request';
+  if (asked === 'unary' && needsStream) {
+    throw invalid(`--oip-method unary: ${why}; leave it out, or say stream`);
+  }
+  if (asked !== 'auto') return [asked];
+  const without = facts.filter(({ hasStream }) => hasStream === false);
+  if (needsStream && without.length > 0) {
+    const addresses = without.map(({ address }) => address).join(', ');
+    throw invalid(`${why}, and ${addresses} has no ModelStreamInfer`);
+  }
+  if (needsStream) return ['stream', 'stream-per-request'];
+  return without.length > 0 ? ['unary'] : ['stream', 'unary'];
+}
+
+function contentsOf(asked: OipAsked['contents'], facts: WayFacts['facts']): OipContents[] {
+  const rawOnly = facts
+    .flatMap(({ inputs }) => inputs)
+    .find(({ datatype }) => RAW_ONLY_DATA_TYPES.includes(datatype));
+  if (asked === 'typed' && rawOnly !== undefined) {
+    throw invalid(
+      `--oip-contents typed: input "${rawOnly.name}" is ${rawOnly.datatype}, which travels raw or not at all`,
+    );
+  }
+  if (asked !== 'auto') return [asked];
+  return rawOnly === undefined ? ['raw', 'typed'] : ['raw'];
+}
+
+function invalid(message: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', message);
+}

@@ -1,0 +1,163 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/wire/oip/data-types.ts';
+import {
+  type OipTensor,
+  type SampleTensor,
+  tensorsText,
+} from '../../../shared/wire/oip/tensors.ts';
+
+/** How a response of a model says the class that a benchmark asks for. */
+export interface ResponseClass {
+  /** The output that is read; the only one of a response. */
+  readonly output: OipTensor;
+  /** `same`: as the benchmark has it. `class`: the class as another number. `scores`: one number for each class. */
+  readonly form: 'same' | 'class' | 'scores';
+  /** Added to a class: -1 where class 0 is the background, before the 1,000 of ImageNet. */
+  readonly classOffset: number;
+}
+
+/** Scores of a model of ImageNet whose class 0 is the background. */
+const COUNT_WITH_BACKGROUND = 1001;
+/** Name of a label that counts the background: that of the reference ResNet-50, an export of TensorFlow's ArgMax. */
+const LABEL_WITH_BACKGROUND = 'ArgMax:0';
+
+const INTEGERS: readonly OipDataType[] = [
+  'INT8',
+  'INT16',
+  'INT32',
+  'INT64',
+  'UINT8',
+  'UINT16',
+  'UINT32',
+  'UINT64',
+];
+const SCORES: readonly OipDataType[] = ['FP32', 'FP64'];
+
+/**
+ * The output that tells the class: one number per sample before scores of all classes, as the SUT node of this project chooses.
+ * @param responseTensor What a response of the benchmark is.
+ * @param hasBatchAxis True where the first axis of every output counts samples.
+ * @throws MlperfError `ERR_MODEL` where no output or more than one could be meant
+ */
+export function responseClass(
+  { key }: Pick<BenchmarkRules, 'key'>,
+  responseTensor: SampleTensor,
+  outputs: readonly OipTensor[],
+  hasBatchAxis: boolean,
+): ResponseClass {
+  const own = (tensor: OipTensor): readonly number[] =>
+    hasBatchAxis ? tensor.shape.slice(1) : tensor.shape;
+  const isOne = (tensor: OipTensor): boolean => own(tensor).every((length) => length === 1);
+  const classes = outputs.filter(
+    (tensor) =>
+      INTEGERS.includes(tensor.datatype) && own(tensor).every((length) => Math.abs(length) === 1),
+  );
+  const countsBackground =
+    outputs.some((tensor) => own(tensor).includes(COUNT_WITH_BACKGROUND)) ||
+    classes.some(({ name }) => name === LABEL_WITH_BACKGROUND);
+  const isImagenet = Object.hasOwn(IMAGENET_PREPARATIONS, key);
+  const classOffset = isImagenet && countsBackground ? -1 : 0;
+  const same = outputs.filter(
+    (tensor) => tensor.datatype === responseTensor.datatype && isOne(tensor),
+  );
+  const scores = outputs.filter(
+    (tensor) => SCORES.includes(tensor.datatype) && own(tensor).filter((n) => n !== 1).length === 1,
+  );
+  for (const [form, found] of [
+    ['same', classOffset === 0 ? same : []],
+    ['class', classes],
+    ['scores', scores],
+  ] as const) {
+    const [output, another] = found;
+    if (output !== undefined && another === undefined) return { output, form, classOffset };
+    if (another !== undefined) throw noClass(key, outputs, 'more than one output could be');
+  }
+  throw noClass(key, outputs, 'no output is');
+}
+
+function noClass(key: string, outputs: readonly OipTensor[], why: string): MlperfError {
+  return new MlperfError(
+    'ERR_MODEL',
+    `benchmark ${key} asks for a class, and ${why} one, as one whole number per sample or one score (FP32, FP64) per class: ` +
+      `the model has ${tensorsText(outputs)}; --data random measures it without a benchmark`,
+  );
+}
+
+/**
+ * The response as the benchmark's accuracy script reads it. Untimed, after the run, on LoadGen's side: what a class is made of
+ * is the script's affair, not the QDL's.
+ * @throws MlperfError `ERR_DATA_SET` for bytes that are no such response
+ */
+export function classResponse(
+  response: Uint8Array,
+  { output, form, classOffset }: ResponseClass,
+  { datatype }: SampleTensor,
+): Uint8Array {
+  if (form === 'same') return response;
+  const bytes = OIP_ELEMENT_BYTES[output.datatype];
+  const count = response.length / bytes;
+  const isWhole = Number.isInteger(count) && (form === 'class' ? count === 1 : count > 1);
+  if (!isWhole) {
+    const needed = form === 'class' ? `${bytes} bytes` : `one ${output.datatype} per class`;
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `a response has ${response.length} bytes of output "${output.name}"; expected ${needed}`,
+    );
+  }
+  const view = new DataView(response.buffer, response.byteOffset, response.length);
+  const label =
+    form === 'class'
+      ? readInteger(view, output.datatype)
+      : indexOfLargest(view, count, output.datatype);
+  return encodeNumber(label + classOffset, datatype);
+}
+
+function readInteger(view: DataView, datatype: OipDataType): number {
+  switch (datatype) {
+    case 'INT8':
+      return view.getInt8(0);
+    case 'UINT8':
+      return view.getUint8(0);
+    case 'INT16':
+      return view.getInt16(0, true);
+    case 'UINT16':
+      return view.getUint16(0, true);
+    case 'INT32':
+      return view.getInt32(0, true);
+    case 'UINT32':
+      return view.getUint32(0, true);
+    case 'UINT64':
+      return Number(view.getBigUint64(0, true));
+    default:
+      return Number(view.getBigInt64(0, true));
+  }
+}
+
+/** The first of equal ones, as ONNX's ArgMax has it. */
+function indexOfLargest(view: DataView, count: number, datatype: OipDataType): number {
+  let largest = Number.NEGATIVE_INFINITY;
+  let index = 0;
+  for (let i = 0; i < count; i += 1) {
+    const score = datatype === 'FP32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true);
+    // Not a number compares with nothing, so it would pass for the lowest score.
+    if (Number.isNaN(score)) {
+      throw new MlperfError('ERR_DATA_SET', `score ${i} of a response is not a number`);
+    }
+    if (score > largest) {
+      largest = score;
+      index = i;
+    }
+  }
+  return index;
+}
+
+/** A class as the one number of the benchmark's own response. */
+function encodeNumber(value: number, datatype: OipDataType): Uint8Array {
+  const bytes = new Uint8Array(4);
+  const view = new DataView(bytes.buffer);
+  if (datatype === 'FP32') view.setFloat32(0, value, true);
+  else view.setInt32(0, value, true);
+  return bytes;
+}

@@ -1,0 +1,127 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
+import { elementCount, type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
+import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { bytesContents } from '../tensors/bytes-elements.ts';
+import { requireKnownShapes } from './resolve-inputs.ts';
+import type { SampleTensors } from './wire-data-set.ts';
+
+/** Files whose sizes are asked for at once. */
+const CONCURRENCY = 8;
+
+/** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
+export function sampleBytes({ datatype, shape }: OipTensor): number | undefined {
+  if (datatype === 'BYTES' || shape.includes(-1)) return undefined;
+  return elementCount(shape) * OIP_ELEMENT_BYTES[datatype];
+}
+
+/** Payloads of a data set as the model's one input. */
+export function benchmarkTensors(dataSet: DataSet, input: OipTensor): SampleTensors {
+  const { name, datatype, shape } = input;
+  return async (sampleIndex, form) => {
+    const payload = await dataSet.readPayload(sampleIndex, form);
+    const raw = datatype === 'BYTES' ? bytesContents([payload]) : payload;
+    return [{ name, datatype, shape, raw }];
+  };
+}
+
+/**
+ * Files as raw contents of all inputs, one behind the other; of a model whose one input is BYTES of one element, each file is
+ * that element.
+ * @param inputs Of one sample.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where files cannot be cut into inputs; `ERR_DATA_SET` naming a file of another size
+ */
+export async function fileTensors(
+  dataSet: DataSet,
+  inputs: readonly OipTensor[],
+): Promise<SampleTensors> {
+  const [only, another] = inputs;
+  if (only?.datatype === 'BYTES' && another === undefined && isOneElement(only)) {
+    return benchmarkTensors(dataSet, { ...only, shape: only.shape.map(() => 1) });
+  }
+  const texts = inputs.filter(({ datatype }) => datatype === 'BYTES');
+  if (texts.length > 0) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--data-dir: a file is the raw contents of all inputs, which have no fixed length here (${tensorsText(texts)}); --data jsonl:FILE takes texts`,
+    );
+  }
+  requireKnownShapes(inputs);
+  return cutPayloads(dataSet, inputs, await checkFileSizes(dataSet, inputs));
+}
+
+/**
+ * Asks for the sizes of all files before the run, as its logs replace those of an earlier one.
+ * @returns Bytes of a sample.
+ * @throws MlperfError `ERR_DATA_SET` naming the first file that has another size
+ */
+async function checkFileSizes(
+  { folder, files = [] }: DataSet,
+  inputs: readonly OipTensor[],
+): Promise<number> {
+  const needed = inputs.reduce((sum, input) => sum + (sampleBytes(input) ?? 0), 0);
+  const wrong = new Map<number, number>();
+  await forEachIndex(files.length, CONCURRENCY, async (i) => {
+    const bytes = await fileBytes(join(folder, files[i] as string));
+    if (bytes !== needed) wrong.set(i, bytes);
+  });
+  const first = Math.min(...wrong.keys());
+  const bytes = wrong.get(first);
+  if (bytes !== undefined) {
+    throw wrongSize(join(folder, files[first] as string), bytes, needed, inputs);
+  }
+  return needed;
+}
+
+/** @throws MlperfError `ERR_DATA_SET` */
+async function fileBytes(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    throw new MlperfError('ERR_DATA_SET', `${path}: ${describeSystemError(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function wrongSize(
+  path: string,
+  bytes: number,
+  needed: number,
+  inputs: readonly OipTensor[],
+): MlperfError {
+  const remedy = path.endsWith('.npy') ? "; NumPy's arrays are read by --data npy:FOLDER" : '';
+  return new MlperfError(
+    'ERR_DATA_SET',
+    `${path} has ${bytes} bytes; the inputs of the model (${tensorsText(inputs)}) have ${needed}${remedy}`,
+  );
+}
+
+/** Each payload as its inputs; a file may have been changed since its size was asked for. */
+function cutPayloads(
+  dataSet: DataSet,
+  inputs: readonly OipTensor[],
+  needed: number,
+): SampleTensors {
+  return async (sampleIndex, form) => {
+    const payload = await dataSet.readPayload(sampleIndex, form);
+    if (payload.length !== needed) {
+      const name = dataSet.files?.[sampleIndex] ?? `sample ${sampleIndex}`;
+      throw wrongSize(join(dataSet.folder, name), payload.length, needed, inputs);
+    }
+    let at = 0;
+    return inputs.map((input) => {
+      const begin = at;
+      at += sampleBytes(input) ?? 0;
+      return { ...input, raw: payload.subarray(begin, at) };
+    });
+  };
+}
+
+function isOneElement({ shape }: OipTensor): boolean {
+  return shape.every((length) => Math.abs(length) === 1);
+}

@@ -1,0 +1,133 @@
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/wire/oip/data-types.ts';
+import { bytesContents } from '../bytes-elements.ts';
+import { base64Bytes } from './base64.ts';
+import { isLongInteger } from './exact-json.ts';
+import { toSmallFloat } from './small-float.ts';
+
+/** Which element is none of its datatype, counted in row-major order, and why. */
+export class ElementError extends Error {}
+
+type FloatType = 'FP16' | 'BF16' | 'FP32' | 'FP64';
+type WholeType = Exclude<OipDataType, FloatType | 'BOOL' | 'BYTES'>;
+
+/** Smallest and largest of the whole numbers. */
+const WHOLE_NUMBERS: Readonly<Record<WholeType, readonly [min: bigint, max: bigint]>> = {
+  UINT8: [0n, 2n ** 8n - 1n],
+  UINT16: [0n, 2n ** 16n - 1n],
+  UINT32: [0n, 2n ** 32n - 1n],
+  UINT64: [0n, 2n ** 64n - 1n],
+  INT8: [-(2n ** 7n), 2n ** 7n - 1n],
+  INT16: [-(2n ** 15n), 2n ** 15n - 1n],
+  INT32: [-(2n ** 31n), 2n ** 31n - 1n],
+  INT64: [-(2n ** 63n), 2n ** 63n - 1n],
+};
+
+/** What JSON has no numbers for. */
+const SPECIAL_NUMBERS: Readonly<Record<string, number>> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  '-Infinity': Number.NEGATIVE_INFINITY,
+};
+
+/**
+ * Elements of JSON as raw contents.
+ * @param elements In row-major order.
+ * @throws ElementError naming the first that is none of the datatype
+ */
+export function encodeElements(datatype: OipDataType, elements: readonly unknown[]): Uint8Array {
+  if (datatype === 'BYTES') return bytesContents(elements.map(textElement));
+  const elementBytes = OIP_ELEMENT_BYTES[datatype];
+  const raw = new Uint8Array(elements.length * elementBytes);
+  const view = new DataView(raw.buffer);
+  for (const [i, element] of elements.entries()) {
+    const at = i * elementBytes;
+    if (datatype === 'BOOL') view.setUint8(at, truth(element, i));
+    else if (isFloat(datatype)) setFloat(view, at, datatype, element, i);
+    else setWhole(view, at, elementBytes, wholeNumber(element, i, datatype));
+  }
+  return raw;
+}
+
+function isFloat(datatype: OipDataType): datatype is FloatType {
+  return datatype.startsWith('FP') || datatype === 'BF16';
+}
+
+function textElement(element: unknown, index: number): Uint8Array {
+  if (typeof element === 'string') return Buffer.from(element, 'utf8');
+  const bytes = base64Bytes(element);
+  if (bytes !== undefined) return bytes;
+  throw wrong(index, element, 'BYTES are texts, or {"b64": "..."}');
+}
+
+function truth(element: unknown, index: number): number {
+  if (element === true || element === 1) return 1;
+  if (element === false || element === 0) return 0;
+  throw wrong(index, element, 'BOOL is true or false');
+}
+
+function wholeNumber(element: unknown, index: number, datatype: WholeType): number | bigint {
+  const [min, max] = WHOLE_NUMBERS[datatype];
+  const number = integerOf(element);
+  if (number === undefined) {
+    const hint =
+      typeof element === 'number' && Number.isInteger(element) ? ', written in full' : '';
+    throw wrong(index, element, `${datatype} is a whole number${hint}`);
+  }
+  if (number < min || number > max) {
+    throw wrong(index, element, `${datatype} goes from ${min} to ${max}`);
+  }
+  return number;
+}
+
+/** Exactly, or not at all. Digits in a text are taken as well: other tools write 64 bits so. */
+function integerOf(element: unknown): number | bigint | undefined {
+  if (typeof element === 'number') return Number.isSafeInteger(element) ? element : undefined;
+  const digits = isLongInteger(element) ? element[''] : element;
+  return typeof digits === 'string' && /^-?\d{1,40}$/.test(digits) ? BigInt(digits) : undefined;
+}
+
+/** Two's complement makes signed and unsigned ones the same bits. */
+function setWhole(view: DataView, at: number, bytes: number, number: number | bigint): void {
+  if (bytes === 8) view.setBigUint64(at, BigInt(number), true);
+  else if (bytes === 4) view.setUint32(at, Number(number), true);
+  else if (bytes === 2) view.setUint16(at, Number(number), true);
+  else view.setUint8(at, Number(number));
+}
+
+function setFloat(
+  view: DataView,
+  at: number,
+  datatype: FloatType,
+  element: unknown,
+  index: number,
+): void {
+  const number = floatOf(element);
+  if (number === undefined) throw wrong(index, element, `${datatype} is a number`);
+  if (datatype === 'FP64') {
+    view.setFloat64(at, number, true);
+    return;
+  }
+  if (datatype === 'FP32') {
+    view.setFloat32(at, number, true);
+    if (!Number.isFinite(number) || Number.isFinite(view.getFloat32(at, true))) return;
+  } else {
+    const bits = toSmallFloat(number, datatype);
+    if (bits !== undefined) {
+      view.setUint16(at, bits, true);
+      return;
+    }
+  }
+  throw wrong(index, element, `${datatype} does not go so far`);
+}
+
+function floatOf(element: unknown): number | undefined {
+  if (typeof element === 'number') return Number.isFinite(element) ? element : undefined;
+  if (isLongInteger(element)) return Number(element['']);
+  if (typeof element !== 'string' || !Object.hasOwn(SPECIAL_NUMBERS, element)) return undefined;
+  return SPECIAL_NUMBERS[element];
+}
+
+function wrong(index: number, element: unknown, what: string): ElementError {
+  const value = isLongInteger(element) ? element[''] : JSON.stringify(element);
+  return new ElementError(`element ${index} is ${value.slice(0, 60)}; ${what}`);
+}

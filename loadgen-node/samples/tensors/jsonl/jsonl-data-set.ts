@@ -1,0 +1,99 @@
+import assert from 'node:assert';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import type { PrepareProgress } from '../../benchmarks/loadgen-benchmark.ts';
+import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
+import { readLines, readPart } from './line-reader.ts';
+import { parseSample, SampleError } from './parse-sample.ts';
+
+/** Lines between two reports of progress. */
+const PROGRESS_STEP = 100;
+
+/** Where a sample is in the file. */
+interface LinePlace {
+  readonly number: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/**
+ * A file of which each line is one sample in JSON (parse-sample.ts); blank lines are none. All lines are read and checked
+ * now, and kept by their places: a sample is read again when it is loaded.
+ * @param inputs Of one sample.
+ * @throws MlperfError `ERR_DATA_SET` naming file and line
+ */
+export async function openJsonlDataSet(
+  file: string,
+  inputs: readonly OipTensor[],
+  onProgress: PrepareProgress,
+): Promise<TensorDataSet> {
+  const places: LinePlace[] = [];
+  const forms = new Set<string>();
+  await orDataSetError(file, async () => {
+    const { size } = await stat(file);
+    for await (const { number, offset, bytes } of readLines(file)) {
+      forms.add(formOf(sampleIn(bytes, inputs, `${file}:${number}`)));
+      places.push({ number, offset, length: bytes.length });
+      if (places.length % PROGRESS_STEP === 0) onProgress(offset / size, `reading ${file}`);
+    }
+  });
+  if (places.length === 0) {
+    throw new MlperfError('ERR_DATA_SET', `${file} has no lines; each is one sample`);
+  }
+  return tensorDataSet({
+    name: basename(file),
+    folder: dirname(file),
+    files: [basename(file)],
+    totalSampleCount: places.length,
+    isUniform: forms.size === 1,
+    sampleTensors: async (sampleIndex) => {
+      const place = places[sampleIndex];
+      assert(place !== undefined, `sample ${sampleIndex} of ${places.length}`);
+      const { number, offset, length } = place;
+      const bytes = await orDataSetError(file, () => readPart(file, offset, length));
+      return sampleIn(bytes, inputs, `${file}:${number}`);
+    },
+  });
+}
+
+/** @throws MlperfError `ERR_DATA_SET` */
+function sampleIn(
+  bytes: Buffer,
+  inputs: readonly OipTensor[],
+  place: string,
+): readonly NamedTensor[] {
+  try {
+    return parseSample(textOf(bytes), inputs);
+  } catch (error) {
+    if (!(error instanceof SampleError)) throw error;
+    throw new MlperfError('ERR_DATA_SET', `${place}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Bytes that are no UTF-8 would come through as others. */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new SampleError('is not UTF-8', { cause: error });
+  }
+}
+
+/** Equal for samples of the same shapes and lengths. */
+function formOf(tensors: readonly NamedTensor[]): string {
+  return tensors.map(({ shape, raw }) => `${shape.join('x')}:${raw.length}`).join(',');
+}
+
+async function orDataSetError<T>(file: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof MlperfError) throw error;
+    throw new MlperfError('ERR_DATA_SET', `${file}: ${describeSystemError(error)}`, {
+      cause: error,
+    });
+  }
+}

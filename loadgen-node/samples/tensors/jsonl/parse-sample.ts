@@ -1,0 +1,167 @@
+import { OIP_ELEMENT_BYTES } from '../../../../shared/wire/oip/data-types.ts';
+import { elementCount, type OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import { fitShape, shapeText } from '../fit-shape.ts';
+import type { NamedTensor } from '../tensor-data-set.ts';
+import { base64Bytes } from './base64.ts';
+import { ElementError, encodeElements } from './encode-elements.ts';
+import { parseExactJson } from './exact-json.ts';
+import { nestedElements } from './nested-elements.ts';
+
+/** Why a line is no sample. */
+export class SampleError extends Error {}
+
+/** Contents of one input as a line has them. */
+interface GivenTensor {
+  /** Lengths that the line says; undefined: those of its arrays. */
+  readonly shape: readonly number[] | undefined;
+  readonly data: unknown;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads one line as one sample. Either `{"inputs": [{"name", "datatype", "shape", "data"}]}` as the protocol's REST form has
+ * it, or `{"NAME": data}`. Data are nested arrays, or all elements in a row, or `{"b64": "raw contents", "shape": [...]}`.
+ * @param inputs Of one sample.
+ * @throws SampleError
+ */
+export function parseSample(text: string, inputs: readonly OipTensor[]): readonly NamedTensor[] {
+  const given = givenTensors(parseObject(text), inputs);
+  const unknown = [...given.keys()].find((name) => !inputs.some((input) => input.name === name));
+  if (unknown !== undefined) {
+    const names = inputs.map(({ name }) => name).join(', ');
+    throw new SampleError(`"${unknown}" is no input of the model; it has ${names}`);
+  }
+  return inputs.map((input) => {
+    const one = given.get(input.name);
+    if (one === undefined) throw new SampleError(`has no input "${input.name}"`);
+    try {
+      return tensorOf(one, input);
+    } catch (error) {
+      if (!(error instanceof SampleError) && !(error instanceof ElementError)) throw error;
+      throw new SampleError(`input "${input.name}": ${error.message}`, { cause: error });
+    }
+  });
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new SampleError(`is not JSON (${error.message.slice(0, 100)})`, { cause: error });
+  }
+  if (isObject(value)) return value;
+  throw new SampleError('must be an object: {"NAME": data, ...} or {"inputs": [...]}');
+}
+
+function givenTensors(
+  sample: JsonObject,
+  inputs: readonly OipTensor[],
+): ReadonlyMap<string, GivenTensor> {
+  const list = sample['inputs'];
+  const isRest = Array.isArray(list) && list.every((entry) => isObject(entry) && 'name' in entry);
+  if (!isRest || list.length === 0) {
+    return new Map(Object.entries(sample).map(([name, value]) => [name, shortForm(value)]));
+  }
+  // Every request has an id of its own, so this one may stand there for other tools.
+  refuseOthers(sample, ['inputs', 'id'], 'the sample');
+  const given = new Map<string, GivenTensor>();
+  for (const entry of list as JsonObject[]) {
+    const name = String(entry['name']);
+    if (given.has(name)) throw new SampleError(`has the input "${name}" twice`);
+    refuseOthers(entry, ['name', 'shape', 'datatype', 'data'], `input "${name}"`);
+    checkDatatype(entry['datatype'], inputs, name);
+    given.set(name, { shape: shapeOf(entry['shape'], name), data: entry['data'] });
+  }
+  return given;
+}
+
+function shortForm(value: unknown): GivenTensor {
+  const shape = isObject(value) && 'b64' in value ? shapeOf(value['shape'], '') : undefined;
+  return { shape, data: value };
+}
+
+/** What would silently not be sent. */
+function refuseOthers(object: JsonObject, known: readonly string[], where: string): void {
+  const other = Object.keys(object).find((key) => !known.includes(key));
+  if (other === undefined) return;
+  throw new SampleError(`"${other}" of ${where} is not sent; there may be: ${known.join(', ')}`);
+}
+
+function checkDatatype(datatype: unknown, inputs: readonly OipTensor[], name: string): void {
+  const input = inputs.find((one) => one.name === name);
+  if (datatype === undefined || input === undefined || datatype === input.datatype) return;
+  throw new SampleError(
+    `input "${name}" is ${JSON.stringify(datatype)} here; the model has ${input.datatype}`,
+  );
+}
+
+function shapeOf(shape: unknown, name: string): readonly number[] | undefined {
+  if (shape === undefined) return undefined;
+  const isShape =
+    Array.isArray(shape) && shape.every((length) => Number.isSafeInteger(length) && length > 0);
+  if (isShape) return shape as number[];
+  const whose = name === '' ? '' : ` of input "${name}"`;
+  throw new SampleError(`the shape${whose} must be a list of lengths, for example [3, 224, 224]`);
+}
+
+function tensorOf({ shape, data }: GivenTensor, input: OipTensor): NamedTensor {
+  const { name, datatype } = input;
+  const raw = datatype === 'BYTES' ? undefined : base64Bytes(data);
+  if (raw !== undefined) {
+    const count = raw.length / OIP_ELEMENT_BYTES[datatype];
+    if (!Number.isInteger(count)) {
+      throw new SampleError(`has ${raw.length} bytes, which no number of ${datatype} fills`);
+    }
+    const own = decideShape(shape, [count], input);
+    return { name, datatype, shape: own, raw };
+  }
+  if (data === undefined) throw new SampleError('has no data');
+  if (datatype !== 'BYTES' && isObject(data) && 'b64' in data) {
+    throw new SampleError('"b64" is no base64');
+  }
+  const nested = nestedElements(data);
+  if (nested === undefined) throw new SampleError('has arrays of different lengths at one depth');
+  const own = decideShape(shape, nested.shape, input);
+  return { name, datatype, shape: own, raw: encodeElements(datatype, nested.elements) };
+}
+
+/**
+ * Shape of the sample: the one that is said; else that of the arrays; else the model's, for elements in a row that fill it.
+ * @param nested Lengths of the arrays: their product is the number of elements.
+ */
+function decideShape(
+  said: readonly number[] | undefined,
+  nested: readonly number[],
+  input: OipTensor,
+): readonly number[] {
+  const count = elementCount(nested);
+  const wanted = shapeText(input.shape);
+  if (count === 0) throw new SampleError('has no element');
+  if (said !== undefined) {
+    if (elementCount(said) !== count) {
+      throw new SampleError(
+        `has ${count} elements; its shape ${shapeText(said)} needs ${elementCount(said)}`,
+      );
+    }
+    const own = fitShape(said, input);
+    if (own !== undefined) return own;
+    throw new SampleError(`has the shape ${shapeText(said)}; a sample of the model has ${wanted}`);
+  }
+  const own = fitShape(nested, input);
+  if (own !== undefined) return own;
+  const isFilled = !input.shape.includes(-1) && elementCount(input.shape) === count;
+  if (nested.length <= 1 && isFilled) return input.shape;
+  if (nested.length <= 1 && !input.shape.includes(-1)) {
+    throw new SampleError(
+      `has ${count} elements in a row; a sample of the model, ${wanted}, needs ${elementCount(input.shape)}`,
+    );
+  }
+  throw new SampleError(`has the shape ${shapeText(nested)}; a sample of the model has ${wanted}`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

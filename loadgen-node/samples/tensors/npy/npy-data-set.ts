@@ -1,0 +1,144 @@
+import assert from 'node:assert';
+import { readdir } from 'node:fs/promises';
+import { basename, join, posix, resolve } from 'node:path';
+import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import {
+  describeSystemError,
+  errorCodeOf,
+} from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import type { PrepareProgress } from '../../benchmarks/loadgen-benchmark.ts';
+import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
+import { checkNpyFile, readNpyFile } from './npy-file.ts';
+
+const ENDING = '.npy';
+/** Headers that are read at once. */
+const CONCURRENCY = 8;
+/** Files between two reports of progress. */
+const PROGRESS_STEP = 1_000;
+
+/** Where the arrays of an input are. */
+interface InputFiles {
+  readonly input: OipTensor;
+  /** Below the data set's folder; empty: that itself. */
+  readonly subfolder: string;
+}
+
+/**
+ * A folder of .npy files, one per sample, the first by name being sample 0 (in the order of Unicode's code units). For a
+ * model of several inputs, a folder of that kind per input, named like it, with the same names in all of them.
+ * Every header is read now; contents when they are loaded.
+ * @param inputs Of one sample.
+ * @throws MlperfError `ERR_DATA_SET` naming the file
+ */
+export async function openNpyDataSet(
+  folder: string,
+  inputs: readonly OipTensor[],
+  onProgress: PrepareProgress,
+): Promise<TensorDataSet> {
+  const { places, names } = await findFiles(folder, inputs);
+  const files = places.flatMap(({ subfolder }) => names.map((name) => posix.join(subfolder, name)));
+  const shapes = new Set<string>();
+  await forEachIndex(files.length, CONCURRENCY, async (i) => {
+    const { input } = places[Math.floor(i / names.length)] as InputFiles;
+    const shape = await checkNpyFile(join(folder, files[i] as string), input);
+    shapes.add(`${input.name}:${shape.join('x')}`);
+    if ((i + 1) % PROGRESS_STEP === 0) {
+      onProgress(
+        (i + 1) / files.length,
+        `reading the headers of ${files.length} files in ${folder}`,
+      );
+    }
+  });
+  // Lengths of texts are known when they are read, not before.
+  const hasTexts = inputs.some(({ datatype }) => datatype === 'BYTES');
+  return tensorDataSet({
+    name: basename(resolve(folder)),
+    folder,
+    files,
+    totalSampleCount: names.length,
+    isUniform: shapes.size === inputs.length && !hasTexts,
+    sampleTensors: async (sampleIndex) => {
+      const name = names[sampleIndex];
+      assert(name !== undefined, `sample ${sampleIndex} of ${names.length}`);
+      return Promise.all(
+        places.map(({ input, subfolder }) => readNpyFile(join(folder, subfolder, name), input)),
+      );
+    },
+  });
+}
+
+/** @throws MlperfError `ERR_DATA_SET` where there are no files, or inputs have different ones. */
+async function findFiles(
+  folder: string,
+  inputs: readonly OipTensor[],
+): Promise<{ places: readonly InputFiles[]; names: readonly string[] }> {
+  const [only] = inputs;
+  if (only !== undefined && inputs.length === 1) {
+    const names = await arraysIn(folder, folder);
+    if (names.length > 0) return { places: [{ input: only, subfolder: '' }], names };
+  }
+  const places = inputs.map((input) => ({ input, subfolder: subfolderOf(folder, input) }));
+  const lists = await Promise.all(
+    places.map(({ subfolder }) => arraysIn(join(folder, subfolder), folder)),
+  );
+  const empty = places.filter((_, i) => lists[i]?.length === 0);
+  if (empty.length > 0) throw noFiles(folder, inputs, empty);
+  const union = [...new Set(lists.flat())].sort();
+  for (const [i, list] of lists.entries()) {
+    if (list.length === union.length) continue;
+    const own = new Set(list);
+    const where = join(folder, places[i]?.subfolder ?? '');
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `${where} has no ${union.find((name) => !own.has(name))}, which another input has: a sample has a file of the same name for every input`,
+    );
+  }
+  return { places, names: union };
+}
+
+/** @throws MlperfError `ERR_DATA_SET` where the name leads out of the data set. */
+function subfolderOf(folder: string, { name }: OipTensor): string {
+  const isBelow = name.split(/[/\\]/).every((part) => part !== '' && part !== '.' && part !== '..');
+  if (isBelow) return name;
+  throw new MlperfError(
+    'ERR_DATA_SET',
+    `${folder}: no folder can have the name of input ${JSON.stringify(name)}; use --data jsonl:FILE`,
+  );
+}
+
+/** Names of the arrays, in order; none where there is no such folder below the data set's. */
+async function arraysIn(folder: string, dataSetFolder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory() && isArray(entry.name))
+      .map(({ name }) => name)
+      .sort();
+  } catch (error) {
+    if (folder !== dataSetFolder && errorCodeOf(error) === 'ENOENT') return [];
+    throw new MlperfError('ERR_DATA_SET', `${folder}: ${describeSystemError(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function isArray(name: string): boolean {
+  return name.endsWith(ENDING) && !name.startsWith('.');
+}
+
+function noFiles(
+  folder: string,
+  inputs: readonly OipTensor[],
+  empty: readonly InputFiles[],
+): MlperfError {
+  const names = inputs.map(({ name }) => join(folder, name, `*${ENDING}`)).join(', ');
+  const without = empty.map(({ subfolder }) => join(folder, subfolder)).join(', ');
+  const missing = empty.length < inputs.length ? `; there are none in ${without}` : '';
+  const direct = inputs.length === 1 ? ` or ${join(folder, `*${ENDING}`)}` : '';
+  return new MlperfError(
+    'ERR_DATA_SET',
+    `${folder} does not have the files of a sample: for this model they are ${names}${direct}${missing}`,
+  );
+}

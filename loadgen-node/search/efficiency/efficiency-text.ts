@@ -1,0 +1,156 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import type { Comparison, LatencyDifference, PartDifference } from './compare-sides.ts';
+import type { EfficiencySide } from './side.ts';
+
+/** The result of `longhaul efficiency`; its JSON file. */
+export interface EfficiencyReport {
+  readonly schemaVersion: 1;
+  readonly longhaul: string;
+  readonly benchmark: string;
+  readonly scenario: string;
+  readonly comparison: Comparison;
+  /** What a reader has to know. */
+  readonly notes: readonly string[];
+  readonly inProcess: EfficiencySide;
+  readonly network: EfficiencySide;
+}
+
+/** The result for people. */
+export function efficiencyText({
+  comparison,
+  notes,
+  scenario,
+  inProcess,
+}: EfficiencyReport): string {
+  return [
+    `${scenario}, ${inProcess.model.configuration}`,
+    '',
+    efficiencyTable(comparison),
+    efficiencySentence(comparison),
+    ...notes.map((note) => `note: ${note}`),
+    '',
+  ].join('\n');
+}
+
+/** Differences below are no part of an answer to "where does it go". */
+const PART_NS_MIN = 1_000;
+
+/** The comparison in one or two sentences. */
+export function efficiencySentence({ efficiency, whyNot, latency, parts }: Comparison): string {
+  const sentences = [];
+  if (efficiency === null) sentences.push(`There is no efficiency: ${whyNot?.replace(/\.$/, '')}.`);
+  else {
+    const { value, low, high } = efficiency;
+    sentences.push(
+      `Over the network the SUT has ${percent(value)} (${percent(low)} to ${percent(high)}) of what it has in process.`,
+    );
+  }
+  if (latency === null) return sentences.join(' ');
+  sentences.push(latencySentence(latency));
+  const [most] = parts.toSorted((a, b) => b.differenceNs - a.differenceNs);
+  if (most !== undefined && most.differenceNs >= PART_NS_MIN) {
+    sentences.push(
+      `In the mean most of it is ${most.part}: ${signed(most.differenceNs)} (${plain(most.inProcessNs)} in process, ${plain(most.networkNs)} over the network).`,
+    );
+  }
+  return sentences.join(' ');
+}
+
+function latencySentence({ load, difference, p99Low, p99High, pairs }: LatencyDifference): string {
+  const at = load === null ? '' : `At ${figure(load)} queries/s on both sides, `;
+  const band = pairs > 1 ? ` (${signed(p99Low)} to ${signed(p99High)} in ${pairs} pairs)` : '';
+  const begin = at === '' ? 'The' : `${at}the`;
+  return `${begin} latency differs by ${signed(difference.p50Ns)} at p50 and ${signed(difference.p99Ns)} at p99${band}.`;
+}
+
+/** What a value that is a length of time says of itself in the document. */
+const TIME_UNIT = ', ns';
+
+/** Tables for the screen. */
+export function efficiencyTable(comparison: Comparison): string {
+  const { efficiency, latency, parts, warnings } = comparison;
+  const lines: string[] = [];
+  if (efficiency !== null) {
+    const isTime = efficiency.what.endsWith(TIME_UNIT);
+    const shown = isTime ? formatNs : figure;
+    lines.push(
+      ...table([
+        ['', 'in process', 'network', 'efficiency', 'band'],
+        [
+          isTime ? efficiency.what.slice(0, -TIME_UNIT.length) : efficiency.what,
+          shown(efficiency.inProcess),
+          shown(efficiency.network),
+          percent(efficiency.value),
+          `${percent(efficiency.low)} to ${percent(efficiency.high)}`,
+        ],
+      ]),
+      `band: ${efficiency.band}`,
+      '',
+    );
+  }
+  if (latency !== null) lines.push(...latencyTable(latency), '');
+  if (parts.length > 0) lines.push(...partsTable(parts), '');
+  return [...lines, ...warnings.map((text) => `warning: ${text}`)].join('\n');
+}
+
+function latencyTable({ load, inProcess, network, difference }: LatencyDifference): string[] {
+  const title = load === null ? 'latency' : `latency at ${figure(load)}/s`;
+  const rows = [
+    ['mean', 'meanNs'],
+    ['p50', 'p50Ns'],
+    ['p90', 'p90Ns'],
+    ['p99', 'p99Ns'],
+    ['p99.9', 'p999Ns'],
+  ] as const;
+  return table([
+    [title, 'in process', 'network', 'difference'],
+    ...rows.map(([name, key]) => [
+      name,
+      formatNs(inProcess[key]),
+      formatNs(network[key]),
+      signed(difference[key]),
+    ]),
+  ]);
+}
+
+function partsTable(parts: readonly PartDifference[]): string[] {
+  return table([
+    ['where it goes (mean)', 'in process', 'network', 'difference'],
+    ...parts.map(({ part, inProcessNs, networkNs, differenceNs }) => [
+      part,
+      plain(inProcessNs),
+      plain(networkNs),
+      signed(differenceNs),
+    ]),
+  ]);
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] as readonly string[]).map((_, i) =>
+    Math.max(...rows.map((row) => (row[i] as string).length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, i) =>
+        i === 0 ? cell.padEnd(widths[0] as number) : cell.padStart(widths[i] as number),
+      )
+      .join('   '),
+  );
+}
+
+function signed(ns: number): string {
+  return ns < 0 ? plain(ns) : `+${plain(ns)}`;
+}
+
+/** The remainder that is called network may lie below 0. */
+function plain(ns: number): string {
+  return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}
+
+function figure(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,218 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
+import { leastQueries } from '../../loadgen/results/early-stopping.ts';
+import { openAuditConfig } from '../../run/plan/conf-files.ts';
+import { refuseOtherArrivals } from '../../run/plan/run-arrivals.ts';
+import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
+import { runRecord } from '../../run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import type { FindPeakValues } from './find-peak-settings.ts';
+import type { PeakSearch } from './peak-search.ts';
+import { boundOf } from './probe-settings.ts';
+import { longEnough } from './queue-growth.ts';
+
+/** Queries that a run plans in memory at most. */
+const QUERIES_MAX = 2 ** 25;
+/** MultiStream: largest query. */
+const STREAMS_MAX = 65_536;
+/** Screenings take so long at least, if they need it. */
+const SEARCH_NS_MIN = 120e9;
+
+/** A search that was asked for: how a run of it is made, and what is searched. */
+export interface FindPeakPlan {
+  readonly run: RunPlan;
+  /** Null: the scenario has a metric of its own, and nothing is searched. */
+  readonly search: PeakSearch | null;
+  /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
+  readonly note: string | undefined;
+  /** Text of `longhaul_run.yaml` of a run at a load. */
+  readonly recordOf: (load: number) => string;
+}
+
+/**
+ * Makes the plan of a search from the settings.
+ * @throws MlperfError `ERR_CONFIG_INVALID` and whatever {@link planRun} throws
+ */
+export function planFindPeak(
+  values: FindPeakValues,
+  settings: readonly ResolvedSetting[],
+): FindPeakPlan {
+  refuseOfRun(values);
+  const { scenario } = values;
+  const bound = oneOf(values, 'latency', 'targetLatency');
+  const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
+  const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
+  // The rate is what is searched; in fixed intervals the bound is the interval.
+  const rate = isInterval && bound !== undefined ? 1e9 / bound : (values.targetQps ?? 1);
+  const joined = {
+    ...values,
+    targetQps: isInterval && bound === undefined ? values.targetQps : rate,
+    targetLatency: bound,
+    targetLatencyPercentile: percentile,
+    output: values.output,
+  };
+  const said = new Set(
+    settings
+      .filter(({ source }) => source !== 'default' && source !== 'not set')
+      .map(({ key }) => key),
+  );
+  if (joined.targetQps !== undefined) said.add('targetQps');
+  if (bound !== undefined) said.add('targetLatency');
+  if (percentile !== undefined) said.add('targetLatencyPercentile');
+  const audit = openAuditConfig(values.auditConf);
+  const planned = planRun(joined, { said, audit });
+  refuseTokens(planned);
+  const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
+  // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
+  const minQueryCount = search?.full.minQueryCount ?? planned.settings.minQueryCount;
+  const minDurationMs = Math.ceil(
+    (search?.full.minDurationNs ?? planned.settings.minDurationMs * 1e6) / 1e6,
+  );
+  const isLonger = minDurationMs > planned.settings.minDurationMs;
+  const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
+  const changes = {
+    ...{ minQueryCount, isInterval, streamRate: joined.targetQps },
+    minDuration: isLonger ? `${minDurationMs}ms` : undefined,
+  };
+  return {
+    run,
+    search,
+    note: search === null ? undefined : noteOf(search, values, isLonger),
+    recordOf: (load) => runRecord(recorded(settings, changes, load)),
+  };
+}
+
+/** What a run may be asked and a search may not. */
+function refuseOfRun(values: FindPeakValues): void {
+  if (values.mode !== 'performance') {
+    const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+  if (values.thresholds !== undefined) {
+    const message =
+      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile";
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+  refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
+}
+
+/** A value that may be said under two names. */
+function oneOf<K extends keyof FindPeakValues>(
+  values: FindPeakValues,
+  name: K,
+  other: K,
+): FindPeakValues[K] {
+  const [one, two] = [values[name], values[other]];
+  if (one !== undefined && two !== undefined && one !== two) {
+    const flags =
+      name === 'latency'
+        ? '--latency and --target-latency'
+        : '--percentile and --target-latency-percentile';
+    throw new MlperfError('ERR_CONFIG_INVALID', `${flags} are the same, and say different things`);
+  }
+  return one ?? two;
+}
+
+function refuseTokens({ settings, rules }: RunPlan): void {
+  if (!settings.useTokenLatencies) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `find-peak searches under one bound on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
+  );
+}
+
+function searchOf(values: FindPeakValues, run: RunPlan): PeakSearch {
+  const { settings, loadgen, round } = run;
+  const isServer = settings.scenario === 'Server';
+  const boundNs = boundOf(settings);
+  if (!(boundNs > 0)) {
+    const message = `--latency must be longer than 0, it is ${formatNs(boundNs)}`;
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+  const percentile = isServer
+    ? settings.serverTargetLatencyPercentile
+    : settings.multiStreamTargetLatencyPercentile;
+  const minDurationNs = settings.minDurationMs * 1e6;
+  const least = loadgen.hasEarlyStopping ? leastQueries(percentile) : 1;
+  const runs = values.runs ?? (round === 'v0.5' && isServer ? SERVER_RUNS_V05 : 1);
+  const search = longEnough({
+    kind: isServer ? 'rate' : 'streams',
+    boundNs,
+    percentile,
+    startLoad: isServer ? values.targetQps : undefined,
+    loadMax: STREAMS_MAX,
+    precision: values.precision,
+    confidence: values.confidence,
+    screeningNsMax: values.searchTime ?? Math.max(SEARCH_NS_MIN, minDurationNs),
+    full: {
+      runs,
+      minDurationNs,
+      minQueryCount: Math.max(settings.minQueryCount, least),
+      hasEarlyStopping: loadgen.hasEarlyStopping,
+      loadsMax: values.confirmLoads,
+    },
+  });
+  refuseShorter(settings.maxDurationMs * 1e6, search);
+  if (!isServer) return search;
+  return { ...search, loadMax: QUERIES_MAX / Math.max(1, search.full.minDurationNs / 1e9) };
+}
+
+/** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
+function refuseShorter(maxDurationNs: number, { boundNs, full }: PeakSearch): void {
+  if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--max-duration ${formatNs(maxDurationNs)} is too short: a full run under a bound of ${formatNs(boundNs)} lasts ${formatNs(full.minDurationNs)} or more`,
+  );
+}
+
+function noteOf(
+  { boundNs, full, screeningNsMax }: PeakSearch,
+  { searchTime }: FindPeakValues,
+  isLonger: boolean,
+): string | undefined {
+  const longer = [
+    ...(isLonger ? [`full runs last ${formatNs(full.minDurationNs)}`] : []),
+    ...(searchTime !== undefined && screeningNsMax > searchTime
+      ? [`screenings may take ${formatNs(screeningNsMax)} together`]
+      : []),
+  ];
+  if (longer.length === 0) return undefined;
+  return `${longer.join(' and ')}, longer than was asked for: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
+}
+
+/** What a search sets in place of the user. */
+interface Changes {
+  readonly minQueryCount: number;
+  /** True: the load is the streams, and the rate that of the intervals, if it was said. */
+  readonly isInterval: boolean;
+  readonly streamRate: number | undefined;
+  /** Undefined: as it was. */
+  readonly minDuration: string | undefined;
+}
+
+/** The settings as `longhaul run` takes them, with the load that was probed. */
+function recorded(
+  settings: readonly ResolvedSetting[],
+  { minQueryCount, isInterval, streamRate, minDuration }: Changes,
+  load: number,
+): ResolvedSetting[] {
+  const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
+  const raws: Record<string, unknown> = {
+    ...(isInterval ? { samplesPerQuery: load, targetQps: streamRate } : { targetQps: load }),
+    ...(isInterval ? {} : { targetLatency: rawOf('latency') ?? rawOf('targetLatency') }),
+    targetLatencyPercentile: rawOf('percentile') ?? rawOf('targetLatencyPercentile'),
+    minQueryCount,
+    minDuration,
+  };
+  return settings
+    .filter(({ key }) => Object.hasOwn(RUN_SETTINGS, key))
+    .map((setting) => {
+      const raw = raws[setting.key];
+      return raw === undefined || raw === setting.raw
+        ? setting
+        : { key: setting.key, raw, source: 'find-peak' };
+    });
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { VerbResult } from '../../../shared/base/json-output.ts';
+import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import { printReport } from '../../present/text/print-report.ts';
+import { replaceEarlierRun } from '../../run/earlier-run.ts';
+import type { Interruption } from '../../run/interruption.ts';
+import { isValid, measureRun, type RunReport } from '../../run/perform-run.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
+import type { FindPeakPlan } from './find-peak-plan.ts';
+import { networkProbes } from './network-probes.ts';
+
+/** Runs until LoadGen's expectation is near enough to what the SUT does. */
+const RUNS_MAX = 4;
+/** The expectation is so much above what was seen: LoadGen plans too few samples for a SUT that got faster. */
+const HEADROOM = 1.3;
+/** A look at the latency of one query at a time. */
+const LOOK = { queriesMax: 100, durationNsMax: 5e9 };
+
+/** A metric that was measured, as a verb's result. */
+export interface MeasuredMetric extends VerbResult {
+  readonly isValid: boolean;
+}
+
+/**
+ * Measures the metric of a scenario that has no load to search: SingleStream and MultiStream their latency, Offline its rate.
+ * LoadGen wants to be told what to expect; it is found out first, so that nothing needs to be known.
+ * @throws MlperfError
+ */
+export async function measureMetric(
+  { run, recordOf }: FindPeakPlan,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<MeasuredMetric> {
+  const prepared = await prepareRun(run, terminal, interruption);
+  replaceEarlierRun(run.output, terminal);
+  let expectedQps = await firstExpectation(prepared, terminal, interruption);
+  for (let number = 1; ; number += 1) {
+    const plan = {
+      ...prepared.plan,
+      settings: expecting(prepared.plan.settings, expectedQps),
+      output: join(run.output, `confirm-${number}`),
+      record: recordOf(expectedQps),
+    };
+    const report = await measureRun({ ...prepared, plan }, terminal, interruption);
+    if (report.outcome.isInterrupted) {
+      throw new MlperfError('ERR_INTERRUPTED', 'interrupted: the metric is not measured');
+    }
+    const seenQps = seenRate(report);
+    if (!isTooShort(report) || seenQps <= 0 || number >= RUNS_MAX) return resultOf(report);
+    terminal.line(
+      `run ${number} was too short at ${expectedQps.toPrecision(4)}/s expected: once more`,
+    );
+    expectedQps = Math.max(expectedQps, seenQps) * HEADROOM;
+  }
+}
+
+/** Queries per second that LoadGen is to expect: in the streams one after the other, in Offline those of a first query. */
+async function firstExpectation(
+  prepared: PreparedRun,
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<number> {
+  const parts = { terminal, interruption, output: prepared.plan.output, keepsProbes: false };
+  const { latenciesNs } = await networkProbes(
+    prepared,
+    parts,
+  )({
+    ...{ kind: 'unloaded', load: 1, number: 0 },
+    ...LOOK,
+  });
+  const median = latenciesNs.sort()[Math.floor(latenciesNs.length / 2)];
+  if (median === undefined) {
+    throw new MlperfError('ERR_SUT_LOST', 'the SUT answered no query of a first look');
+  }
+  return (1e9 / median) * HEADROOM;
+}
+
+function expecting(settings: TestSettings, qps: number): TestSettings {
+  switch (settings.scenario) {
+    case 'SingleStream':
+      return { ...settings, singleStreamExpectedLatencyNs: 1e9 / qps };
+    case 'MultiStream':
+      return { ...settings, multiStreamExpectedLatencyNs: 1e9 / qps };
+    default:
+      return { ...settings, offlineExpectedQps: qps };
+  }
+}
+
+function isTooShort({ outcome }: RunReport): boolean {
+  return outcome.verdicts.loadgen.reasons.some(({ rule }) => rule === 'min-duration');
+}
+
+function seenRate({ outcome: { performance } }: RunReport): number {
+  if (performance === null) return 0;
+  const { summary, counts, durationNs } = performance;
+  if (summary.scenario === 'Offline') return summary.rates.completed;
+  return durationNs === 0 ? 0 : counts.completedQueries / (durationNs / 1e9);
+}
+
+function resultOf(report: RunReport): MeasuredMetric {
+  const { performance, effectiveSettings } = report.outcome;
+  const metric = performance === null ? null : metricOf(performance.summary);
+  return {
+    text: printReport(report),
+    json: {
+      scenario: effectiveSettings.scenario,
+      isValid: isValid(report),
+      metric,
+      folder: report.plan.output,
+    },
+    isValid: isValid(report),
+  };
+}
+
+/** The number that the round's submission checker takes. */
+function metricOf(summary: PerformanceSummary): { readonly name: string; readonly value: number } {
+  const { earlyStopping } = summary.validity;
+  switch (summary.scenario) {
+    case 'SingleStream':
+      return { name: 'early_stopping_latency_ss', value: earlyStopping.singleStreamEstimateNs };
+    case 'MultiStream':
+      return { name: 'early_stopping_latency_ms', value: earlyStopping.multiStreamEstimateNs };
+    default:
+      return { name: 'result_samples_per_second', value: summary.rates.completed };
+  }
+}

@@ -1,0 +1,284 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
+import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
+import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';
+import { streamsBracket, streamsInterval } from './next-streams.ts';
+import type {
+  HeldLoad,
+  LoadInterval,
+  PeakEnding,
+  PeakLimit,
+  PeakProbe,
+  PeakResult,
+  PeakSearch,
+} from './peak-search.ts';
+
+type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
+
+/** What a search came to, with the reason in words. */
+export function peakResult(
+  search: PeakSearch,
+  probes: readonly PeakProbe[],
+  { ending, invalid }: Ending,
+): PeakResult {
+  const fulls = probes.filter(({ kind }) => kind === 'full');
+  const best = confirmedLoad(fulls, search.full);
+  const measured = best && lowest(best.runs.map(measuredLoad));
+  const where = holding(locate(search, probes, ending), measured);
+  const limit = limitOf(search, probes, ending);
+  const isUnconfirmable = search.full.runs === 0 && (ending === 'found' || ending === 'open');
+  const value = isUnconfirmable ? where.estimate : (measured ?? null);
+  return {
+    ending,
+    value,
+    load: best?.load ?? null,
+    samplesPerSecond:
+      best === undefined ? null : lowest(best.runs.map((run) => run.samplesPerSecond)),
+    held: heldLoad(search, probes),
+    ...where,
+    confidence: search.confidence,
+    limit,
+    limitText:
+      ending === 'unconfirmed' && where.interval === null && limit === 'sut'
+        ? `Too few queries fitted into the time of the screenings to tell whether any load keeps the bound of ${formatNs(search.boundNs)}.`
+        : limitText(search, probes, limit, invalid),
+    advice: [...adviceOf(search, { ending, limit, value, ...where }), ...doubts(where, probes)],
+    probes,
+  };
+}
+
+/** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
+function heldLoad(
+  { percentile, boundNs, kind }: PeakSearch,
+  probes: readonly PeakProbe[],
+): HeldLoad | null {
+  const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
+  const missed = loaded.filter(({ verdict }) => verdict === 'misses' || verdict === 'lost');
+  const heavy = Math.min(...missed.map(measuredLoad));
+  const held = loaded
+    .filter(
+      ({ verdict, overlatencyQueries, queries }) =>
+        (verdict === 'keeps' || verdict === 'undecided' || verdict === 'generator-bound') &&
+        overlatencyQueries <= (1 - percentile) * queries,
+    )
+    .map((probe) => {
+      const unseen = kind === 'rate' ? boundNs / probe.durationNs : 0;
+      return { load: measuredLoad(probe) / (1 + unseen), probe };
+    })
+    .filter(({ load }) => load < heavy);
+  return held.sort((a, b) => b.load - a.load)[0] ?? null;
+}
+
+function lowest(values: readonly number[]): number {
+  return Math.min(...values);
+}
+
+interface Whereabouts {
+  readonly estimate: number | null;
+  readonly interval: LoadInterval | null;
+  readonly isPrecise: boolean;
+}
+
+function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): Whereabouts {
+  if (ending === 'none') return { estimate: null, interval: null, isPrecise: true };
+  if (search.kind === 'streams') {
+    const interval = streamsInterval(search, probes);
+    return { estimate: interval.low, interval, isPrecise: interval.low === interval.high };
+  }
+  const state = searchState(search, probes);
+  const { low, high, cap } = state;
+  const curve = state.curve();
+  if (low === undefined) return { estimate: null, interval: null, isPrecise: false };
+  if (curve !== undefined && (cap === undefined || curve.estimate < cap.load)) {
+    const { estimate } = curve;
+    const seen = 1 - unseenOverload(search, probes, estimate);
+    const interval = { ...curve.interval, low: Math.min(curve.interval.low, estimate * seen) };
+    return { estimate, interval, isPrecise: isPrecise({ estimate, interval }, search.precision) };
+  }
+  // Latencies set no limit here: what was light, and what was not.
+  const interval = { low, high: high ?? Number.POSITIVE_INFINITY };
+  return { estimate: low, interval, isPrecise: high !== undefined };
+}
+
+/**
+ * Overload, as a share of the load, that the probes near the limit were too short to see: a queue that starts empty and is too slow by
+ * bound / duration passes the bound at its end only. Probes count by their queries, as they do for the limit.
+ */
+function unseenOverload(
+  { boundNs }: PeakSearch,
+  probes: readonly PeakProbe[],
+  estimate: number,
+): number {
+  const near = probes.filter(
+    ({ kind, load }) => kind !== 'unloaded' && Math.abs(load / estimate - 1) <= NEAR,
+  );
+  const queries = near.reduce((sum, probe) => sum + probe.queries, 0);
+  const unseen = near.reduce(
+    (sum, probe) => sum + (probe.queries * boundNs) / Math.max(1, probe.durationNs),
+    0,
+  );
+  return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
+}
+
+/** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */
+function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
+  const { interval } = where;
+  if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
+  return { ...where, interval: { low: interval.low, high: confirmed } };
+}
+
+function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
+  if (ending === 'open') return 'load-max';
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
+  // Screenings may be short enough to go well; what counts did not.
+  const isStarved = ending === 'unconfirmed' && probes.at(-1)?.verdict === 'generator-bound';
+  if (isStarved) return 'generator';
+  const breaker =
+    search.kind === 'rate' ? rateBreaker(search, probes) : streamsBreaker(search, probes);
+  if (breaker?.verdict === 'generator-bound') return 'generator';
+  return breaker?.verdict === 'lost' ? 'lost-samples' : 'sut';
+}
+
+/** The probe that ended the search's way up, where it was not the latency. */
+function rateBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+  const state = searchState(search, probes);
+  const { cap } = state;
+  const curve = state.curve();
+  if (curve !== undefined && cap !== undefined && curve.estimate < cap.load * 0.99)
+    return undefined;
+  return cap ?? probes.find(({ verdict }) => verdict === 'lost');
+}
+
+function streamsBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+  const { high } = streamsBracket(search, probes);
+  return probes.find(({ load, verdict }) => load === high && verdict !== 'undecided');
+}
+
+function limitText(
+  search: PeakSearch,
+  probes: readonly PeakProbe[],
+  limit: PeakLimit,
+  invalid: PeakProbe | undefined,
+): string {
+  if (invalid !== undefined) return `The confirming run is no result at any load: ${invalid.why}`;
+  const bound = formatNs(search.boundNs);
+  const last = [...probes].reverse();
+  switch (limit) {
+    case 'load-max':
+      return (
+        `No load up to ${loadText(search, search.loadMax)} missed the bound of ${bound}: ` +
+        'a run plans all its queries in memory, and more of them it does not plan.'
+      );
+    case 'unloaded-latency': {
+      const { meanNs = 0, percentileNs = 0 } = probes.find(({ kind }) => kind === 'unloaded') ?? {};
+      return (
+        `The bound of ${bound} is missed even by one query at a time: they took ${formatNs(Math.round(meanNs))} in the mean, ` +
+        `${formatNs(percentileNs)} at percentile ${percentileText(search)}.`
+      );
+    }
+    case 'generator':
+    case 'lost-samples': {
+      const verdict = limit === 'generator' ? 'generator-bound' : 'lost';
+      const probe = last.find((it) => it.verdict === verdict);
+      const whose =
+        limit === 'generator'
+          ? generatorText(probe)
+          : 'The SUT loses samples above this load, before its latency reaches the bound.';
+      return `${whose} At ${loadText(search, probe?.load ?? 0)} ${probe?.why ?? ''}.`;
+    }
+    case 'sut': {
+      const explained = last.find(
+        ({ explanation, verdict }) => explanation !== null && verdict !== 'keeps',
+      );
+      const any = explained ?? last.find(({ explanation }) => explanation !== null);
+      return (
+        `Above it more than ${lateText(search)} of the queries are late (above ${bound}).` +
+        (any === undefined ? '' : ` At ${loadText(search, any.load)}: ${any.explanation}`)
+      );
+    }
+  }
+}
+
+/** A SUT that is slow beside a slow LoadGen is not said to carry more. */
+function generatorText(probe: PeakProbe | undefined): string {
+  return probe?.why.includes(SUT_TOO_SLOW) === true
+    ? "The limit is not the SUT's alone: LoadGen is too slow as well, so what the SUT carries is not known."
+    : "The limit is LoadGen's, not the SUT's: the SUT may well carry more.";
+}
+
+/** Half of the intervals are wrong where 0.8 % are late without load and 1 % may be (docs/find-peak.md). */
+function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string[] {
+  const unloaded = probes.find(({ kind }) => kind === 'unloaded');
+  if (interval === null || unloaded === undefined || unloaded.overlatencyQueries === 0) return [];
+  return [
+    `Even one at a time ${unloaded.overlatencyQueries} of ${unloaded.queries} queries were late: ` +
+      'lateness hardly depends on the load then, and the interval is less sure than it says.',
+  ];
+}
+
+function adviceOf(
+  search: PeakSearch,
+  {
+    ending,
+    limit,
+    value,
+    estimate,
+    interval,
+    isPrecise: precise,
+  }: Whereabouts & { ending: PeakEnding; limit: PeakLimit; value: number | null },
+): string[] {
+  const advice: string[] = [];
+  if (limit === 'generator') {
+    advice.push('Give the LoadGen node a machine, or cores, of its own, then search again.');
+  }
+  if (limit === 'unloaded-latency' || (ending === 'none' && limit === 'sut')) {
+    advice.push('Raise the bound, or make a single query faster: no load is light enough.');
+  }
+  if (!precise && ending === 'found' && limit === 'sut' && search.kind === 'rate') {
+    advice.push(
+      'The interval is wider than --precision asks for: --search-time makes it narrower.',
+    );
+  }
+  if (value !== null && estimate !== null && interval !== null && search.full.runs > 0) {
+    const allowed = allowedShare(search, value);
+    const late = 1 - search.percentile;
+    if (value < interval.low && allowed < 0.9 * late) {
+      advice.push(
+        `Early stopping lets only ${percentOf(allowed)} of so few queries be late, not ${percentOf(late)}: ` +
+          'a longer run (--min-duration, --min-query-count) confirms more.',
+      );
+    }
+  }
+  if (ending === 'unconfirmed' && interval === null && limit === 'sut') {
+    advice.push('Longer screenings (--search-time) may find a load that keeps the bound.');
+  } else if (ending === 'unconfirmed' && limit === 'sut') {
+    advice.push(
+      'A longer run (--min-duration) has less luck in it; more loads may be tried with --confirm-loads.',
+    );
+  }
+  return advice;
+}
+
+/** A load with its unit. */
+export function loadText({ kind }: PeakSearch, load: number): string {
+  if (kind === 'streams') return `${load} ${load === 1 ? 'stream' : 'streams'}`;
+  return `${rateText(load)} queries/s`;
+}
+
+/** A rate with as many digits as it deserves. */
+export function rateText(rate: number): string {
+  return rate >= 1000 ? rate.toFixed(0) : String(Number(rate.toPrecision(4)));
+}
+
+function percentileText({ percentile }: PeakSearch): string {
+  return String(Number((percentile * 100).toPrecision(6)));
+}
+
+function lateText({ percentile }: PeakSearch): string {
+  return percentOf(1 - percentile);
+}
+
+function percentOf(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}

@@ -1,0 +1,140 @@
+import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
+import { normalDeviate } from './normal.ts';
+import { type OverBatch, type OverShare, varianceFactorOf } from './over-share.ts';
+import type { ProbeProgress } from './probe.ts';
+
+/** Batches that are kept; when they are full, two become one. */
+const BATCHES_MAX = 64;
+/** Looks before anything is decided: fewer say nothing of clusters. */
+const LOOKS_MIN = 8;
+/** Looks before a load is too heavy: a machine that stood still for a moment is not. */
+const LOOKS_MIN_MISSES = 20;
+/** Clusters of late queries of which a load is too heavy; or this share of all batches has some. */
+const CLUSTERS_MIN = 4;
+const LATE_BATCHES_MIN = 0.5;
+/** A look is judged when so much more is known than at the last one. */
+const GROWTH = 1.04;
+/** Waiting queries, as a multiple of those that arrive within the bound, at which a growing backlog is hopeless. */
+const BACKLOG_BOUNDS = 10;
+/** And for so many looks without a break. */
+const BACKLOG_LOOKS = 4;
+
+/** What the queries of a probe say of the bound. */
+export type Decision = 'keeps' | 'misses' | 'undecided';
+
+/**
+ * Decides by early stopping's rule, on as many queries as the clusters leave. It is asked again and again, so that its error is
+ * larger than 1 - confidence: what the search ends with does not hang on it, but on all queries of all probes.
+ */
+export function decide(share: OverShare, percentile: number, confidence: number): Decision {
+  const { queries, over, varianceFactor } = share;
+  const n = queries / varianceFactor;
+  const overOfN = over / varianceFactor;
+  const late = 1 - percentile;
+  const z = (overOfN - n * late) / Math.sqrt(n * late * percentile);
+  // A single cluster is one observation, however many queries it has.
+  if (z > normalDeviate(confidence) && overOfN >= 2) return 'misses';
+  if (z >= 0) return 'undecided';
+  const counted = Math.ceil(overOfN);
+  // Early stopping's count is at least this; its series is long where many are over.
+  if (n * late < counted) return 'undecided';
+  return n >= minPassingQueries(counted, percentile, confidence) + counted ? 'keeps' : 'undecided';
+}
+
+/** Watches a screening, and says when it is decided. */
+export class ScreeningWatch {
+  readonly #percentile: number;
+  readonly #confidence: number;
+  readonly #boundNs: number;
+  readonly #boundsMin: number;
+  #batches: OverBatch[] = [];
+  #looksPerBatch = 1;
+  #looks = 0;
+  #batchQueries = 0;
+  #batchOver = 0;
+  #known = 0;
+  #over = 0;
+  #judgedAt = 0;
+  #backlog = 0;
+  #backlogLooks = 0;
+  #isBacklogHopeless = false;
+
+  /** @param planned How sure a verdict has to be, and the bounds that a probe lasts at least before its load is light. */
+  constructor(
+    search: { readonly percentile: number; readonly boundNs: number },
+    planned: { readonly confidence: number; readonly boundsMin: number },
+  ) {
+    this.#percentile = search.percentile;
+    this.#boundNs = search.boundNs;
+    this.#confidence = planned.confidence;
+    this.#boundsMin = planned.boundsMin;
+  }
+
+  /** True where the probe ended because its backlog grew and grew. */
+  get isBacklogHopeless(): boolean {
+    return this.#isBacklogHopeless;
+  }
+
+  readonly isDecided = (seen: ProbeProgress): boolean => {
+    this.#looks += 1;
+    this.#watchBacklog(seen);
+    if (this.#isBacklogHopeless) return true;
+    this.#add(seen);
+    if (this.#looks < LOOKS_MIN || this.#known < this.#judgedAt) return false;
+    this.#judgedAt = this.#known * GROWTH;
+    const share = {
+      queries: this.#known,
+      over: this.#over,
+      varianceFactor: varianceFactorOf(this.#batches),
+    };
+    const decision = decide(share, this.#percentile, this.#confidence);
+    if (decision === 'keeps') return seen.elapsedNs >= this.#boundsMin * this.#boundNs;
+    return decision === 'misses' && this.#isSustained();
+  };
+
+  /** Late queries came again and again, or all the time. */
+  #isSustained(): boolean {
+    if (this.#looks < LOOKS_MIN_MISSES) return false;
+    const isLate = this.#batches.map(({ over }) => over > 0);
+    const lateCount = isLate.filter(Boolean).length;
+    const clusters = isLate.filter((late, i) => late && isLate[i - 1] !== true).length;
+    return clusters >= CLUSTERS_MIN || lateCount >= LATE_BATCHES_MIN * isLate.length;
+  }
+
+  #add(seen: ProbeProgress): void {
+    const known = seen.completedQueries + seen.overdueQueries;
+    const over = seen.overlatencyQueries + seen.overdueQueries;
+    this.#batchQueries += known - this.#known;
+    this.#batchOver += over - this.#over;
+    this.#known = known;
+    this.#over = over;
+    if (this.#looks % this.#looksPerBatch !== 0) return;
+    if (this.#batchQueries > 0) {
+      this.#batches.push({ queries: this.#batchQueries, over: this.#batchOver });
+    }
+    this.#batchQueries = 0;
+    this.#batchOver = 0;
+    if (this.#batches.length < BATCHES_MAX) return;
+    this.#looksPerBatch *= 2;
+    this.#batches = joinPairs(this.#batches);
+  }
+
+  #watchBacklog({ elapsedNs, issuedQueries, completedQueries }: ProbeProgress): void {
+    const backlog = issuedQueries - completedQueries;
+    const arriving = (issuedQueries / elapsedNs) * this.#boundNs;
+    const grows = backlog > this.#backlog && backlog > Math.max(1, arriving) * BACKLOG_BOUNDS;
+    this.#backlogLooks = grows ? this.#backlogLooks + 1 : 0;
+    this.#backlog = backlog;
+    if (this.#backlogLooks >= BACKLOG_LOOKS) this.#isBacklogHopeless = true;
+  }
+}
+
+function joinPairs(batches: readonly OverBatch[]): OverBatch[] {
+  const joined: OverBatch[] = [];
+  for (let i = 0; i < batches.length; i += 2) {
+    const one = batches[i] as OverBatch;
+    const other = batches[i + 1] ?? { queries: 0, over: 0 };
+    joined.push({ queries: one.queries + other.queries, over: one.over + other.over });
+  }
+  return joined;
+}

@@ -1,0 +1,201 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import type { PeakLimit } from '../peak/peak-search.ts';
+import type { LinkConditions } from './link-conditions.ts';
+import type { MeasuredLink } from './shim/measure-link.ts';
+import type { ShimCounts } from './shim/shim-messages.ts';
+
+/** File in the folder of a sweep that holds the cells that are done. */
+export const SWEEP_FILE = 'longhaul_sweep.json';
+
+/** What the search of a cell found. */
+export interface CellResult {
+  /** What the confirming run measured, in the unit of the sweep; null: no load was confirmed. */
+  readonly value: number | null;
+  /** Where the limit lies; `high` null: no load missed the bound. Null: the probes say nothing of it. */
+  readonly interval: { readonly low: number; readonly high: number | null } | null;
+  /** How the search ended, as `longhaul find-peak` says it. */
+  readonly ending: string;
+  /** Who sets the limit, as `longhaul find-peak` says it: `generator` is LoadGen, whatever the link. */
+  readonly limit: PeakLimit;
+  /** What sets the limit, in whole sentences. */
+  readonly limitText: string;
+  readonly probeCount: number;
+  /** The link as it was measured before the search; null where it was not shaped by the shim. */
+  readonly seen: MeasuredLink | null;
+  /** What the shim did; null where there was none. */
+  readonly shim: ShimCounts | null;
+}
+
+/** A cell that is done: measured, or not and why. */
+export interface SweepCell {
+  readonly link: LinkConditions;
+  /** Below the folder of the sweep. */
+  readonly folder: string;
+  readonly seconds: number;
+  readonly result: CellResult | { readonly failure: string };
+}
+
+/** What a sweep is about: cells of another one are not its own. */
+export interface SweepQuestion {
+  /** What each cell was asked, by name, as text: nodes, benchmark, scenario, bound, ... */
+  readonly settings: Readonly<Record<string, string>>;
+  /** `shim` or `tc`. */
+  readonly with: string;
+  readonly unit: string;
+}
+
+/** All of {@link SWEEP_FILE}. */
+export interface Sweep {
+  readonly schemaVersion: 1;
+  readonly longhaul: string;
+  readonly question: SweepQuestion;
+  /** What a reader has to know. */
+  readonly notes: readonly string[];
+  readonly cells: readonly SweepCell[];
+}
+
+const ns = z.number().describe('ns');
+
+const link = z.strictObject({
+  delayNs: ns.describe('one way, ns'),
+  bitsPerSecond: z.number().nullable().describe('of each direction; null: not limited'),
+  lossShare: z.number().describe('0 to 1'),
+});
+
+const result = z.strictObject({
+  value: z.number().nullable(),
+  interval: z.strictObject({ low: z.number(), high: z.number().nullable() }).nullable(),
+  ending: z.string(),
+  limit: z.enum(['sut', 'lost-samples', 'generator', 'load-max', 'unloaded-latency']),
+  limitText: z.string(),
+  probeCount: z.number(),
+  seen: z
+    .strictObject({
+      roundTripP50Ns: ns,
+      roundTripP99Ns: ns,
+      bitsPerSecond: z.number().nullable(),
+    })
+    .nullable(),
+  shim: z
+    .strictObject({
+      connections: z.number(),
+      lostSegments: z.number(),
+      lateP50Ns: ns,
+      lateP99Ns: ns,
+      lateMaxNs: ns,
+    })
+    .nullable(),
+});
+
+const SWEEP: z.ZodType<Sweep> = z.strictObject({
+  schemaVersion: z.literal(1),
+  longhaul: z.string(),
+  question: z.strictObject({
+    settings: z.record(z.string(), z.string()),
+    with: z.string(),
+    unit: z.string(),
+  }),
+  notes: z.array(z.string()),
+  cells: z.array(
+    z.strictObject({
+      link,
+      folder: z.string(),
+      seconds: z.number(),
+      result: z.union([result, z.strictObject({ failure: z.string() })]),
+    }),
+  ),
+});
+
+/**
+ * Writes a sweep as far as it is, whole or not at all.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function writeSweep(folder: string, sweep: Sweep): void {
+  const path = join(folder, SWEEP_FILE);
+  try {
+    makeFolder(folder);
+    writeFileSync(`${path}.new`, `${JSON.stringify(sweep, null, 2)}\n`);
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+  }
+}
+
+/**
+ * Reads a sweep to go on with.
+ * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
+ */
+export function readSweep(folder: string, question: SweepQuestion): Sweep {
+  const path = join(folder, SWEEP_FILE);
+  const text = readIfThere(path);
+  if (text === undefined) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
+    );
+  }
+  const sweep = parseSweep(path, text);
+  const difference = differenceOf(sweep.question, question);
+  if (difference === undefined) return sweep;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--resume: ${path} is of another sweep (${difference}): choose another --output`,
+  );
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readBoundedText(path, FILE_BYTES_MAX.document);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const why = describeSystemError(error);
+    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
+  }
+}
+
+function parseSweep(path: string, text: string): Sweep {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no JSON: ${String(error)}`, {
+      cause: error,
+    });
+  }
+  const checked = SWEEP.safeParse(value);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const where = issue?.path.join('.') ?? '';
+  throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no sweep: ${where}: ${issue?.message}`);
+}
+
+function differenceOf(theirs: SweepQuestion, ours: SweepQuestion): string | undefined {
+  const before = asEntries(theirs);
+  for (const [key, value] of asEntries(ours)) {
+    if (before.get(key) !== value) return `${key} was ${before.get(key) ?? 'not set'}, is ${value}`;
+    before.delete(key);
+  }
+  const [left] = before;
+  return left === undefined ? undefined : `${left[0]} was ${left[1]}, is not set`;
+}
+
+function asEntries({ settings, with: by, unit }: SweepQuestion): Map<string, string> {
+  return new Map([...Object.entries(settings), ['with', by], ['unit', unit]]);
+}
+
+/** The cell of these conditions, if it is done. */
+export function cellOf(sweep: Sweep, wanted: LinkConditions): SweepCell | undefined {
+  return sweep.cells.find(
+    ({ link: { delayNs, bitsPerSecond, lossShare } }) =>
+      delayNs === wanted.delayNs &&
+      bitsPerSecond === wanted.bitsPerSecond &&
+      lossShare === wanted.lossShare,
+  );
+}

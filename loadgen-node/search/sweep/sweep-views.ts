@@ -1,0 +1,128 @@
+import { formatNs } from '../../../shared/base/duration.ts';
+import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
+import {
+  delayText,
+  type LinkConditions,
+  type LinkGrid,
+  linkText,
+  lossText,
+  rateText,
+} from './link-conditions.ts';
+import { type CellResult, cellOf, type Sweep, type SweepCell } from './sweep-file.ts';
+
+/** Rows: delays with losses. Columns: rates. */
+interface GridView {
+  readonly rowLabel: string;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  /** By row, then by column. */
+  readonly links: readonly (readonly LinkConditions[])[];
+}
+
+function viewOf({ delaysNs, rates, lossShares }: LinkGrid): GridView {
+  const hasLosses = lossShares.length > 1 || lossShares[0] !== 0;
+  const rows = delaysNs.flatMap((delayNs) =>
+    lossShares.map((lossShare) => ({
+      text: hasLosses ? `${delayText(delayNs)}, ${lossText(lossShare)}` : delayText(delayNs),
+      links: rates.map((bitsPerSecond) => ({ delayNs, bitsPerSecond, lossShare })),
+    })),
+  );
+  return {
+    rowLabel: hasLosses ? 'delay, loss' : 'delay',
+    rows: rows.map(({ text }) => text),
+    columns: rates.map(rateText),
+    links: rows.map(({ links }) => links),
+  };
+}
+
+/** What the heat map shows. Cells that are not done yet say so. */
+export function heatMapOf(sweep: Sweep, grid: LinkGrid, title: string): HeatMapInput {
+  const { rowLabel, rows, columns, links } = viewOf(grid);
+  return {
+    title,
+    rowLabel,
+    columnLabel: 'rate',
+    rows,
+    columns,
+    cells: links.map((row) => row.map((link) => heatMapCell(cellOf(sweep, link)))),
+    unit: sweep.question.unit,
+    notes: sweep.notes,
+  };
+}
+
+function heatMapCell(cell: SweepCell | undefined): HeatMapCell {
+  if (cell === undefined) return { word: 'not measured', why: '' };
+  const { result } = cell;
+  if ('failure' in result) return { word: 'failed', why: result.failure };
+  if (result.value === null) return { word: result.ending, why: result.limitText };
+  const { low, high } = result.interval ?? { low: null, high: null };
+  return {
+    value: result.value,
+    ...(low !== null && high !== null && { interval: [low, high] as const }),
+    text: `${result.limitText}${shimText(result)}`,
+  };
+}
+
+/** How late the shim was: on a busy machine its link is slower than it was asked for. */
+function shimText({ shim }: CellResult): string {
+  if (shim === null) return '';
+  return ` The shim handed bytes on late by ${formatNs(shim.lateP50Ns)} at p50, ${formatNs(shim.lateP99Ns)} at p99.`;
+}
+
+/** The table on the screen: a line per row of the grid, a column per rate; then what failed and why. */
+export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
+  const { rowLabel, rows, columns, links } = viewOf(grid);
+  const header = [rowLabel, ...columns];
+  const lines = links.map((row, i) => [
+    rows[i] as string,
+    ...row.map((link) => cellText(cellOf(sweep, link))),
+  ]);
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...lines].map((line) => (line[column] as string).length)),
+  );
+  const text = [header, ...lines].map((line) =>
+    line
+      .map((word, i) =>
+        i === 0 ? word.padEnd(widths[0] as number) : word.padStart(widths[i] as number),
+      )
+      .join('   '),
+  );
+  const failures = sweep.cells.flatMap(({ link, result }) =>
+    'failure' in result ? [`${linkText(link)}: ${result.failure}`] : [],
+  );
+  return [
+    `${sweep.question.unit}, with the interval that holds the limit:`,
+    ...text,
+    ...failures.map((one) => `failed: ${one}`),
+    ...sweep.notes.map((note) => `note: ${note}`),
+    '',
+  ].join('\n');
+}
+
+function cellText(cell: SweepCell | undefined): string {
+  if (cell === undefined) return 'not measured';
+  const { result } = cell;
+  if ('failure' in result) return 'failed';
+  const { value, ending } = result;
+  return value === null ? ending : `${figure(value)}${intervalText(result)}`;
+}
+
+function intervalText({ interval }: CellResult): string {
+  if (interval === null) return '';
+  const { low, high } = interval;
+  return high === null ? ` (${figure(low)} or more)` : ` (${figure(low)} to ${figure(high)})`;
+}
+
+/** One line about a cell that is done. */
+export function cellLine({ link, seconds, result }: SweepCell): string {
+  const took = `(${seconds.toFixed(0)} s)`;
+  if ('failure' in result) return `${linkText(link)}: failed: ${result.failure} ${took}`;
+  const { value, seen, probeCount } = result;
+  const found = value === null ? result.ending : `${figure(value)}${intervalText(result)}`;
+  const trip = seen === null ? '' : `, round trip seen ${formatNs(seen.roundTripP50Ns)}`;
+  return `${linkText(link)}: ${found}, ${probeCount} probes${trip} ${took}`;
+}
+
+function figure(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}

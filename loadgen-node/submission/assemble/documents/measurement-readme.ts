@@ -1,0 +1,174 @@
+import { packageVersion } from '../../../../shared/base/package-files.ts';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
+import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
+import { fiveFiguresIn } from '../five-figures.ts';
+import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import { type RunFacts, recordOf } from '../plan/read-run.ts';
+import { batchingOf, saidBatching } from './batching.ts';
+import { codeBlock, document, table } from './markdown.ts';
+import { performanceRows } from './result-in-words.ts';
+import { effectiveSettings, runCommandOf } from './run-commands.ts';
+
+/** What the README of a result is made from. */
+export interface ReadmeFacts {
+  readonly result: PlannedResult;
+  readonly implementation: PlannedImplementation;
+  readonly division: SubmissionDivision;
+  readonly round: SubmissionRound;
+  readonly isDryRun: boolean;
+  /** Paths of the tree, relative to the README: code folder, documentation folder. */
+  readonly code: string;
+  readonly documentation: string;
+}
+
+/**
+ * README.md of a result: what was measured, and the commands with all flags that measure it again.
+ * Source: submission_rules, "Source code requirements for inference inspection".
+ */
+export function measurementReadme(facts: ReadmeFacts): string {
+  const { result, division, round } = facts;
+  const { entry, scenario, runs } = result;
+  const isServer = scenario === 'Server' || scenario === 'Interactive';
+  return document(
+    `# ${entry.model}, ${scenario}, on ${entry.system} (division ${division}, round ${round})`,
+    marksOf(result, facts.isDryRun)
+      .map((mark) => `> **${mark}**\n`)
+      .join('>\n'),
+    inferredText(result),
+    '## Result',
+    table(
+      ['', ''],
+      [
+        ...performanceRows(runs.performance, entry.inferred_from ?? scenario),
+        ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
+        ...runs.accuracyLines.map(accuracyRow),
+      ],
+    ),
+    'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
+    '## Run commands',
+    runText(facts),
+    isServer ? '## Batching' : '',
+    isServer ? batchingText(facts) : '',
+    '## Where to read on',
+    [
+      `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
+      '* Settings of LoadGen: [user.conf](user.conf)',
+      `* Network, bandwidth, software, evidence of the runs: [${facts.documentation}](${facts.documentation})`,
+    ].join('\n'),
+  );
+}
+
+/** The submitter's words; what the nodes say stands among their settings already. */
+function batchingText({ result, implementation }: ReadmeFacts): string {
+  const said = saidBatching(result, implementation);
+  if (said !== '') return said;
+  const isTold = batchingOf(result, implementation) !== '';
+  return isTold ? 'See "batching" among the settings of each SUT node above.' : 'Not stated.';
+}
+
+/** What longhaul adds to accuracy.txt, below the line of the script. */
+const NOTE = /^note: (.*)/;
+const STAND_IN = /\bstand-?in\b/i;
+
+/** longhaul's notes below the script's line are words: no figure in them is a result. */
+function accuracyRow(line: string): readonly [string, string] {
+  const note = NOTE.exec(line)?.[1];
+  return note === undefined ? ['Accuracy', `\`${fiveFiguresIn(line)}\``] : ['Note', note];
+}
+
+/** What a reader must not miss about a run. Nothing switches these off. */
+function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
+  const run = runs.performance;
+  const marks: string[] = [];
+  if (isDryRun)
+    marks.push(`${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.`);
+  const engine = String(recordOf(run, 'loadgen_version') ?? '');
+  if (engine.startsWith('longhaul')) {
+    marks.push(
+      `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`,
+    );
+  }
+  if (run.audit?.nodes.some((node) => node.description?.model?.isStandIn === true)) {
+    marks.push('Measured with a stand-in model: its weights are not those of the benchmark.');
+  }
+  const notes = runs.accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
+  marks.push(
+    ...notes.filter((note) => STAND_IN.test(note)).map((note) => `Note of the run: ${note}.`),
+  );
+  return marks;
+}
+
+function inferredText({ entry, scenario }: PlannedResult): string {
+  if (entry.inferred_from === undefined) return '';
+  return (
+    `This result is inferred from the measured ${entry.inferred_from} result, as edge systems may ` +
+    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${scenario} from them.`
+  );
+}
+
+function runText({ result, implementation }: ReadmeFacts): string {
+  const { performance, accuracy } = result.runs;
+  const said = implementation.entry.run_commands;
+  const isOneRun = performance.files.folder === accuracy.files.folder;
+  return document(
+    said === undefined
+      ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they told them.'
+      : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
+    isOneRun ? '' : '### Performance',
+    commandText(performance, isOneRun ? 'RUN' : 'PERFORMANCE'),
+    isOneRun ? '' : '### Accuracy',
+    isOneRun ? '' : commandText(accuracy, 'ACCURACY'),
+    nodesText(performance),
+  );
+}
+
+function commandText(run: RunFacts, output: string): string {
+  const command = runCommandOf(run, output);
+  if (command !== undefined) {
+    return `On the LoadGen node (longhaul ${versionOf(run)}):\n\n${codeBlock(command, 'sh')}`;
+  }
+  return (
+    'The run left no command line. With the user.conf beside this file LoadGen had these settings:\n\n' +
+    table(['setting', 'value'], effectiveSettings(run))
+  );
+}
+
+function versionOf({ audit }: RunFacts): string {
+  return audit?.loadgenNode.softwareVersion ?? packageVersion();
+}
+
+function serversText({ nodes }: NetworkAudit): string {
+  return document(
+    '### SUT nodes',
+    'The run spoke the Open Inference Protocol, which tells no settings of a server: the submitter must state them.',
+    table(
+      ['node', 'server', 'model', 'platform'],
+      nodes.map(({ address, oip }) => [
+        address,
+        [oip?.serverName, oip?.serverVersion].join(' ').trim() || 'not told',
+        [oip?.modelName, ...(oip?.modelVersions ?? [])].join(' '),
+        oip?.platform || 'not told',
+      ]),
+    ),
+  );
+}
+
+function nodesText({ audit }: RunFacts): string {
+  if (audit !== undefined && audit.oip !== null) return serversText(audit);
+  const nodes = audit?.nodes.filter(({ description }) => description !== null) ?? [];
+  if (nodes.length === 0) return '';
+  return document(
+    '### SUT nodes',
+    'Settings of each node, as the node itself told them at the start of the performance run; what is not there is not set.',
+    ...nodes.map(({ address, description }) =>
+      document(
+        `#### ${description?.name} (${address}), ${description?.software} ${description?.softwareVersion}`,
+        table(
+          ['setting', 'value'],
+          Object.entries(description?.settings ?? {}).filter(([, value]) => value !== ''),
+        ),
+      ),
+    ),
+  );
+}

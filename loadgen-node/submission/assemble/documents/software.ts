@@ -1,0 +1,210 @@
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import type { SoftwareEntry, SoftwareMethod } from '../config/config-types.ts';
+import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
+import { recordOf } from '../plan/read-run.ts';
+import { document, table } from './markdown.ts';
+
+/** How a method identifies a component. Source: submission_rules, "Possible methods to provide Software". */
+const METHODS: Readonly<Record<SoftwareMethod, { readonly title: string; readonly by: string }>> = {
+  included: { title: 'source code or binary in this tree', by: 'its place in the tree' },
+  github: { title: 'public GitHub repository', by: 'commit or tag' },
+  'github-pr': {
+    title: 'public GitHub repository and pull requests',
+    by: 'commit or tag, numbers of the pull requests',
+  },
+  binary: { title: 'binary that can be had', by: 'name and version, or URL' },
+  'private-source': {
+    title: 'private source code',
+    by: 'identifier in the internal source control',
+  },
+  'redacted-source': {
+    title: 'partly redacted source code',
+    by: 'identifier in the internal source control',
+  },
+  'private-binary': { title: 'private binary', by: 'checksum' },
+};
+
+/** Methods by which every component is open to anybody. */
+const OPEN_METHODS: readonly SoftwareMethod[] = ['included', 'github', 'github-pr', 'binary'];
+
+/** A component as it stands in software.md. */
+interface Component extends SoftwareEntry {
+  /** `stated`, or the end that told it. */
+  readonly from: string;
+}
+
+/** Why a component cannot be in a system of this status; undefined: it can. */
+export function softwareBreach(entry: SoftwareEntry, status: string): string | undefined {
+  const { name, method, release, version, identifier } = entry;
+  if (version === undefined && identifier === undefined && method !== 'included') {
+    return `${name} has neither "version" nor "identifier": ${METHODS[method].title} is known by ${METHODS[method].by}`;
+  }
+  if (status.toLowerCase() !== 'available') return undefined;
+  if (!OPEN_METHODS.includes(method)) {
+    return `${name} is ${METHODS[method].title}, which no system of the category available may use`;
+  }
+  if (method === 'binary' && release === 'other') {
+    return `${name} is a binary that is neither a beta nor a production release, which no system of the category available may use`;
+  }
+  return undefined;
+}
+
+/** software.md: every component with the method by which others can have it. */
+export function softwareText(
+  system: string,
+  status: string,
+  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
+): string {
+  const components = componentsOf(results);
+  const rows = components.map((component) => [
+    component.name,
+    component.version ?? '',
+    METHODS[component.method].title,
+    component.identifier ??
+      (component.method === 'included'
+        ? 'this tree'
+        : `${component.name} ${component.version ?? ''}`.trim()),
+    component.from,
+    softwareBreach(component, status) === undefined ? 'yes' : 'NO',
+  ]);
+  return document(
+    `# Software of ${system}`,
+    `Category of the system: **${status}**. Source: submission_rules, "Possible methods to provide Software".`,
+    table(
+      ['component', 'version', 'method', 'identified by', 'from', `allowed for ${status}`],
+      rows,
+    ),
+    status.toLowerCase() === 'available'
+      ? ''
+      : 'Private components of a preview system are to be available in the next submission after 140 days, or by the next submission date, whichever is longer.',
+    'Components that the nodes told of themselves are released binaries unless the submitter states another method for their name.',
+    ...weightsText(results),
+  );
+}
+
+/** Stated components, and those that the two ends told in network_audit.json; a statement wins. */
+function componentsOf(
+  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
+): Component[] {
+  const components = new Map<string, Component>();
+  for (const [, { entry }] of results) {
+    for (const software of entry.software) {
+      components.set(keyOf(software), { ...software, from: 'stated' });
+    }
+  }
+  const stated = [...components.values()];
+  for (const { name, version, from, identifier } of toldComponents(results)) {
+    const same = stated.find(
+      (one) =>
+        one.name.toLowerCase() === name.toLowerCase() && (one.version ?? version) === version,
+    );
+    if (same !== undefined) {
+      const known = same.identifier ?? identifier;
+      components.set(keyOf(same), {
+        ...same,
+        version,
+        from: `stated, ${from}`,
+        ...(known !== undefined && { identifier: known }),
+      });
+    } else {
+      const key = keyOf({ name, version });
+      const ends = [...new Set([...(components.get(key)?.from.split(', ') ?? []), from])];
+      const known = identifier ?? components.get(key)?.identifier;
+      components.set(key, {
+        ...{ name, version, method: 'binary', from: ends.join(', ') },
+        ...(known !== undefined && { identifier: known }),
+      });
+    }
+  }
+  return [...components.values()];
+}
+
+function keyOf({ name, version }: Pick<SoftwareEntry, 'name' | 'version'>): string {
+  return `${name} ${version ?? ''}`;
+}
+
+interface ToldComponent {
+  readonly name: string;
+  readonly version: string;
+  readonly from: string;
+  readonly identifier?: string | undefined;
+}
+
+function toldComponents(
+  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
+): ToldComponent[] {
+  return results.flatMap(([{ runs }]) => {
+    const { audit } = runs.performance;
+    if (audit === undefined) return [];
+    const nodes = audit.nodes.flatMap(({ address, description, oip }): End[] => {
+      if (oip !== undefined) {
+        const { serverName: software, serverVersion: softwareVersion } = oip;
+        const from = `SUT node ${address}, by ServerMetadata`;
+        return software === '' ? [] : [{ software, softwareVersion, components: [], from }];
+      }
+      return description === null ? [] : [{ ...description, from: `SUT node ${description.name}` }];
+    });
+    const loadgen = { ...audit.loadgenNode, from: 'LoadGen node', identifier: filesOf(runs) };
+    return [loadgen, ...nodes].flatMap(({ identifier, ...end }: End) =>
+      [{ name: end.software, version: end.softwareVersion, identifier }, ...end.components].map(
+        (one) => ({
+          ...one,
+          from: end.from,
+        }),
+      ),
+    );
+  });
+}
+
+type End = Pick<NetworkAudit['loadgenNode'], 'software' | 'softwareVersion' | 'components'> &
+  Pick<ToldComponent, 'from'> &
+  Partial<Pick<ToldComponent, 'identifier'>>;
+
+/** The files of longhaul that ran, by what its log says of them: a release is known by its name alone, a build is not. */
+function filesOf({ performance }: PlannedResult['runs']): string | undefined {
+  const hash = recordOf(performance, 'longhaul_files_sha256');
+  if (hash === undefined) return undefined;
+  return `SHA-256 of its files ${String(hash)}, ${String(recordOf(performance, 'longhaul_files_state'))}`;
+}
+
+/** Source: submission_rules, "Weights (please notify results chair if > 2 GB combined)". */
+const NOTIFY_BYTES = 2e9;
+
+function weightsText(
+  results: readonly (readonly [PlannedResult, PlannedImplementation])[],
+): string[] {
+  const implementations = new Set(results.map(([, implementation]) => implementation));
+  const weights = [...implementations].flatMap((one) => one.weights);
+  if (weights.length === 0) return [];
+  const rows = weights.map(({ name, bytes, sha256, file, source }) => [
+    name,
+    bytes === undefined ? 'not stated' : String(bytes),
+    `\`${sha256}\``,
+    file === undefined ? (source ?? '') : 'in this tree',
+  ]);
+  const sum = bytesOf(weights);
+  return [
+    '## Weights',
+    table(['file', 'bytes', 'SHA-256', 'where'], rows),
+    sum > NOTIFY_BYTES
+      ? `**Together ${sum} bytes, above 2 GB: the results chair is to be notified (submission_rules).**`
+      : '',
+  ];
+}
+
+/** What the submitter has to do about large weights, those of a division together; undefined: nothing. */
+export function weightsNotice(
+  implementations: Iterable<PlannedImplementation>,
+): string | undefined {
+  const all = [...new Set(implementations)];
+  const sum = bytesOf(all.flatMap(({ weights }) => weights));
+  if (sum <= NOTIFY_BYTES) return undefined;
+  const names = all.map(({ id }) => id).join(', ');
+  return `the weights of ${names} have ${sum} bytes, above 2 GB: notify the results chair (submission_rules)`;
+}
+
+/** Size of some weights together; a file that several implementations use counts once. */
+function bytesOf(weights: readonly PlannedWeights[]): number {
+  const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
+  return [...files.values()].reduce((total, bytes) => total + bytes, 0);
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { type DetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readAudit } from '../../../observe/audit/audit-file.ts';
+import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+
+/** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
+export interface RunFacts {
+  readonly files: RunFolder;
+  readonly detail: DetailLog;
+  /** Undefined for a run of another LoadGen. */
+  readonly audit: NetworkAudit | undefined;
+  /** Settings that were said, by key of `longhaul run`; undefined for a run of another LoadGen. */
+  readonly settings: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Reads what there is of a run; the logs are streamed.
+ * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's folder, or damaged.
+ */
+export async function readRun(folder: string): Promise<RunFacts> {
+  const files = openRunFolder(folder);
+  return {
+    files,
+    detail: await readDetailLog(files.detail),
+    audit: existsSync(files.audit) ? readAudit(folder) : undefined,
+    settings: existsSync(files.record) ? readRecord(files.record) : undefined,
+  };
+}
+
+function readRecord(path: string): Readonly<Record<string, unknown>> {
+  const file = parse(readFileSync(path, 'utf8')) as { run?: Record<string, unknown> | null } | null;
+  return file?.run ?? {};
+}
+
+/** Value of a record of the detail log; undefined when there is none. */
+export function recordOf(run: Pick<RunFacts, 'detail'>, key: string): unknown {
+  return run.detail.records.get(key)?.value;
+}
+
+/** Number of a record; undefined when there is none or it is no number. */
+export function numberOf(run: Pick<RunFacts, 'detail'>, key: string): number | undefined {
+  const value = recordOf(run, key);
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The benchmark that was run, where the run says so. */
+export function benchmarkOf(run: RunFacts): string | undefined {
+  const said = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
+  return typeof said === 'string' ? said : undefined;
+}

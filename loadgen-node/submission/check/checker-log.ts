@@ -1,0 +1,49 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import type { CheckReport } from './check-report.ts';
+import { checkTree } from './check-tree.ts';
+import { reportText } from './report-text.ts';
+import { resultsFolder } from './result-site.ts';
+
+/** Name of the self-check's text in a tree. Source: submission_rules, "Directory structure". */
+export const CHECKER_LOG = 'compliance_checker_log.txt';
+
+/** Text of the self-check of a tree. */
+export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
+  return reportText(await checkTree(tree, { round }));
+}
+
+/**
+ * Checks a tree that was changed, where it has the text of an earlier check: what that said holds no more.
+ * @throws MlperfError `ERR_OUTPUT`, and what {@link checkTree} throws
+ */
+export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {
+  const report = await checkTree(tree, { round });
+  writeTo(checkerLogs(tree, report).filter(existsSync), reportText(report));
+}
+
+/** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */
+export function writeCheckerLogs(tree: string, report: CheckReport, text: string): void {
+  writeTo(checkerLogs(tree, report), text);
+}
+
+function checkerLogs(tree: string, { results }: CheckReport): string[] {
+  const paths = results.map(({ division, submitter }) =>
+    join(tree, resultsFolder(division, submitter), CHECKER_LOG),
+  );
+  return [...new Set(paths)];
+}
+
+function writeTo(paths: readonly string[], text: string): void {
+  for (const path of paths) {
+    try {
+      writeFileSync(path, text);
+    } catch (error) {
+      const why = describeSystemError(error);
+      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/make-folder.ts';
+import type { Terminal } from '../../../shared/base/terminal.ts';
+import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
+import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
+import {
+  inspectSettings,
+  type ResolvedSetting,
+  resolveSettings,
+  type SettingSources,
+} from '../../../shared/config/resolve-settings.ts';
+import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
+import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
+import type { Interruption } from '../../run/interruption.ts';
+import { performRun, type RunReport } from '../../run/perform-run.ts';
+import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
+import { runRecord } from '../../run/plan/run-record.ts';
+import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
+import { auditConfigText } from './audit-settings.ts';
+import { DECIDED_BY_TEST } from './compliance-settings.ts';
+import type { RunnableTestId } from './test-ids.ts';
+import { removeTestFiles } from './write-test-folder.ts';
+
+/** Settings of the submission run, with what the compliance command says over them. */
+export type RunSources = Pick<SettingSources, 'file' | 'flags'>;
+
+/** What a test's run is made of. */
+export interface TestRun {
+  readonly test: RunnableTestId;
+  readonly sources: RunSources;
+  /** Folder for its logs. */
+  readonly folder: string;
+  /** 0.05: the target rate is 5 % below the submission run's. */
+  readonly loweredShare: number | undefined;
+}
+
+/** Joins the record of the submission run, where longhaul made it, with flags of the command. */
+export function runSources(
+  { record }: Pick<RunFolder, 'record'>,
+  flags: SettingSources['flags'],
+): RunSources {
+  const own = existsSync(record) ? readConfigFile(record, CONFIG_SECTIONS).get('run') : undefined;
+  const file = new Map<string, FileValue>(own ?? []);
+  for (const key of DECIDED_BY_TEST) file.delete(key);
+  return { file, flags };
+}
+
+/**
+ * What is said of a run, without asking for all that a run needs: a run that exists is only verified.
+ * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
+ */
+export function inspectRun(sources: RunSources): Partial<RunValues> {
+  const { values, problems } = inspectSettings(RUN_SETTINGS, { section: 'run', ...sources });
+  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
+  return values;
+}
+
+/**
+ * Plans a test's run: as the submission run, with the test's audit.config over its settings.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, ... as {@link planRun}
+ */
+export function planTestRun(run: TestRun): RunPlan {
+  const { test, folder } = run;
+  const plain = resolveRun(run, undefined);
+  const submission = planRun(plain.values, { said: plain.said });
+  const { scenario } = submission.settings;
+  const lowered = run.loweredShare === undefined ? undefined : lowerRate(run, submission.settings);
+  const { values, settings, said } = resolveRun(run, lowered);
+  const text = auditConfigText(test, values.benchmark, scenario);
+  const plan = planRun(values, {
+    said,
+    // LoadGen's name of the file: it stands in the detail log.
+    audit: { name: 'audit.config', text },
+    record: runRecord(settings),
+    asked: settings,
+  });
+  if (test === 'TEST06' && !plan.settings.useTokenLatencies) {
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `TEST06 looks at tokens, and ${values.benchmark} answers with none: use_token_latencies is not set (by mlperf.conf of the round or --user-conf)`,
+    );
+  }
+  return { ...plan, output: folder };
+}
+
+/**
+ * Makes a test's run and leaves its logs and audit.config in the folder.
+ * @param verdictFolder Where an earlier test may have left its verdict: the run that it is about is replaced.
+ * @throws MlperfError as {@link performRun}
+ */
+export function performTestRun(
+  plan: RunPlan,
+  { test, verdictFolder }: { readonly test: RunnableTestId; readonly verdictFolder: string },
+  terminal: Terminal,
+  interruption: Interruption,
+): Promise<RunReport> {
+  return performRun(plan, terminal, interruption, () => {
+    forgetVerdict(verdictFolder, terminal);
+    const path = auditPath(plan.output);
+    try {
+      makeFolder(plan.output);
+      writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
+    } catch (error) {
+      const why = describeSystemError(error);
+      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    }
+  });
+}
+
+/**
+ * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function forgetVerdict(folder: string, terminal: Pick<Terminal, 'line'>): void {
+  if (removeTestFiles(folder)) terminal.line(`removed the verdict of an earlier test in ${folder}`);
+}
+
+function auditPath(folder: string): string {
+  return join(folder, 'audit.config');
+}
+
+interface ResolvedRun {
+  readonly values: RunValues;
+  readonly settings: readonly ResolvedSetting[];
+  readonly said: ReadonlySet<string>;
+}
+
+function resolveRun(
+  { sources, folder, test }: TestRun,
+  targetQps: Lowered | undefined,
+): ResolvedRun {
+  const rate = targetQps === undefined ? {} : { targetQps: String(targetQps.qps) };
+  const flags = { ...sources.flags, mode: 'performance', runs: '1', ...rate };
+  const { values, settings } = resolveSettings(RUN_SETTINGS, {
+    section: 'run',
+    file: sources.file,
+    flags: { ...flags, output: folder, auditConf: auditPath(folder) },
+  });
+  const said = new Set(
+    settings
+      .filter(({ source }) => source !== 'default' && source !== 'not set')
+      .map(({ key }) => key),
+  );
+  return {
+    values,
+    settings: settings.map((setting) => sourceByTest(setting, test, targetQps)),
+    said,
+  };
+}
+
+/** In the record a setting that the test decided says so. */
+function sourceByTest(
+  setting: ResolvedSetting,
+  test: RunnableTestId,
+  targetQps: Lowered | undefined,
+): ResolvedSetting {
+  const { key } = setting;
+  if (key === 'targetQps' && targetQps !== undefined)
+    return { ...setting, source: targetQps.source };
+  const isByTest = ['mode', 'runs', 'output', 'auditConf'].includes(key);
+  return isByTest ? { ...setting, source: `compliance ${test}` } : setting;
+}
+
+/** A lowered target rate and where it comes from. */
+interface Lowered {
+  readonly qps: number;
+  readonly source: string;
+}
+
+/** Percent by which a Server run may be slower than the submission run: its rate is its target rate. */
+const SERVER_TOLERANCE: Partial<Readonly<Record<RunnableTestId, number>>> = {
+  TEST01: 10,
+  TEST05: 5,
+};
+
+function lowerRate({ test, loweredShare = 0 }: TestRun, settings: TestSettings): Lowered {
+  const { scenario } = settings;
+  // As it was said: the product has noise in its last digits.
+  const percent = Number((100 * loweredShare).toPrecision(12));
+  if (scenario !== 'Server' && scenario !== 'Offline') {
+    const why = `${scenario} has no target rate; it is for Server and Offline`;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
+  }
+  const most = SERVER_TOLERANCE[test];
+  if (scenario === 'Server' && most !== undefined && percent >= most) {
+    const why = `${test} allows a Server run to be less than ${most} % slower than the submission run`;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--lower-qps ${percent}: ${why}`);
+  }
+  const before = scenario === 'Server' ? settings.serverTargetQps : settings.offlineExpectedQps;
+  const qps = Number((before * (1 - loweredShare)).toPrecision(12));
+  const source = `compliance ${test}: --lower-qps ${percent} of ${before}`;
+  return { qps, source };
+}

@@ -1,0 +1,69 @@
+import {
+  choice,
+  count,
+  optional,
+  percentile,
+  type Setting,
+  type SettingTable,
+  type SettingValues,
+  text,
+} from '../../../shared/config/setting.ts';
+import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
+import { RESPONSE_TYPES, type ResponseType } from './compare-responses.ts';
+import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify-test06.ts';
+
+/** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
+export const COMPLIANCE_SETTINGS: {
+  readonly run: Setting<string>;
+  readonly accuracyRun: Setting<string | undefined>;
+  readonly testRun: Setting<string | undefined>;
+  readonly output: Setting<string | undefined>;
+  readonly lowerQps: Setting<number | undefined>;
+  readonly model: Setting<string | undefined>;
+  readonly responseType: Setting<ResponseType | undefined>;
+  readonly tokenType: Setting<TokenType | undefined>;
+  readonly endToken: Setting<number>;
+} = {
+  run: text('folder', "the submission's performance run", { required: true }),
+  accuracyRun: optional(
+    text('folder', "TEST01: the submission's accuracy run (default: --run, if it has both)"),
+  ),
+  testRun: optional(text('folder', 'verify this run of the test instead of making one')),
+  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
+  lowerQps: optional(percentile('lower the target rate of the test by so many percent')),
+  model: optional(
+    text('name', 'model of the round, where the benchmark has several: dlrm-v2-99.9'),
+  ),
+  responseType: optional(
+    choice(
+      RESPONSE_TYPES,
+      "TEST01: how the official script reads a response (default: the benchmark's)",
+    ),
+  ),
+  tokenType: optional(
+    choice(TOKEN_TYPES, "TEST06: type of a token (default: the official script's of the round)"),
+  ),
+  endToken: count({ min: 0, max: 2 ** 31 - 1 }, 'TEST06: token that ends a text', {
+    fallback: END_TOKEN_DEFAULT,
+  }),
+};
+
+/** Effective values of {@link COMPLIANCE_SETTINGS}. */
+export type ComplianceValues = SettingValues<typeof COMPLIANCE_SETTINGS>;
+
+/** Settings of a run that a test decides itself. */
+export const DECIDED_BY_TEST = [
+  'mode',
+  'runs',
+  'output',
+  'auditConf',
+  'prefixWithDatetime',
+  'thresholds',
+] as const;
+
+/** Settings of a run that win over those of the submission run; the server's model is that of its record. */
+export const RUN_FLAGS: SettingTable = Object.fromEntries(
+  Object.entries(RUN_SETTINGS).filter(
+    ([key]) => key !== 'model' && !(DECIDED_BY_TEST as readonly string[]).includes(key),
+  ),
+);

@@ -1,0 +1,122 @@
+import { packageVersion } from '../../../shared/base/package-files.ts';
+import type { RunnableTestId } from './test-ids.ts';
+import type { TestCheck, TestVerdict } from './test-verdict.ts';
+
+/** What a test's README.md says besides its verdict. */
+export interface TestContext {
+  readonly benchmark: string;
+  readonly scenario: string;
+  readonly sutName: string;
+  /** Folders of the runs. */
+  readonly performance: string;
+  readonly accuracy?: string;
+  readonly testRun: string;
+  /** Target rate of the submission run and of the test's, queries per second. */
+  readonly targetQps: readonly [submission: number | undefined, test: number | undefined];
+  readonly notes: readonly string[];
+}
+
+const QUESTION: Readonly<Record<RunnableTestId, string>> = {
+  TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
+  TEST04: 'Is the system faster when the same sample is asked for again and again?',
+  TEST05: 'Is the system as fast with other random seeds?',
+  TEST06: 'Are the tokens of a response those that were streamed and counted?',
+};
+
+/** The verdict for a screen: one line per check, in plain words, and notes on the test itself. */
+export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): string {
+  const lines = [
+    `${verdict.test}, round ${verdict.round}: ${QUESTION[verdict.test]}`,
+    ...verdict.checks.flatMap(checkLines),
+    ...[...verdict.notes, ...notes].map((note) => `  note: ${note}`),
+    conclusion(verdict),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** README.md of a test's folder. */
+export function testReadme(verdict: TestVerdict, context: TestContext): string {
+  const { test, round } = verdict;
+  const [submissionQps, testQps] = context.targetQps;
+  const rows: [string, string | undefined][] = [
+    ['benchmark', context.benchmark],
+    ['scenario', context.scenario],
+    ['round', round],
+    ['SUT', context.sutName],
+    ['performance run', context.performance],
+    ['accuracy run', context.accuracy],
+    ['run of the test', context.testRun],
+    ['target rate', targetInWords(submissionQps, testQps)],
+  ];
+  const checks = verdict.checks.map(
+    ({ name, isMet, isOfficial, text, warning }) =>
+      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${isOfficial ? 'official' : 'longhaul'} | ${cell(text)} |`,
+  );
+  const warnings = verdict.checks
+    .filter((check) => check.warning !== undefined)
+    .map(({ name, warning }) => `- ${name}: ${warning}`);
+  const advice = verdict.checks
+    .filter((check) => check.advice !== undefined)
+    .map(({ name, advice: what }) => `- ${name}: ${what}`);
+  const notes = [...context.notes, ...verdict.notes].map((note) => `- ${note}`);
+  return [
+    `# ${test}: ${verdict.hasPassed ? 'passed' : 'failed'}`,
+    '',
+    `${QUESTION[test]} Verified by longhaul ${packageVersion()}.`,
+    '',
+    '| | |',
+    '|---|---|',
+    ...rows.flatMap(([name, text]) => (text === undefined ? [] : [`| ${name} | ${cell(text)} |`])),
+    '',
+    '## What was compared',
+    '',
+    '| check | | whose | figures |',
+    '|---|---|---|---|',
+    ...checks,
+    '',
+    conclusion(verdict),
+    ...section('Warnings', warnings),
+    ...section('What a check that is not met means', advice),
+    ...section('Notes', notes),
+    '',
+  ].join('\n');
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
+}
+
+/** A check that is met with a warning does not read as one that is met without. */
+function metWord(warning: string | undefined): string {
+  return warning === undefined ? 'met' : 'met, **with a warning**';
+}
+
+function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestCheck): string[] {
+  const whose = isOfficial ? 'official' : 'longhaul';
+  const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose}): ${text}`;
+  const more = [warning === undefined ? undefined : `WARNING: ${warning}`, advice];
+  return [line, ...more.filter((one) => one !== undefined).map((one) => `          ${one}`)];
+}
+
+/** Says whose verdict is which: the official files may say PASS where longhaul looks at more. */
+function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
+  if (hasPassed) return `${test} passed.`;
+  if (!isOfficialPass) return `${test} failed: the official tools refuse it as well.`;
+  return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;
+}
+
+function targetInWords(
+  submission: number | undefined,
+  test: number | undefined,
+): string | undefined {
+  if (submission === undefined || test === undefined) return undefined;
+  if (test === submission) return `${test} per second, as in the submission run`;
+  const percent = (100 * Math.abs(1 - test / submission)).toFixed(2);
+  const how = test < submission ? 'lowered' : 'raised';
+  return `${test} per second, ${how} by ${percent} % from the submission run's ${submission}`;
+}
+
+/** A text within a table; names come from SUT nodes. */
+function cell(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').replaceAll('|', '\\|');
+}

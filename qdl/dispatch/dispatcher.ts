@@ -1,0 +1,356 @@
+import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
+import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
+import type { WireCompleted, WireResponses } from '../../shared/wire/responses-codec.ts';
+import { failureWord } from '../../shared/wire/responses-codec.ts';
+import type { RunLedgerCounter } from '../native/node/run-ledger.ts';
+import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
+import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
+import type { NodeLossPolicy } from './dispatch-settings.ts';
+import { PartCutter, type PartLimits } from './part-cutter.ts';
+import type { ResponseDecoder } from './response-decoder.ts';
+import type { Router } from './router/router.ts';
+import { WaitingQueries } from './waiting-queries.ts';
+
+/** What a dispatcher works with. */
+export interface DispatcherParts {
+  readonly payloads: SamplePayloads;
+  readonly sink: ResponseSink;
+  readonly onNodeLoss: NodeLossPolicy;
+  /** Counts per node, by its index. */
+  readonly ledgers: readonly RunLedgerCounter[];
+  /** What cannot be, per node. */
+  readonly claims: readonly ClaimBook[];
+}
+
+/** The channels of a run, once all are open. */
+export interface DispatcherChannels {
+  readonly channels: readonly DispatchChannel[];
+  readonly router: Router;
+  readonly limits: PartLimits;
+  /** Per channel, by its number among all streams. */
+  readonly decoders: readonly ResponseDecoder[];
+}
+
+/**
+ * The way of every query through the QDL, and of every response back: waiting queries → part → channel,
+ * channel → LoadGen. It forwards and counts, nothing else; what the loss of a node means is decided here too.
+ */
+export class Dispatcher implements ChannelEvents {
+  readonly #parts: DispatcherParts;
+  readonly #waiting = new WaitingQueries();
+  readonly #cutter: PartCutter;
+  #channels: readonly DispatchChannel[] = [];
+  #router: Router | undefined;
+  #decoders: readonly ResponseDecoder[] = [];
+  #isBroken = false;
+  #hasGivenUp = false;
+  #isStopped = false;
+  /** At {@link stop} every sample had its response. */
+  #wasComplete = false;
+  readonly #lostNodes = new Set<number>();
+  readonly #backPressure = new BackPressure();
+  /** What LoadGen has issued. */
+  issuedQueries = 0;
+  issuedSamples = 0;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#cutter = new PartCutter(this.#waiting, parts.payloads);
+  }
+
+  /** True while nothing waits, nothing is outstanding and no node was lost. */
+  get isComplete(): boolean {
+    return (
+      !this.#isBroken &&
+      !this.#hasGivenUp &&
+      this.#waiting.size === 0 &&
+      this.#channels.every((channel) => channel.outstandingCount === 0)
+    );
+  }
+
+  /** Indices of the nodes that were lost. */
+  get lostNodes(): ReadonlySet<number> {
+    return this.#lostNodes;
+  }
+
+  /** How long queries waited so far, and for what. */
+  get backPressure(): BackPressureTimes {
+    return this.#backPressure.timesAt(this.#parts.sink.nowNs());
+  }
+
+  /** From now on queries go out. */
+  begin({ channels, router, limits, decoders }: DispatcherChannels): void {
+    this.#decoders = decoders;
+    this.#channels = channels;
+    this.#router = router;
+    this.#cutter.setLimits(limits);
+  }
+
+  /** Takes a query. Hot path. */
+  issue(query: Query): void {
+    this.issuedQueries += 1;
+    this.issuedSamples += query.sampleCount;
+    this.#waiting.push(query);
+    if (this.#isBroken) this.#giveUpWaiting();
+    else this.#dispatch(false);
+  }
+
+  /**
+   * LoadGen waits no more for what was issued: what waits as numbers, or for the socket, must not ask for
+   * payloads that are about to be unloaded.
+   */
+  giveUp(): void {
+    this.#hasGivenUp = true;
+    this.#cutter.reset();
+    this.#waiting.drop(() => {});
+    this.#noteNothingWaits();
+    for (const channel of this.#channels) channel.dropUnsent();
+  }
+
+  /** LoadGen waits for nothing any more: what still comes in is no news to it. */
+  stop(): void {
+    this.#wasComplete = this.isComplete;
+    this.#isStopped = true;
+    this.giveUp();
+  }
+
+  onRoom(): void {
+    this.#dispatch(true);
+  }
+
+  onResponses(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
+    if (this.#isStopped) {
+      this.#noteLate(channel, responses);
+      return;
+    }
+    const { sink } = this.#parts;
+    const atNs = sink.nowNs();
+    const ledger = this.#ledgerOf(channel);
+    for (const { id, payload } of responses.firstTokens) {
+      sink.firstToken(channel.findId(id), payload, atNs);
+    }
+    for (const sample of responses.completed) {
+      if (sample.tokenCount !== undefined && sample.tokenCount < 0) {
+        this.onClaim(channel, 'token-count', `told ${sample.tokenCount} tokens of a response`);
+      }
+      ledger.completedCount += 1;
+      ledger.responseBytes += sample.payload.length;
+      this.#complete(channel, sample, atNs);
+    }
+    for (const { id, code, text } of responses.failed) {
+      this.#fail(channel, id, { code: failureWord(code), text });
+    }
+    this.#dispatch(true);
+  }
+
+  onClaim(channel: DispatchChannel, kind: ClaimKind, text: string, count?: number): void {
+    this.#parts.claims[channel.place.nodeIndex]?.add(kind, text, count);
+  }
+
+  /** Where a run was given up, the node may still answer; of a complete one there is nothing left to answer. */
+  #noteLate(channel: DispatchChannel, responses: WireResponses<BorrowedBytes>): void {
+    if (!this.#wasComplete) return;
+    const { firstTokens, completed, failed } = responses;
+    const count = firstTokens.length + completed.length + failed.length;
+    const text = 'sent a response after Close, when every sample had its response';
+    if (count > 0) this.onClaim(channel, 'late-response', text, count);
+  }
+
+  onFailed(channel: DispatchChannel, wireId: number, failure: SampleFailure): void {
+    if (this.#isStopped) return;
+    this.#fail(channel, wireId, failure);
+    this.#dispatch(true);
+  }
+
+  #fail(channel: DispatchChannel, wireId: number, { code, text }: SampleFailure): void {
+    this.#ledgerOf(channel).failedCount += 1;
+    const ofNode = `SUT node ${channel.place.address}: ${text}`;
+    this.#parts.sink.fail(channel.releaseId(wireId), { code, text: ofNode });
+  }
+
+  /** A response that cannot be read is lost, never passed on as complete. */
+  #complete(
+    channel: DispatchChannel,
+    sample: WireCompleted<BorrowedBytes>,
+    arrivedAtNs: number,
+  ): void {
+    const { sink } = this.#parts;
+    const responseId = channel.releaseId(sample.id);
+    if (sample.total !== 0 || sample.offset !== 0) {
+      const text = `SUT node ${channel.place.address}: a response came in pieces, which was not agreed on`;
+      sink.fail(responseId, { code: 'bad-response', text });
+      return;
+    }
+    const { nodeIndex, streamIndex } = channel.place;
+    const decoder = this.#decoders[streamIndex];
+    let response = sample.payload;
+    try {
+      if (decoder !== undefined) response = decoder.decode(sample.encoding, response);
+    } catch (error) {
+      const text = `SUT node ${channel.place.address}: ${messageOf(error)}`;
+      sink.fail(responseId, { code: 'bad-response', text });
+      return;
+    }
+    // Decompression counts: where there is any, the clock is read behind it.
+    const atNs = decoder?.takesTime === true ? sink.nowNs() : arrivedAtNs;
+    sink.served(responseId, nodeIndex, sample.durations, atNs - arrivedAtNs);
+    sink.complete(responseId, response, sample.tokenCount ?? 0, atNs);
+  }
+
+  onDraining(channel: DispatchChannel, reason: string): void {
+    if (this.#isStopped) return;
+    const what = `SUT node ${channel.place.address} is shutting down`;
+    const error = new MlperfError('ERR_SUT_LOST', reason === '' ? what : `${what}: ${reason}`);
+    // It still answers what it has.
+    if (!this.#goesOnWithout(channel)) this.#break(error);
+  }
+
+  onLost(channel: DispatchChannel, error: MlperfError): void {
+    if (this.#isStopped) return;
+    const lostCount = this.#failOutstanding([channel], error.message);
+    const broken = new MlperfError(
+      'ERR_SUT_LOST',
+      `${error.message} in the middle of the run, with ${lostCount} samples outstanding`,
+      { cause: error },
+    );
+    if (this.#goesOnWithout(channel)) {
+      this.#dispatch(true);
+      return;
+    }
+    this.#break(broken);
+    if (this.#parts.onNodeLoss === 'drain') return;
+    this.#failOutstanding(this.#channels, `given up because ${error.message}`);
+  }
+
+  /**
+   * Sends what can go now. Hot path.
+   * @param isNews Something came that what waits may have waited for.
+   */
+  #dispatch(isNews: boolean): void {
+    const router = this.#router;
+    if (router === undefined || this.#isStopped) return;
+    let nowNs = Number.NaN;
+    while (this.#waiting.size > 0) {
+      if (this.#cutter.isTooLarge) {
+        this.#refuseSample();
+        continue;
+      }
+      this.#cutter.plan();
+      const channel = this.#pick(router);
+      if (channel === undefined) {
+        // While nothing came, what is waited for stays what it was: of an overload each issue ends here.
+        if (isNews || this.#backPressure.shortage === 'none') this.#noteShortage();
+        return;
+      }
+      // One reading for all that goes now, and none when nothing can.
+      if (Number.isNaN(nowNs)) {
+        nowNs = this.#parts.sink.nowNs();
+        this.#backPressure.change('none', nowNs);
+      }
+      this.#sendPart(channel, nowNs);
+    }
+    this.#noteNothingWaits();
+  }
+
+  #noteNothingWaits(): void {
+    if (this.#backPressure.shortage === 'none') return;
+    this.#backPressure.change('none', this.#parts.sink.nowNs());
+  }
+
+  /** The first waiting part cannot go: since when is counted, and why. */
+  #noteShortage(): void {
+    const { boundChannel, sampleCount, bytes } = this.#cutter;
+    const channels = boundChannel === undefined ? this.#channels : [boundChannel];
+    const hasCredit = channels.some((channel) => channel.hasCreditFor(sampleCount, bytes));
+    const shortage = hasCredit ? 'socket' : 'credit';
+    if (shortage === this.#backPressure.shortage) return;
+    this.#backPressure.change(shortage, this.#parts.sink.nowNs());
+  }
+
+  #sendPart(channel: DispatchChannel, nowNs: number): void {
+    const { sampleCount, bytes } = this.#cutter;
+    const query = this.#waiting.headQueryId;
+    const querySampleCount = this.#waiting.headSampleCount;
+    const { samples, firstResponseId, stride, wholeCount } = this.#cutter.cut(channel);
+    for (let i = 0; i < wholeCount; i += 1) {
+      this.#parts.sink.handedOver(firstResponseId + i * stride, nowNs);
+    }
+    const ledger = this.#ledgerOf(channel);
+    ledger.countPart(query, sampleCount, bytes);
+    ledger.addDigests(samples, this.#parts.payloads);
+    channel.send({ query, querySampleCount, samples, bytes });
+  }
+
+  #refuseSample(): void {
+    const responseId = this.#waiting.headResponseId(0);
+    this.#cutter.reset();
+    this.#waiting.advance(1);
+    const text = 'the sample is larger than a SUT node takes (sampleBytesMax in its Describe)';
+    this.#parts.sink.fail(responseId, { code: 'limit', text });
+  }
+
+  #pick(router: Router): DispatchChannel | undefined {
+    const { boundChannel, sampleCount, bytes } = this.#cutter;
+    if (boundChannel === undefined) return router.pick(sampleCount, bytes);
+    return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;
+  }
+
+  /**
+   * Retires the channel's node where the run may go on with the others.
+   * @returns False where it may not, or no node is left.
+   */
+  #goesOnWithout(channel: DispatchChannel): boolean {
+    const { nodeIndex } = channel.place;
+    this.#lostNodes.add(nodeIndex);
+    if (this.#isBroken || this.#parts.onNodeLoss !== 'continue') return false;
+    if (this.#cutter.boundChannel?.place.nodeIndex === nodeIndex) this.#giveUpPiece();
+    for (const other of this.#channels) {
+      if (other.place.nodeIndex === nodeIndex) other.retire();
+    }
+    return this.#channels.some((other) => !this.#lostNodes.has(other.place.nodeIndex));
+  }
+
+  /** A half-sent sample is on the wire and waits at once. It fails once: here, if it is not on the wire any more. */
+  #giveUpPiece(): void {
+    const responseId = this.#waiting.headResponseId(0);
+    const { isOutstanding } = this.#cutter.giveUpPiece();
+    this.#waiting.advance(1);
+    if (!isOutstanding) return;
+    const text = 'the SUT node was lost amid the pieces of the sample';
+    this.#parts.sink.fail(responseId, { code: 'lost', text });
+  }
+
+  /** Gives up what is on the wire of these channels, or on its way there; returns how many samples that were. */
+  #failOutstanding(channels: readonly DispatchChannel[], text: string): number {
+    let count = 0;
+    for (const channel of channels) {
+      const lost = channel.releaseAll();
+      channel.dropUnsent();
+      count += lost.length;
+      for (const responseId of lost) this.#parts.sink.fail(responseId, { code: 'lost', text });
+    }
+    return count;
+  }
+
+  /** Ends the run's sending: in the Network division the SUT is all of its nodes or none. */
+  #break(error: MlperfError): void {
+    this.#isBroken = true;
+    if (this.#cutter.boundChannel !== undefined) this.#giveUpPiece();
+    this.#giveUpWaiting();
+    this.#parts.sink.fault(error);
+  }
+
+  #giveUpWaiting(): void {
+    const failure = { code: 'not-sent', text: 'the SUT was lost before the sample could be sent' };
+    this.#waiting.drop((responseId) => this.#parts.sink.fail(responseId, failure));
+    this.#noteNothingWaits();
+  }
+
+  #ledgerOf(channel: DispatchChannel): RunLedgerCounter {
+    return this.#parts.ledgers[channel.place.nodeIndex] as RunLedgerCounter; // One per node.
+  }
+}

@@ -1,0 +1,58 @@
+import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { Codec } from '../../shared/compression/codec.ts';
+import { codecNamed } from '../../shared/compression/codecs.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+
+/**
+ * Takes the responses of one stream out of their compression, inside the timed region, and does nothing
+ * else to them (rule: inference_rules v4.1, Network division, QDL constraints: "If an SUT compresses its
+ * output, the QDL must decompress the output. Decompression is a timed operation. No other post-processing
+ * in the QDL is allowed").
+ */
+export class ResponseDecoder {
+  /** By index into Open.response_encodings; undefined where the node did not say that it uses it. */
+  readonly #codecs: readonly (Codec | undefined)[];
+  readonly #bytesMax: number;
+  /** True where a response may be compressed: then the clock is read once more, behind each of them. */
+  readonly takesTime: boolean;
+
+  /**
+   * @param offered Open.response_encodings.
+   * @param agreed Opened.response_encodings, indices into `offered`; none: the node may use them all.
+   * @param bytesMax Bytes that a response may have once it is decompressed.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` for an index that was not offered, `ERR_NOT_INSTALLED` for a
+   *   compression that this Node lacks.
+   */
+  constructor(offered: readonly PayloadEncoding[], agreed: readonly number[], bytesMax: number) {
+    const unknown = agreed.find((index) => offered[index] === undefined);
+    if (unknown !== undefined) {
+      throw new MlperfError(
+        'ERR_WIRE_PROTOCOL',
+        `Opened chose response encoding ${unknown} of the ${offered.length} that were offered`,
+      );
+    }
+    this.#codecs = offered.map(({ compression }, index) =>
+      agreed.length === 0 || agreed.includes(index) ? codecNamed(compression) : undefined,
+    );
+    this.#bytesMax = bytesMax;
+    this.takesTime = this.#codecs.some((codec) => codec !== undefined && codec.name !== 'identity');
+  }
+
+  /**
+   * The response as the SUT's post-processing made it; without compression the payload itself.
+   * @param encoding Completed.encoding.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` when that encoding was not agreed on, or the payload is broken
+   *   or larger than the bound.
+   */
+  decode(encoding: number, payload: BorrowedBytes): BorrowedBytes {
+    const codec = this.#codecs[encoding];
+    if (codec === undefined) {
+      throw new MlperfError(
+        'ERR_WIRE_PROTOCOL',
+        `response encoding ${encoding} was not agreed on when the stream was opened`,
+      );
+    }
+    return codec.decompress(payload, this.#bytesMax);
+  }
+}

@@ -1,0 +1,67 @@
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+
+/** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
+export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** A sample, or a piece of one, as numbers: the transport takes the bytes from the sample library. */
+export interface OutgoingSample {
+  /** Opaque id on the wire. */
+  readonly id: number;
+  /** Index in the sample library. Never goes out. */
+  readonly sampleIndex: number;
+  /** The piece is `[begin, end)` of the payload. */
+  readonly begin: number;
+  readonly end: number;
+  /** Length of the whole payload; 0 for a sample that travels whole. */
+  readonly total: number;
+}
+
+/** Samples of exactly one query, about to go out in one message. */
+export interface OutgoingPart {
+  /** Number of the query in the run. */
+  readonly query: number;
+  /** Samples of the whole query, on all its parts and nodes. */
+  readonly querySampleCount: number;
+  readonly samples: readonly OutgoingSample[];
+  /** Payload bytes of the part. */
+  readonly bytes: number;
+}
+
+/** How a stream ended: gRPC's status number and text. */
+export interface StreamEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** What a transport reports. No call comes from inside a call to the transport. */
+export interface TransportEvents {
+  /** It was looked at, and the node does not compress messages by gRPC. Comes before any message, or never. */
+  onUncompressed(): void;
+  /** The node has accepted the stream: what this end knows of the call. Comes before any message. */
+  onAccepted(own: OwnSide): void;
+  /** A message of the node. The bytes are the receiver's. */
+  onMessage(bytes: Buffer): void;
+  /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
+  onWritten(bytes: number): void;
+  /** The stream is over; called once, nothing comes after it. */
+  onEnd(end: StreamEnd): void;
+}
+
+/**
+ * One Infer stream as the channel sees it: parts and messages go in, messages come out. Whether the
+ * gRPC work is done on this thread or on another is the transport's affair.
+ */
+export interface PartTransport {
+  /** False while as many bytes wait for the socket as the transport holds: nothing may be sent then. */
+  readonly hasRoom: boolean;
+  /** Sends a part as one gRPC message. After {@link hasRoom} only. Never throws, never waits. */
+  sendPart(part: OutgoingPart): void;
+  /** Gives up the parts of which nothing was handed to gRPC yet. Their payloads are not asked for any more. */
+  dropParts(): readonly OutgoingPart[];
+  /** Sends Open or Close, behind what was sent before. */
+  sendControl(message: Buffer): void;
+  /** No more messages will come; what was sent goes out first. */
+  endSending(): void;
+  /** Ends the stream now; {@link TransportEvents.onEnd} follows. */
+  cancel(): void;
+}

@@ -1,0 +1,314 @@
+import { status } from '@grpc/grpc-js';
+import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
+import { Deferred } from '../../../shared/base/deferred.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { grpcToMlperfError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
+import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import {
+  decodeResponses,
+  isResponses,
+  type WireResponses,
+} from '../../../shared/wire/responses-codec.ts';
+import { decodeSutMessage, encodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
+import type {
+  ChannelEvents,
+  ChannelPlace,
+  DispatchChannel,
+} from '../../dispatch/dispatch-channel.ts';
+import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
+import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
+
+/** Makes the stream of a channel; it connects at once. */
+export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
+
+/**
+ * One long-lived Infer stream to one SUT node (state machine: qdl/README.md).
+ *
+ *     opening ──Opened──► open ──close()──► closing ──status OK──► closed
+ *        └───────────────── status ≠ OK, bad message ─────────────► closed
+ */
+export class SutChannel implements DispatchChannel, TransportEvents {
+  readonly place: ChannelPlace;
+  /** Whether it could be looked at that the node does not compress messages by gRPC. After Opened. */
+  compressionCheck: StreamEvidence['compressionCheck'] = 'unknown';
+  /** What this end knows of the stream's call. After Opened. */
+  own: OwnSide = { loadgen: null, responseHeaders: [] };
+  readonly #transport: PartTransport;
+  readonly #events: ChannelEvents;
+  readonly #outstanding: OutstandingSamples;
+  /** What Open asks for. */
+  readonly #protocolVersion: number | undefined;
+  readonly #takesFirstTokens: boolean;
+  #state: 'opening' | 'open' | 'retired' | 'closing' | 'closed' = 'opening';
+  #creditSamples = 0;
+  #creditBytes = 0;
+  #sentSamples = 0;
+  #sentBytes = 0;
+  /** Close went out when every sample had its response: the node has nothing left to do but to end the stream. */
+  #isAllAnswered = false;
+  #opened: Opened__Output | undefined;
+  readonly #whenOpened = new Deferred<Opened__Output>();
+  readonly #whenClosed = new Deferred<void>();
+
+  constructor(
+    place: ChannelPlace,
+    openTransport: OpenTransport,
+    open: Open,
+    events: ChannelEvents,
+  ) {
+    this.place = place;
+    this.#events = events;
+    this.#protocolVersion = open.protocolVersion;
+    this.#takesFirstTokens = open.tokenLatencies === true;
+    this.#outstanding = new OutstandingSamples(place);
+    this.#transport = openTransport(place, this);
+    this.#transport.sendControl(encodeLoadGenMessage({ open }));
+  }
+
+  /** Samples that are on the wire. */
+  get outstandingCount(): number {
+    return this.#outstanding.count;
+  }
+
+  /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
+  async opened(timeoutMs: number): Promise<Opened__Output> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const what = `SUT node ${this.place.address} does not answer Open within ${timeoutMs} ms`;
+        reject(new MlperfError('ERR_TIMEOUT', what));
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([this.#whenOpened.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Credit of the first grant: no part may be larger. */
+  get initialCredit(): { readonly samples: number; readonly bytes: number } {
+    const credit = this.#opened?.credit;
+    return { samples: credit?.samples ?? 0, bytes: credit?.bytes ?? 0 };
+  }
+
+  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  canTake(sampleCount: number, bytes: number): boolean {
+    return this.#transport.hasRoom && this.hasCreditFor(sampleCount, bytes);
+  }
+
+  /** True when such a part could go if the socket took it. Hot path. */
+  hasCreditFor(sampleCount: number, bytes: number): boolean {
+    return (
+      this.#state === 'open' &&
+      this.#outstanding.canTake(sampleCount) &&
+      this.#sentSamples + sampleCount <= this.#creditSamples &&
+      this.#sentBytes + bytes <= this.#creditBytes
+    );
+  }
+
+  /** Takes a wire id for a sample that will be in the next part. After {@link canTake} only. */
+  acquireId(responseId: number): number {
+    this.#sentSamples += 1;
+    return this.#outstanding.acquire(responseId);
+  }
+
+  /** Response id of a wire id, which is free from now on; -1 when it is not outstanding here. */
+  releaseId(wireId: number): number {
+    return this.#outstanding.release(wireId);
+  }
+
+  /** Response id of a wire id that stays outstanding; -1 when it is not outstanding here. */
+  findId(wireId: number): number {
+    return this.#outstanding.find(wireId);
+  }
+
+  /** Gives up everything that is on the wire; returns the response ids. */
+  releaseAll(): Float64Array {
+    return this.#outstanding.releaseAll();
+  }
+
+  /** Sends a part. After {@link canTake} only. */
+  send(part: OutgoingPart): void {
+    this.#sentBytes += part.bytes;
+    this.#transport.sendPart(part);
+  }
+
+  /**
+   * Gives up the parts that wait for the socket, as if they had not been sent: their samples are not
+   * outstanding any more.
+   */
+  dropUnsent(): void {
+    for (const { samples, bytes } of this.#transport.dropParts()) {
+      this.#sentBytes -= bytes;
+      for (const { id, begin, total } of samples) {
+        // A later piece belongs to a sample that has begun.
+        if (total !== 0 && begin !== 0) continue;
+        this.#sentSamples -= 1;
+        this.releaseId(id);
+      }
+    }
+  }
+
+  /** Says Close and waits for the node to end the stream, at most `timeoutMs`. Never throws. */
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#state === 'open' || this.#state === 'retired') {
+      this.#state = 'closing';
+      this.#isAllAnswered = this.outstandingCount === 0;
+      this.#transport.sendControl(encodeLoadGenMessage({ close: {} }));
+      this.#transport.endSending();
+    } else if (this.#state === 'opening') {
+      this.#state = 'closing';
+      this.#transport.cancel();
+    }
+    const timer = setTimeout(() => {
+      this.#noteEnd(`did not end a stream within ${timeoutMs} ms after Close`);
+      this.#transport.cancel();
+    }, timeoutMs);
+    await this.#whenClosed.promise;
+    clearTimeout(timer);
+  }
+
+  /** No part goes out any more; what is outstanding may still be answered. */
+  retire(): void {
+    if (this.#state === 'open') this.#state = 'retired';
+  }
+
+  onUncompressed(): void {
+    this.compressionCheck = 'checked';
+  }
+
+  onAccepted(own: OwnSide): void {
+    this.own = own;
+  }
+
+  onWritten(): void {
+    this.#events.onRoom();
+  }
+
+  /**
+   * Checks the first grant: a part is never larger than it, so it must hold a sample at least.
+   * @throws MlperfError `ERR_SUT_REFUSED`
+   */
+  requireCredit(): void {
+    const { samples, bytes } = this.initialCredit;
+    if (samples >= 1 && bytes >= 1) return;
+    throw new MlperfError(
+      'ERR_SUT_REFUSED',
+      `SUT node ${this.place.address} opened a stream without credit (${samples} samples, ${bytes} bytes); ` +
+        'the first grant must hold one sample at least',
+    );
+  }
+
+  onMessage(bytes: Buffer): void {
+    // From another thread messages may come that were on their way when the stream was lost.
+    if (this.#state === 'closed') return;
+    let responses: WireResponses | undefined;
+    try {
+      if (isResponses(bytes)) responses = decodeResponses(bytes);
+      else this.#onControl(bytes);
+    } catch (error) {
+      this.#lose(
+        new MlperfError(
+          'ERR_WIRE_PROTOCOL',
+          `SUT node ${this.place.address} sent a message that breaks the protocol: ${messageOf(error)}`,
+          { cause: error },
+        ),
+      );
+      this.#transport.cancel();
+    }
+    // Outside the try: an error of LoadGen's own is no fault of the node.
+    if (responses === undefined) return;
+    if (!this.#takesFirstTokens && responses.firstTokens.length > 0) {
+      const text = 'sent a first token though Open.token_latencies was false';
+      this.#events.onClaim(this, 'first-token', text, responses.firstTokens.length);
+    }
+    this.#events.onResponses(this, responses);
+  }
+
+  #onControl(bytes: Buffer): void {
+    const message = decodeSutMessage(bytes);
+    if (message.opened && this.#state === 'opening') {
+      this.#requireVersion(message.opened.protocolVersion);
+      this.#opened = message.opened;
+      this.#state = 'open';
+      this.#grant(message.opened.credit);
+      this.#whenOpened.resolve(message.opened);
+    } else if (message.credit) {
+      this.#checkGrowth(message.credit);
+      this.#grant(message.credit);
+      this.#events.onRoom();
+    } else if (message.draining) {
+      this.#events.onDraining(this, message.draining.reason);
+    } else if (message.message !== undefined) {
+      // A message that this version does not know is news for a later one.
+      throw new MlperfError('ERR_WIRE_PROTOCOL', `"${message.message}" is not expected now`);
+    } else if (bytes.length === 0) {
+      this.#events.onClaim(this, 'empty-message', 'sent a message without any field');
+    }
+  }
+
+  /** The messages of a stream come in their order, so a smaller total was never true. */
+  #checkGrowth({ samples, bytes }: { samples: number; bytes: number }): void {
+    if (samples >= this.#creditSamples && bytes >= this.#creditBytes) return;
+    const before = `${this.#creditSamples} samples and ${this.#creditBytes} bytes`;
+    const text = `took credit back, from ${before} to ${samples} and ${bytes}; the larger one counts`;
+    this.#events.onClaim(this, 'credit-back', text);
+  }
+
+  /** Keeps that the node ended the stream otherwise than it should, once. */
+  #noteEnd(text: string): void {
+    if (this.#isAllAnswered) this.#events.onClaim(this, 'stream-end', text);
+    this.#isAllAnswered = false;
+  }
+
+  #requireVersion(version: number): void {
+    if (version === this.#protocolVersion) return;
+    throw new MlperfError(
+      'ERR_WIRE_PROTOCOL',
+      `Opened is of protocol version ${version}, Open was of version ${this.#protocolVersion}`,
+    );
+  }
+
+  /** Totals only grow. */
+  #grant(credit: { samples: number; bytes: number } | null): void {
+    this.#creditSamples = Math.max(this.#creditSamples, credit?.samples ?? 0);
+    this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
+  }
+
+  onEnd(end: StreamEnd): void {
+    // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
+    // is no loss: the ledgers tell whether something is missing.
+    if (this.#state === 'closing') {
+      this.#state = 'closed';
+      if (end.code !== status.OK) {
+        this.#noteEnd(`ended a stream with status ${status[end.code] ?? end.code} after Close`);
+      }
+    } else {
+      this.#lose(this.#lossOf(end));
+    }
+    this.#whenClosed.resolve();
+  }
+
+  #lossOf(end: StreamEnd): MlperfError {
+    const what = `SUT node ${this.place.address}`;
+    if (end.code === status.OK) {
+      return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);
+    }
+    const error = grpcToMlperfError({ ...end, details: lossReason(end.details) }, what);
+    const isLoss = end.code === status.UNAVAILABLE && this.#opened !== undefined;
+    return isLoss ? new MlperfError('ERR_SUT_LOST', error.message, { cause: end }) : error;
+  }
+
+  /** Ends the channel from whatever state; reports once. */
+  #lose(error: MlperfError): void {
+    if (this.#state === 'closed') return;
+    const wasOpening = this.#state === 'opening';
+    this.#state = 'closed';
+    if (wasOpening) this.#whenOpened.reject(error);
+    else this.#events.onLost(this, error);
+  }
+}

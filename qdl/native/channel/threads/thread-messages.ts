@@ -1,0 +1,74 @@
+import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
+import type { DispatchSettings } from '../../../dispatch/dispatch-settings.ts';
+import type { OutgoingPart, OutgoingSample } from '../part-transport.ts';
+
+/** What a thread is started with. */
+export interface ThreadStart {
+  readonly settings: DispatchSettings;
+  readonly places: SharedArrayBuffer;
+  readonly hasPreparedQueries: boolean;
+}
+
+/** To a thread. `stream` numbers the streams of the run. */
+export type ToThread =
+  | { readonly kind: 'slab'; readonly slab: SharedArrayBuffer }
+  | {
+      readonly kind: 'open';
+      readonly stream: number;
+      readonly address: string;
+      readonly connection: number;
+    }
+  /** Parts of one turn, packed by {@link packPart}. */
+  | { readonly kind: 'parts'; readonly numbers: Float64Array }
+  | { readonly kind: 'control'; readonly stream: number; readonly message: Uint8Array }
+  | { readonly kind: 'endSending' | 'cancel' | 'dropParts'; readonly stream: number }
+  | { readonly kind: 'stop' };
+
+/** From a thread. */
+export type FromThread =
+  | { readonly kind: 'uncompressed'; readonly stream: number }
+  | { readonly kind: 'accepted'; readonly stream: number; readonly own: OwnSide }
+  | { readonly kind: 'message'; readonly stream: number; readonly message: Uint8Array }
+  | { readonly kind: 'written'; readonly stream: number; readonly bytes: number }
+  | {
+      readonly kind: 'end';
+      readonly stream: number;
+      readonly code: number;
+      readonly details: string;
+    };
+
+const PART_NUMBERS = 5;
+const SAMPLE_NUMBERS = 5;
+
+/** Appends a part as numbers: its head, then its samples. */
+export function packPart(into: number[], stream: number, part: OutgoingPart): void {
+  into.push(stream, part.query, part.querySampleCount, part.bytes, part.samples.length);
+  for (const { id, sampleIndex, begin, end, total } of part.samples) {
+    into.push(id, sampleIndex, begin, end, total);
+  }
+}
+
+/** Calls back with every part that was packed, in order. */
+export function unpackParts(
+  numbers: Float64Array,
+  onPart: (stream: number, part: OutgoingPart) => void,
+): void {
+  let at = 0;
+  while (at < numbers.length) {
+    const [stream, query, querySampleCount, bytes, count] = numbers.subarray(
+      at,
+      at + PART_NUMBERS,
+    ) as unknown as [number, number, number, number, number];
+    at += PART_NUMBERS;
+    const samples = new Array<OutgoingSample>(count);
+    for (let i = 0; i < count; i += 1) {
+      const [id, sampleIndex, begin, end, total] = numbers.subarray(
+        at,
+        at + SAMPLE_NUMBERS,
+      ) as unknown as [number, number, number, number, number];
+      samples[i] = { id, sampleIndex, begin, end, total };
+      at += SAMPLE_NUMBERS;
+    }
+    onPart(stream, { query, querySampleCount, samples, bytes });
+  }
+}

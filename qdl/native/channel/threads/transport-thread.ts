@@ -1,0 +1,84 @@
+import assert from 'node:assert';
+import { parentPort, workerData } from 'node:worker_threads';
+import { status } from '@grpc/grpc-js';
+import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
+import { GrpcConnections } from '../grpc-connections.ts';
+import { GrpcTransport } from '../grpc-transport.ts';
+import { SharedReader } from './shared-reader.ts';
+import {
+  type FromThread,
+  type ThreadStart,
+  type ToThread,
+  unpackParts,
+} from './thread-messages.ts';
+
+// A thread that does the gRPC work of some streams. Started by TransportThreads.
+
+const port = parentPort;
+assert(port !== null);
+const start = workerData as ThreadStart;
+const payloads = new SharedReader(start);
+const connections = new GrpcConnections(start.settings);
+const transports = new Map<number, GrpcTransport>();
+
+port.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'slab':
+      payloads.addSlab(message.slab);
+      break;
+    case 'open':
+      open(message);
+      break;
+    case 'parts':
+      unpackParts(message.numbers, (stream, part) => transports.get(stream)?.sendPart(part));
+      break;
+    case 'control':
+      // A view of the copy that came with the message.
+      transports.get(message.stream)?.sendControl(Buffer.from(message.message.buffer));
+      break;
+    case 'dropParts':
+      drop(message.stream);
+      break;
+    case 'stop':
+      connections.close();
+      port.close();
+      break;
+    default:
+      transports.get(message.stream)?.[message.kind]();
+  }
+});
+
+function open({ stream, address, connection }: Extract<ToThread, { kind: 'open' }>): void {
+  const events = {
+    onMessage: (message: Buffer) => {
+      // Its own memory: the buffer may be a view into one that grpc-js shares among messages.
+      const copy = Uint8Array.from(message);
+      tell({ kind: 'message', stream, message: copy }, [copy.buffer]);
+    },
+    onUncompressed: () => tell({ kind: 'uncompressed', stream }),
+    onAccepted: (own: OwnSide) => tell({ kind: 'accepted', stream, own }),
+    onWritten: (bytes: number) => tell({ kind: 'written', stream, bytes }),
+    onEnd: ({ code, details }: { code: number; details: string }) => {
+      transports.delete(stream);
+      tell({ kind: 'end', stream, code, details });
+    },
+  };
+  try {
+    const client = connections.to(address, connection);
+    transports.set(stream, new GrpcTransport(client, payloads, events));
+  } catch (error) {
+    tell({ kind: 'end', stream, code: status.INTERNAL, details: messageOf(error) });
+  }
+}
+
+/** What is dropped makes room as what is written does. */
+function drop(stream: number): void {
+  for (const { bytes } of transports.get(stream)?.dropParts() ?? []) {
+    tell({ kind: 'written', stream, bytes });
+  }
+}
+
+function tell(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  port?.postMessage(message, transfer);
+}

@@ -1,0 +1,204 @@
+import { Client, type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
+import type { LinkTestResponse__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResponse.ts';
+import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestResult.ts';
+import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
+import { unreachableMessage } from '../../../shared/wire/connection-errors.ts';
+import { isLinkLoad, type LinkCount, LoadMeter } from '../../../shared/wire/link-test.ts';
+import {
+  decodeLinkTestResponse,
+  encodeLinkTestRequest,
+  LINK_TEST_METHOD,
+} from '../../../shared/wire/sut-contract.ts';
+import {
+  callMetadata,
+  connectionCredentials,
+  connectionOptions,
+} from '../../connect/grpc-options.ts';
+import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+
+/**
+ * Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed;
+ * with its head it is the smallest message that a node may be limited to (64 KiB).
+ */
+const LOAD_BYTES = 60 * 1024;
+
+/** Most bytes of one test: as much as a node takes (sut-node/server/node-limits.ts). */
+const BYTES_MAX = 4 * 1024 ** 3;
+
+/** What a slow link may add to the time of a test: bytes on the way, an answer behind them. */
+const SLACK_MS = 5_000;
+
+/** Longest wait for the node's own count behind its load. */
+const RESULT_MS = 1_000;
+
+/**
+ * Sends load over a connection of its own, in one direction, for `durationMs`. One test at a time is worth something.
+ * @throws MlperfError `ERR_SUT_UNREACHABLE` without a connection, `ERR_WIRE_PROTOCOL` for answers that are none
+ */
+export function testLink(
+  address: string,
+  settings: DispatchSettings,
+  direction: LinkDirection,
+  durationMs: number,
+): Promise<LinkTestOutcome> {
+  const client = new Client(address, connectionCredentials(settings), connectionOptions(settings));
+  const { path, requestSerialize, responseDeserialize } = LINK_TEST_METHOD;
+  const call = client.makeBidiStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    callMetadata(settings),
+    { deadline: new Date(Date.now() + 2 * durationMs + SLACK_MS) },
+  );
+  return new Promise<LinkTestOutcome>((resolve, reject) => {
+    const test = new ClientTest(call, direction, durationMs);
+    call.on('data', (message: Buffer) => test.message(message));
+    call.on('drain', () => test.send());
+    call.on('end', () => {});
+    call.on('error', (error: ServiceError) => {
+      // What was counted before the test's own end, or the node's, counts.
+      if (test.isOver) return;
+      const outcome = refusalOf(error);
+      if (outcome !== undefined) resolve(outcome);
+      else reject(failureOf(address, error, settings));
+    });
+    test.onOver = (outcome) => {
+      call.cancel();
+      if (outcome instanceof MlperfError) reject(outcome);
+      else resolve(outcome);
+    };
+    test.start();
+  }).finally(() => client.close());
+}
+
+/** LoadGen's end of a test. */
+class ClientTest {
+  onOver: (outcome: LinkTestOutcome | MlperfError) => void = () => {};
+  readonly #call: ClientDuplexStream<Buffer, Buffer>;
+  readonly #direction: LinkDirection;
+  readonly #durationMs: number;
+  readonly #meter: LoadMeter;
+  readonly #load: Buffer = encodeLinkTestRequest({ load: Buffer.alloc(LOAD_BYTES) });
+  #isSending = false;
+  #isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    call: ClientDuplexStream<Buffer, Buffer>,
+    direction: LinkDirection,
+    durationMs: number,
+  ) {
+    this.#call = call;
+    this.#direction = direction;
+    this.#durationMs = durationMs;
+    this.#meter = new LoadMeter(durationMs);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(): void {
+    const direction =
+      this.#direction === 'to-sut' ? 'LINK_TEST_DIRECTION_TO_SUT' : 'LINK_TEST_DIRECTION_FROM_SUT';
+    const start = {
+      direction,
+      durationMs: this.#durationMs,
+      bytesMax: BYTES_MAX,
+      loadBytes: LOAD_BYTES,
+    } as const;
+    this.#call.write(encodeLinkTestRequest({ start }));
+  }
+
+  message(message: Buffer): void {
+    if (this.#isOver) return;
+    if (isLinkLoad(message)) {
+      this.#receive(message.length);
+      return;
+    }
+    let answer: LinkTestResponse__Output;
+    try {
+      answer = decodeLinkTestResponse(message);
+    } catch (cause) {
+      this.#end(
+        new MlperfError('ERR_WIRE_PROTOCOL', 'a node answers TestLink with what is no message', {
+          cause,
+        }),
+      );
+      return;
+    }
+    if (answer.started && this.#direction === 'to-sut') {
+      this.#isSending = true;
+      this.send();
+    } else if (answer.result) {
+      this.#finish(answer.result);
+    }
+  }
+
+  /** Sends until the transport wants no more for now. The node ends it. */
+  send(): void {
+    while (this.#isSending && !this.#isOver) {
+      if (!this.#call.write(this.#load)) return;
+    }
+  }
+
+  #receive(bytes: number): void {
+    if (this.#meter.allBytes === 0) {
+      // On a slow link the node's count comes behind all that is on the way.
+      this.#timer = setTimeout(() => this.#finish(null), this.#durationMs + RESULT_MS);
+    }
+    this.#meter.add(bytes, machineNowNs());
+  }
+
+  #finish(result: LinkTestResult__Output | null): void {
+    const own = this.#meter.count();
+    const received = this.#direction === 'to-sut' ? result : own;
+    const bitsPerSecond = received === null ? null : rateOf(received);
+    this.#end({
+      bitsPerSecond,
+      bytes: received?.bytes ?? 0,
+      loadgenBusyShare: own.busyShare,
+      sutBusyShare: result?.busyShare ?? null,
+      whyMissing: bitsPerSecond === null ? 'too little came through in the time of the test' : null,
+    });
+  }
+
+  #end(outcome: LinkTestOutcome | MlperfError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.onOver(outcome);
+  }
+}
+
+/** Of the second half, when TCP has found its pace; of all where that is too short. */
+function rateOf(count: Omit<LinkCount, 'busyShare'>): number | null {
+  const { bytes, durationNs, laterBytes, laterDurationNs } = count;
+  if (laterBytes > 0 && laterDurationNs > 0) return (laterBytes * 8e9) / laterDurationNs;
+  return bytes > 0 && durationNs > 0 ? (bytes * 8e9) / durationNs : null;
+}
+
+/** A node that does not take the test is no error; undefined for other ends. */
+function refusalOf({ code, details }: ServiceError): LinkTestOutcome | undefined {
+  const whyMissing = {
+    [status.UNIMPLEMENTED]:
+      'the node does not know the call TestLink: it is older, or of other make',
+    // The node's own words.
+    [status.PERMISSION_DENIED]: details,
+    [status.FAILED_PRECONDITION]: details,
+    [status.RESOURCE_EXHAUSTED]: `another link test goes on at the node, or its limits are low (${details})`,
+    [status.ABORTED]: `the node ended the test: ${details}`,
+  }[code as number];
+  if (whyMissing === undefined) return undefined;
+  return { bitsPerSecond: null, bytes: 0, loadgenBusyShare: 0, sutBusyShare: null, whyMissing };
+}
+
+function failureOf(address: string, error: ServiceError, settings: DispatchSettings): MlperfError {
+  return new MlperfError(
+    'ERR_SUT_UNREACHABLE',
+    `the link test of SUT node ${address} failed: ${unreachableMessage(address, error.details, settings.security)}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,138 @@
+import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type {
+  PayloadEncoding,
+  SamplePayloads,
+} from '../../../shared/domain/query-sample-library.ts';
+import type { LedgerCounts, NodeLedger } from '../../../shared/evidence/network-evidence.ts';
+import { PayloadDigestSum } from '../../../shared/evidence/payload-digest.ts';
+import type { OutgoingSample } from '../channel/part-transport.ts';
+
+/** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
+export class RunLedgerCounter {
+  queryCount = 0;
+  partCount = 0;
+  sampleCount = 0;
+  payloadBytes = 0;
+  completedCount = 0;
+  failedCount = 0;
+  responseBytes = 0;
+  /** Digests of the payloads that were sent; replaced before the run by one that both ends agreed on. */
+  digest: PayloadDigestSum = new PayloadDigestSum(0);
+  /** Parts of a query leave one after another, so the last query number is all that is needed. */
+  #lastQuery = -1;
+
+  countPart(query: number, wholeSamples: number, bytes: number): void {
+    if (query !== this.#lastQuery) {
+      this.#lastQuery = query;
+      this.queryCount += 1;
+    }
+    this.partCount += 1;
+    this.sampleCount += wholeSamples;
+    this.payloadBytes += bytes;
+  }
+
+  /** Adds the digests of the samples of which nothing is left to be sent. */
+  addDigests(samples: readonly OutgoingSample[], payloads: SamplePayloads): void {
+    const { digest } = this;
+    const { digestOf } = payloads;
+    if (digest.perMillion === 0 || digestOf === undefined) return;
+    for (const { id, sampleIndex, end, total } of samples) {
+      if (total === 0 || end === total) digest.add(id, digestOf(sampleIndex));
+    }
+  }
+
+  /** The counts as they are now. */
+  toCounts(): LedgerCounts {
+    return {
+      queryCount: this.queryCount,
+      partCount: this.partCount,
+      sampleCount: this.sampleCount,
+      payloadBytes: this.payloadBytes,
+      completedCount: this.completedCount,
+      failedCount: this.failedCount,
+      responseBytes: this.responseBytes,
+      digestedSampleCount: this.digest.count,
+      payloadDigest: this.digest.toBytes().toString('hex'),
+    };
+  }
+}
+
+/** A node's ledger as plain values. */
+export function toNodeLedger(ledger: LedgerResponse__Output): NodeLedger {
+  return {
+    queryCount: ledger.queryCount,
+    partCount: ledger.partCount,
+    sampleCount: ledger.sampleCount,
+    payloadBytes: ledger.payloadBytes,
+    completedCount: ledger.completedCount,
+    failedCount: ledger.failedCount,
+    responseBytes: ledger.responseBytes,
+    digestedSampleCount: ledger.digestedSampleCount,
+    payloadDigest: Buffer.from(ledger.payloadDigest).toString('hex'),
+    encodings: ledger.encodings.map(({ form, compression }) => ({
+      form,
+      compression: compression || 'identity',
+    })),
+    streamCount: ledger.streamCount,
+    repeatedStreamCount: ledger.repeatedStreamCount,
+    replacedWorkerCount: ledger.replacedWorkerCount,
+  };
+}
+
+const FIELDS = [
+  ['queryCount', 'queries'],
+  ['partCount', 'parts'],
+  ['sampleCount', 'samples'],
+  ['payloadBytes', 'payload bytes'],
+  ['completedCount', 'completed samples'],
+  ['failedCount', 'failed samples'],
+  ['responseBytes', 'response bytes'],
+  ['digestedSampleCount', 'digested samples'],
+  ['payloadDigest', 'payload digest'],
+] as const satisfies readonly (readonly [keyof LedgerCounts, string])[];
+
+/** How the samples of a run went to a node. */
+export interface SentAs {
+  /** Of every sample; a node that saw another one counted something else. */
+  readonly encoding: PayloadEncoding;
+  /** Streams that the node opened. */
+  readonly streamCount: number;
+}
+
+/** Differences between the two ends' counts in words; empty when they agree. */
+export function compareLedgers(
+  node: string,
+  ours: LedgerCounts,
+  theirs: NodeLedger,
+  { encoding, streamCount }: SentAs,
+): string[] {
+  const differences = FIELDS.filter(([field]) => ours[field] !== theirs[field]).map(
+    ([field, words]) =>
+      `${words}: the LoadGen node counted ${shown(ours[field])}, SUT node ${node} ${shown(theirs[field])}`,
+  );
+  // A node of other make need not tell how many there were: 0 is what it leaves out.
+  if (theirs.streamCount !== 0 && theirs.streamCount !== streamCount) {
+    const repeated =
+      theirs.repeatedStreamCount > 0
+        ? ` (${theirs.repeatedStreamCount} with the number of another one: something between repeated an Open)`
+        : '';
+    differences.push(
+      `streams: the LoadGen node opened ${streamCount}, SUT node ${node} counted ${theirs.streamCount}${repeated}`,
+    );
+  }
+  const others = theirs.encodings.filter(
+    ({ form, compression }) => form !== encoding.form || compression !== encoding.compression,
+  );
+  for (const { form, compression } of others) {
+    differences.push(
+      `encodings: the LoadGen node sent ${encoding.form}/${encoding.compression}, ` +
+        `SUT node ${node} saw ${form}/${compression}`,
+    );
+  }
+  return differences;
+}
+
+/** Of a digest enough to see that it differs; the audit has it whole. */
+function shown(value: number | string): string {
+  return typeof value === 'number' ? String(value) : value.slice(0, 16) || 'none';
+}

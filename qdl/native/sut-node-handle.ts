@@ -1,0 +1,297 @@
+import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1/ModelDescription.ts';
+import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { asOneLine } from '../../shared/base/one-line.ts';
+import type {
+  NodeEvidence,
+  NodeLedger,
+  StreamEvidence,
+} from '../../shared/evidence/network-evidence.ts';
+import { ClaimBook } from '../../shared/evidence/node-claims.ts';
+import { PAYLOAD_DIGESTS_FEATURE, PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
+import { PROTOCOL_VERSION_MIN } from '../../shared/wire/limits.ts';
+import {
+  agreedVersion,
+  OWN_VERSIONS,
+  ownSoftware,
+  toldSoftware,
+  toldVersions,
+  versionsInWords,
+} from '../../shared/wire/protocol-versions.ts';
+import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { BALANCED, type Said } from '../dispatch/opened-channels.ts';
+import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import type { SutChannel } from './channel/sut-channel.ts';
+import { toDescription, toStream } from './evidence/from-wire.ts';
+import { ControlClient } from './node/control-client.ts';
+import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
+import { requireBenchmark } from './node/served-benchmark.ts';
+
+/** Pause between two questions whether a node is ready. */
+const READY_POLL_MS = 100;
+
+/** Shortest wait for an answer, so that a node that is late with its model is not taken for none. */
+const READY_CALL_MS_MIN = 500;
+
+/** Characters, and numbers, of a node's text that are shown. */
+const SHOWN_LENGTH_MAX = 100;
+const SHOWN_MAX = 10;
+
+/** One SUT node as the QDL knows it: its connection for unary calls, what it said, what was counted. */
+export class SutNodeHandle implements QdlNode {
+  readonly address: string;
+  readonly control: ControlClient;
+  readonly ledger: RunLedgerCounter = new RunLedgerCounter();
+  readonly claims: ClaimBook = new ClaimBook();
+  readonly #settings: DispatchSettings;
+  readonly #streams: StreamEvidence[] = [];
+  #description: DescribeResponse__Output | undefined;
+  #theirs: NodeLedger | undefined;
+  #ledgerIdentity = '';
+  #ledgerMissing = 'it was not asked: the node was lost, or the run did not come to its end';
+  #differences: readonly string[] = [];
+
+  constructor(address: string, settings: DispatchSettings) {
+    this.address = address;
+    this.#settings = settings;
+    this.control = new ControlClient(address, settings);
+  }
+
+  /** What the node said of itself in {@link prepare}; undefined before, and where it has no Describe. */
+  get description(): DescribeResponse__Output | undefined {
+    return this.#description;
+  }
+
+  /** The node's model for the benchmark of this run, if it tells one. */
+  get model(): ModelDescription__Output | undefined {
+    const { benchmark } = this.#settings;
+    return this.#description?.models.find((model) => model.benchmark === benchmark);
+  }
+
+  get modelInputs(): ModelInput[] {
+    const inputs = this.model?.inputs ?? [];
+    return inputs.map((input) => ({ ...input, shape: input.shape.map(Number) }));
+  }
+
+  /** Newest version of the protocol that both ends speak. After {@link prepare}. */
+  get protocolVersion(): number {
+    const description = this.#description;
+    // A node without Describe is asked for the oldest one.
+    if (description === undefined) return PROTOCOL_VERSION_MIN;
+    return agreedVersion(toldVersions(description)) ?? PROTOCOL_VERSION_MIN;
+  }
+
+  /** Share of the samples that both ends digest, in millionths: none where the node offers no digests. */
+  get digestPerMillion(): number {
+    const isOffered = this.#description?.features.includes(PAYLOAD_DIGESTS_FEATURE) ?? false;
+    return isOffered ? this.#settings.digestPerMillion : 0;
+  }
+
+  /** Optional parts of the protocol that the run wants to use with this node. After {@link prepare}. */
+  get features(): string[] {
+    return this.digestPerMillion > 0 ? [PAYLOAD_DIGESTS_FEATURE] : [];
+  }
+
+  /**
+   * Waits until the node is ready and checks that it can take this run. Untimed.
+   * @throws MlperfError `ERR_SUT_UNREACHABLE`, `ERR_SUT_NOT_READY`, `ERR_SUT_REFUSED`
+   */
+  async prepare(onWait: WaitProgress): Promise<void> {
+    const { benchmark, readyTimeoutMs } = this.#settings;
+    const deadline = performance.now() + readyTimeoutMs;
+    let hasVersions = false;
+    for (;;) {
+      const leftMs = Math.max(deadline - performance.now(), READY_CALL_MS_MIN);
+      const answer = await this.control.ready(benchmark, leftMs);
+      // A node without Ready says at Open whether it takes the run.
+      if (answer === undefined || answer.ready) break;
+      if (answer.state === 'NODE_STATE_FAILED' || performance.now() > deadline) {
+        const why = answer.detail === '' ? answer.state : answer.detail;
+        throw new MlperfError('ERR_SUT_NOT_READY', `SUT node ${this.address} is not ready: ${why}`);
+      }
+      // It would be waited for in vain where Describe tells why: up, but not for this run, or of another protocol.
+      if (answer.state === 'NODE_STATE_READY') await this.#describe();
+      else if (!hasVersions) this.#checkVersions(await this.control.describe());
+      hasVersions = true;
+      onWait(this.address, answer.detail);
+      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    }
+    await this.#describe();
+    this.ledger.digest = new PayloadDigestSum(this.digestPerMillion);
+  }
+
+  /**
+   * Keeps what the node chose for a stream.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` when it does not do what it was asked and offered.
+   */
+  addOpened(
+    opened: Opened__Output,
+    { compressionCheck, own }: Pick<SutChannel, 'compressionCheck' | 'own'>,
+  ): void {
+    this.#streams.push(toStream(opened, compressionCheck, own));
+    this.#checkEncodings(opened.encodings);
+    const unasked = opened.features.filter((feature) => !this.features.includes(feature));
+    if (unasked.length > 0) {
+      const names = asOneLine(unasked.join(', ').slice(0, SHOWN_LENGTH_MAX));
+      this.claims.add('unasked-feature', `named features in Opened that Open did not: ${names}`);
+    }
+    if (this.digestPerMillion > 0 && !opened.features.includes(PAYLOAD_DIGESTS_FEATURE)) {
+      throw new MlperfError(
+        'ERR_WIRE_PROTOCOL',
+        `SUT node ${this.address} offers ${PAYLOAD_DIGESTS_FEATURE} in Describe and does not use it in Opened; ` +
+          'run with --digest 0',
+      );
+    }
+  }
+
+  /**
+   * Open offers one encoding, so a node takes that one or none.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL`
+   */
+  #checkEncodings(accepted: readonly number[]): void {
+    if (accepted.length > 0 && accepted.every((index) => index === 0)) return;
+    const { form, compression } = this.#settings.encoding;
+    const indices = accepted.length === 0 ? 'none' : accepted.slice(0, SHOWN_MAX).join(', ');
+    throw new MlperfError(
+      'ERR_WIRE_PROTOCOL',
+      `SUT node ${this.address} answers with Opened.encodings ${indices}; ` +
+        `Open offered 0 (${form}/${compression}) and no other`,
+    );
+  }
+
+  /**
+   * Asks the node for its ledger of the run and compares it. After the run.
+   * @returns Differences in words; empty when both ends agree, or the node keeps no ledger.
+   */
+  async compareLedgers(runId: string): Promise<readonly string[]> {
+    this.#differences = await this.#askLedger(runId);
+    return this.#differences;
+  }
+
+  /** Identities that were given in Describe and on the streams, and by which of them. */
+  get saidIdentities(): readonly Said[] {
+    return this.#said(({ nodeIdentity }) => nodeIdentity, this.#description?.nodeIdentity);
+  }
+
+  /** Names that were given in Describe and on the streams, and by which of them. */
+  get saidNames(): readonly Said[] {
+    return this.#said(({ nodeName }) => nodeName, this.#description?.name);
+  }
+
+  #said(ofStream: (stream: StreamEvidence) => string, described = ''): readonly Said[] {
+    const ofStreams = this.#streams.map((stream, i) => [`stream ${i}`, ofStream(stream)] as const);
+    return [['Describe', described] as const, ...ofStreams].filter(([, text]) => text !== '');
+  }
+
+  /** The identities without who gave them: one, unless the address is shared. */
+  get identities(): ReadonlySet<string> {
+    return new Set(this.saidIdentities.map(([, identity]) => identity));
+  }
+
+  /** Gives up the comparison of ledgers; the evidence tells why. */
+  skipLedger(why: string): void {
+    this.#ledgerMissing = `it was not compared: ${why}`;
+  }
+
+  /** All that is known of the node, as plain values. */
+  evidence(): NodeEvidence {
+    const { benchmark } = this.#settings;
+    return {
+      address: this.address,
+      description:
+        this.#description === undefined ? null : toDescription(this.#description, benchmark),
+      streams: this.#streams,
+      digestPerMillion: this.digestPerMillion,
+      ours: this.ledger.toCounts(),
+      theirs: this.#theirs ?? null,
+      ledgerMissing: this.#theirs === undefined ? this.#ledgerMissing : null,
+      ledgerIdentity: this.#ledgerIdentity,
+      claims: this.claims.toClaims(),
+      differences: this.#differences,
+    };
+  }
+
+  async #askLedger(runId: string): Promise<string[]> {
+    try {
+      const answer = await this.control.ledger(runId);
+      if (answer === undefined) {
+        this.#ledgerMissing = 'the node keeps none: it does not implement Ledger';
+        return [];
+      }
+      const ours = this.ledger.toCounts();
+      this.#ledgerIdentity = answer.nodeIdentity;
+      if (this.#isOfAnother(answer.nodeIdentity)) {
+        this.#ledgerMissing = 'another SUT node answered for it';
+        return [
+          `the address ${this.address} led to another SUT node when its ledger was asked for: ${BALANCED}`,
+        ];
+      }
+      // A node of other make may leave it out.
+      if (answer.runId !== '' && answer.runId !== runId) {
+        this.#ledgerMissing = 'the node told the ledger of another run';
+        const other = asOneLine(answer.runId.slice(0, SHOWN_LENGTH_MAX));
+        return [`SUT node ${this.address} told the ledger of run ${other}, asked was for ${runId}`];
+      }
+      if (!answer.known) {
+        this.#ledgerMissing = 'the node knows nothing of this run';
+        return ours.partCount === 0 ? [] : [`SUT node ${this.address} knows nothing of this run`];
+      }
+      this.#theirs = toNodeLedger(answer);
+      const { encoding } = this.#settings;
+      const streamCount = this.#streams.length;
+      return compareLedgers(this.address, ours, this.#theirs, { encoding, streamCount });
+    } catch (error) {
+      this.#ledgerMissing = `the node did not tell it: ${messageOf(error)}`;
+      return [`SUT node ${this.address} did not tell its ledger: ${messageOf(error)}`];
+    }
+  }
+
+  /** True for an identity that the node gave nowhere before; one that gives none is not told apart. */
+  #isOfAnother(identity: string): boolean {
+    const { identities } = this;
+    return identity !== '' && identities.size > 0 && !identities.has(identity);
+  }
+
+  /** @throws MlperfError `ERR_SUT_REFUSED` */
+  async #describe(): Promise<void> {
+    this.#description = await this.control.describe();
+    if (this.#description !== undefined) this.#check(this.#description);
+  }
+
+  #check(description: DescribeResponse__Output): void {
+    const { benchmark, encoding } = this.#settings;
+    this.#checkVersions(description);
+    // What a node does not tell, Open shows.
+    requireBenchmark(this.address, benchmark, description);
+    const { encodings } = this.model ?? { encodings: [] };
+    const takes = encodings.some(
+      (offer) =>
+        offer.form === encoding.form && (offer.compression || 'identity') === encoding.compression,
+    );
+    if (encodings.length > 0 && !takes) {
+      const offers = encodings.map((offer) => `${offer.form}/${offer.compression || 'identity'}`);
+      throw this.#refusal(
+        `does not take samples as ${encoding.form}/${encoding.compression}; it takes ${offers.join(', ')}`,
+      );
+    }
+  }
+
+  /** @throws MlperfError `ERR_SUT_REFUSED` where no version of the protocol is common */
+  #checkVersions(description: DescribeResponse__Output | undefined): void {
+    if (description === undefined) return;
+    const theirs = toldVersions(description);
+    if (agreedVersion(theirs) !== undefined) return;
+    const older = theirs.min > OWN_VERSIONS.max ? 'this LoadGen node' : 'the SUT node';
+    throw this.#refusal(
+      `(${toldSoftware(description)}) speaks ${versionsInWords(theirs)} of the protocol, this LoadGen node ` +
+        `(${ownSoftware()}) ${versionsInWords(OWN_VERSIONS)}: upgrade ${older}, which is the older one, ` +
+        'or use one release of longhaul on both ends',
+    );
+  }
+
+  #refusal(what: string): MlperfError {
+    return new MlperfError('ERR_SUT_REFUSED', `SUT node ${this.address} ${what}`);
+  }
+}

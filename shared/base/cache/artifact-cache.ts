@@ -1,0 +1,184 @@
+import assert from 'node:assert';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { MlperfError } from '../errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
+import { makeFolder } from '../make-folder.ts';
+import {
+  acquireBuildLock,
+  DEFAULT_LOCK_TIMING,
+  isProcessAlive,
+  type LockTiming,
+} from './build-lock.ts';
+import { findFlaw, writeManifest } from './manifest.ts';
+
+/**
+ * Generated files (a data set, a model) that are made once and used by every later run.
+ *
+ *   <cacheFolder>/<name>-<hash of recipe>/            the artifact: its files and manifest.json
+ *   <cacheFolder>/<name>-<hash>.lock                  held while one process makes it
+ *   <cacheFolder>/<name>-<hash>.building-<random>/    half made, or to be deleted
+ *
+ * An artifact appears by one rename, complete or not at all. What damages it later (a full disk, a
+ * power cut, an editor) is found by its checksums when it is opened, and it is made again.
+ */
+export interface ArtifactOptions {
+  /** Folder of all artifacts; made when it is absent. */
+  readonly cacheFolder: string;
+  /** What it is, for people and as the beginning of the folder's name: small letters, digits, hyphens. */
+  readonly name: string;
+  /** All that the content depends on, JSON. Another recipe is another artifact. */
+  readonly recipe: unknown;
+  /** Writes the files into `folder`, which is empty. */
+  build(folder: string, onProgress: BuildProgress): Promise<void>;
+  readonly onProgress: BuildProgress;
+  /** @internal For tests. */
+  readonly lockTiming?: LockTiming;
+}
+
+/** Tells how far a build is: 0 to 1, and what is done now. */
+export type BuildProgress = (fraction: number, what: string) => void;
+
+/** Digits of the recipe's hash in the folder's name; enough to tell the versions of one project apart. */
+const HASH_DIGITS = 12;
+
+/** What follows the artifact's name in the names of folders that nobody uses, or not yet. */
+const LEFTOVER = '.building-';
+
+/** Bound on the tries to put an artifact in place; more than one only when processes replace a damaged one at once. */
+const PUBLISH_TRIES_MAX = 5;
+
+/**
+ * Finds the artifact, checked file by file, or makes it.
+ *
+ * Processes that ask for the same artifact at once wait for the first of them and use what it made.
+ * @returns Folder of the artifact.
+ * @throws MlperfError `ERR_CACHE` when the cache folder cannot be used; whatever `build` throws.
+ */
+export async function ensureArtifact(options: ArtifactOptions): Promise<string> {
+  assert.match(options.name, /^[a-z0-9-]+$/);
+  const recipe = JSON.stringify(options.recipe);
+  const target = artifactFolder(options);
+  try {
+    makeFolder(options.cacheFolder);
+    if ((await findFlaw(target, options.onProgress)) !== undefined)
+      await buildUnderLock(options, target, recipe);
+    return target;
+  } catch (error) {
+    throw toCacheError(error, options.cacheFolder);
+  }
+}
+
+/** Folder of an artifact, whether it is there or not. */
+export function artifactFolder({
+  cacheFolder,
+  name,
+  recipe,
+}: Pick<ArtifactOptions, 'cacheFolder' | 'name' | 'recipe'>): string {
+  const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex');
+  return join(cacheFolder, `${name}-${hash.slice(0, HASH_DIGITS)}`);
+}
+
+async function buildUnderLock(
+  options: ArtifactOptions,
+  target: string,
+  recipe: string,
+): Promise<void> {
+  const { name, onProgress, lockTiming = DEFAULT_LOCK_TIMING } = options;
+  const lock = await acquireBuildLock(`${target}.lock`, lockTiming, (holder) =>
+    onProgress(0, `${name}: waiting for ${holder}, which makes it now`),
+  );
+  try {
+    const flaw = await findFlaw(target, onProgress); // Again: the process that held the lock may have made it.
+    if (flaw === undefined) return;
+    if (flaw !== 'absent') onProgress(0, `${target} is damaged (${flaw}): making it again`);
+    await removeLeftovers(target);
+    await buildAndPublish(options, target, recipe);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function buildAndPublish(
+  { name, build, onProgress }: ArtifactOptions,
+  target: string,
+  recipe: string,
+): Promise<void> {
+  const folder = leftoverName(target);
+  try {
+    await mkdir(folder);
+    await build(folder, onProgress);
+    await writeManifest(folder, name, recipe);
+    await publish(folder, target, onProgress);
+  } catch (error) {
+    // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its
+    // folder, to another one. If that one has finished, there is nothing left to fail at.
+    if ((await findFlaw(target, onProgress)) !== undefined) throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Puts a finished folder in place, unless another process has put a good one there meanwhile. */
+async function publish(folder: string, target: string, onProgress: BuildProgress): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await rename(folder, target);
+      return;
+    } catch (error) {
+      if (!isOccupied(error) || tries === PUBLISH_TRIES_MAX) throw error;
+    }
+    if ((await findFlaw(target, onProgress)) === undefined) return;
+    await discard(target);
+  }
+}
+
+/** A folder cannot replace a folder with files in it, nor a file. */
+function isOccupied(error: unknown): boolean {
+  return ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(String(errorCodeOf(error)));
+}
+
+/** Takes a damaged artifact away by one rename; deleting file by file would leave a half one in its place. */
+async function discard(target: string): Promise<void> {
+  const leftover = leftoverName(target);
+  try {
+    await rename(target, leftover);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error; // Gone: another process discards it too.
+    return;
+  }
+  await rm(leftover, { recursive: true, force: true });
+}
+
+function leftoverName(target: string): string {
+  return `${target}${LEFTOVER}${process.pid}-${randomUUID()}`;
+}
+
+/**
+ * Deletes what processes that were killed have left of this artifact. Never the folder of a process
+ * that lives: two may hold the lock for a moment when both have taken it from a dead one.
+ */
+async function removeLeftovers(target: string): Promise<void> {
+  const cacheFolder = dirname(target);
+  const prefix = `${basename(target)}${LEFTOVER}`;
+  const leftovers = (await readdir(cacheFolder)).filter((entry) => entry.startsWith(prefix));
+  for (const leftover of leftovers) {
+    if (isProcessAlive(Number.parseInt(leftover.slice(prefix.length), 10))) continue;
+    await rm(join(cacheFolder, leftover), { recursive: true, force: true });
+  }
+}
+
+/** Errors of the file system become a sentence about the cache folder; all others stay what they are. */
+function toCacheError(error: unknown, cacheFolder: string): unknown {
+  const isSystemError = error instanceof Error && 'syscall' in error;
+  if (error instanceof MlperfError || !isSystemError) return error;
+  const reason =
+    errorCodeOf(error) === 'EEXIST' ? 'there is a file of this name' : describeSystemError(error);
+  return new MlperfError(
+    'ERR_CACHE',
+    `cache folder ${cacheFolder} cannot be used: ${reason}; ` +
+      'make it a writable folder with free space, or name another cache folder',
+    { cause: error },
+  );
+}

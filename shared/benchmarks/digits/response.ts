@@ -1,0 +1,47 @@
+import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import { CLASS_COUNT } from './digit-sets.ts';
+
+/**
+ * The response of one sample in the benchmark `digits`, as the SUT sends it, as the accuracy log holds
+ * it and as the accuracy script reads it: the class, 0 to 9, as one 32-bit little-endian integer.
+ */
+export const RESPONSE_BYTES = 4;
+
+/** @throws MlperfError `ERR_MODEL` when the model named something that is no class of this benchmark. */
+export function encodeResponse(label: number): Uint8Array {
+  if (!isClass(label)) {
+    throw new MlperfError(
+      'ERR_MODEL',
+      `the model answered class ${label}; the benchmark digits has the classes 0 to ${CLASS_COUNT - 1}`,
+    );
+  }
+  const response = new Uint8Array(RESPONSE_BYTES);
+  viewOf(response).setInt32(0, label, true);
+  return response;
+}
+
+/** @throws MlperfError `ERR_DATA_SET` when the bytes are no response of this benchmark. */
+export function decodeResponse(response: Uint8Array): number {
+  if (response.length !== RESPONSE_BYTES) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `a response of digits has ${RESPONSE_BYTES} bytes, this one has ${response.length}`,
+    );
+  }
+  const label = viewOf(response).getInt32(0, true);
+  if (!isClass(label)) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `a response of digits is a class from 0 to ${CLASS_COUNT - 1}, this one is ${label}`,
+    );
+  }
+  return label;
+}
+
+function isClass(label: number): boolean {
+  return Number.isInteger(label) && label >= 0 && label < CLASS_COUNT;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,187 @@
+import type { Sharp, SharpOptions } from 'sharp';
+import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import { messageOf } from '../../base/errors/to-mlperf-error.ts';
+
+type SharpModule = typeof import('sharp').default;
+
+/** Size of an image in pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pixels of one image, one byte per channel. */
+export interface RgbImage {
+  /** height x width x RGB. */
+  readonly rgb: Uint8Array;
+  readonly size: ImageSize;
+}
+
+/**
+ * Pixels above which an image of unknown size is refused before memory is taken: 192 MiB decoded, five times
+ * the largest of ImageNet's validation set.
+ */
+const PIXELS_MAX = 2 ** 26;
+
+/** The first bytes of every PNG file. */
+const PNG_START: readonly number[] = [0x89, 0x50, 0x4e, 0x47];
+
+/** The first bytes of every JPEG file: start of image, then the first byte of the next marker. */
+const JPEG_START: readonly number[] = [0xff, 0xd8, 0xff];
+
+let loading: Promise<SharpModule> | undefined;
+
+/**
+ * Loads sharp, the JPEG codec, once per thread. Only this file imports it, and only when the first
+ * image needs it: loading takes 80 ms and most commands need none.
+ *
+ * Who starts worker threads that decode images calls this in the main thread before: the main thread
+ * then keeps the native library loaded, so that ending a worker in the middle of a decode does not
+ * unload it under the running code (sharp issue 2263).
+ * @throws MlperfError `ERR_NOT_INSTALLED` when sharp or its binary for this platform is absent.
+ */
+export async function loadJpegCodec(): Promise<void> {
+  await loadSharp();
+}
+
+/**
+ * Version of the encoder. Other versions may make other bytes of the same pixels.
+ * @throws MlperfError `ERR_NOT_INSTALLED`
+ */
+export async function jpegCodecVersion(): Promise<string> {
+  const sharp = await loadSharp();
+  return `sharp-${sharp.versions.sharp ?? 'unknown'}-vips-${sharp.versions.vips}`;
+}
+
+/**
+ * Encodes `width * height` RGB pixels, one byte per channel; colours at half the resolution (4:2:0).
+ * @param quality 1 to 100, as libjpeg counts it.
+ * @param stretched Size of the encoded image, each axis for itself; undefined: as it is.
+ */
+export async function encodeJpeg(
+  rgb: Uint8Array,
+  { width, height }: ImageSize,
+  quality: number,
+  stretched?: ImageSize,
+): Promise<Uint8Array> {
+  const sharp = await loadSharp();
+  const image = sharp(rgb, { raw: { width, height, channels: 3 } });
+  const sized = stretched === undefined ? image : image.resize({ ...stretched, fit: 'fill' });
+  return sized.jpeg({ quality }).toBuffer();
+}
+
+/**
+ * Decodes a JPEG into height x width x RGB, one byte per channel. Greyscale becomes RGB; nothing is
+ * resized or turned.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no JPEG, damaged or truncated, another size.
+ */
+export async function decodeJpeg(bytes: Uint8Array, expected: ImageSize): Promise<Uint8Array> {
+  if (!startsWith(bytes, JPEG_START)) {
+    throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
+  }
+  const sharp = await loadSharp();
+  const { width, height } = expected;
+  const image = openImage(sharp, bytes, { limitInputPixels: width * height });
+  try {
+    const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+    if (info.width === width && info.height === height) return data;
+  } catch (error) {
+    throw await describeFailure(sharp, bytes, expected, error);
+  }
+  throw await describeFailure(sharp, bytes, expected, undefined);
+}
+
+/**
+ * Decodes a JPEG (or a PNG: a file of ImageNet is one, named .JPEG) of any size, as OpenCV's imread does for
+ * the references: grey and CMYK become RGB, the EXIF orientation is honoured, colour profiles are not.
+ * What libjpeg only warns about passes, since real photographs have it; a truncated image does not.
+ * @throws MlperfError `ERR_DATA_SET` saying what is wrong: no image, damaged or truncated, too large.
+ */
+export async function decodeAnyImage(bytes: Uint8Array): Promise<RgbImage> {
+  if (!startsWith(bytes, JPEG_START) && !startsWith(bytes, PNG_START)) {
+    throw new MlperfError('ERR_DATA_SET', `not a JPEG image (${describeStart(bytes)})`);
+  }
+  const sharp = await loadSharp();
+  try {
+    const { data, info } = await sharp(bytes, {
+      failOn: 'error',
+      limitInputPixels: PIXELS_MAX,
+      ignoreIcc: true,
+    })
+      .autoOrient()
+      .removeAlpha()
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return { rgb: data, size: { width: info.width, height: info.height } };
+  } catch (error) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `damaged, truncated or too large image of ${bytes.length} bytes (${messageOf(error)})`,
+      { cause: error },
+    );
+  }
+}
+
+/** Opens an image so that a damaged or truncated one is an error, never a grey area in the picture. */
+function openImage(sharp: SharpModule, bytes: Uint8Array, options: SharpOptions): Sharp {
+  return sharp(bytes, { failOn: 'warning', ...options });
+}
+
+/** Looks at the header of an image that cannot be used: a wrong size explains more than what followed from it. */
+async function describeFailure(
+  sharp: SharpModule,
+  bytes: Uint8Array,
+  expected: ImageSize,
+  cause: unknown,
+): Promise<MlperfError> {
+  const seen = await openImage(sharp, bytes, {})
+    .metadata()
+    .catch(() => undefined); // The header is damaged too: the first error says what there is to say.
+  if (seen !== undefined && (seen.width !== expected.width || seen.height !== expected.height)) {
+    const wanted = `${expected.width}x${expected.height}`;
+    return new MlperfError(
+      'ERR_DATA_SET',
+      `the JPEG image is ${seen.width}x${seen.height} pixels, not ${wanted}`,
+      { cause },
+    );
+  }
+  return new MlperfError(
+    'ERR_DATA_SET',
+    `damaged or truncated JPEG image of ${bytes.length} bytes (${messageOf(cause)})`,
+    { cause },
+  );
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return start.every((byte, i) => bytes[i] === byte);
+}
+
+function describeStart(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '0 bytes';
+  const start = Buffer.from(bytes.subarray(0, JPEG_START.length)).toString('hex');
+  return `${bytes.length} bytes that begin with hexadecimal ${start}, not ffd8ff`;
+}
+
+function loadSharp(): Promise<SharpModule> {
+  loading ??= importSharp();
+  return loading;
+}
+
+async function importSharp(): Promise<SharpModule> {
+  try {
+    const { default: sharp } = await import('sharp');
+    // libvips remembers results of operations. A sample that comes twice must be decoded twice: the
+    // rules forbid a SUT to cache, and the measurement would count a look-up as a decode.
+    sharp.cache(false);
+    // Threads per image. Images are small and many; more threads would take cores from inference.
+    sharp.concurrency(1);
+    return sharp;
+  } catch (error) {
+    throw new MlperfError(
+      'ERR_NOT_INSTALLED',
+      `the package sharp (JPEG codec) does not load: ${messageOf(error)}; run "npm install sharp"`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  type BorrowedBytes,
+  littleUint32At,
+  readInPlace,
+  textOf,
+} from '../../base/borrowed-bytes.ts';
+import { malformed } from '../proto-reader.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
+import { isEqual } from './equal-bytes.ts';
+import type { OipRequestPlan } from './request-plan.ts';
+import { elementCount } from './tensors.ts';
+import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
+
+/** An output as it stands in a response; texts as bytes. */
+export interface WireOutput {
+  name: BorrowedBytes;
+  datatype: BorrowedBytes;
+  readonly shape: number[];
+  /** Encoded InferTensorContents; empty where the contents are raw. */
+  contents: BorrowedBytes;
+}
+
+/** An output of the plan. */
+interface WantedOutput {
+  readonly text: string;
+  readonly name: Uint8Array;
+  readonly datatype: OipDataType;
+  readonly datatypeName: Uint8Array;
+}
+
+/** Bytes before each element of BYTES. */
+const LENGTH_BYTES = 4;
+
+/** Takes the planned outputs out of a response, and cuts them into the rows of the samples. */
+export class OutputCutter {
+  readonly #wanted: readonly WantedOutput[];
+  readonly #hasBatchAxis: boolean;
+
+  constructor({ outputs, hasBatchAxis }: OipRequestPlan) {
+    this.#hasBatchAxis = hasBatchAxis;
+    this.#wanted = outputs.map(({ name, datatype }) => ({
+      text: name,
+      name: Buffer.from(name),
+      datatype,
+      datatypeName: Buffer.from(datatype),
+    }));
+  }
+
+  /**
+   * Payloads of `sampleCount` samples: of each the rows of all outputs, in the plan's order.
+   * @param rawContents One per output, in their order; none where all contents are typed.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL`
+   */
+  cut(
+    outputs: readonly WireOutput[],
+    rawContents: readonly BorrowedBytes[],
+    sampleCount: number,
+  ): readonly BorrowedBytes[] {
+    if (rawContents.length > 0 && rawContents.length !== outputs.length) {
+      throw malformed(
+        `raw contents of ${rawContents.length} outputs, and descriptions of ${outputs.length}`,
+      );
+    }
+    const rows: BorrowedBytes[][] = [];
+    for (let k = 0; k < this.#wanted.length; k += 1) {
+      const wanted = this.#wanted[k] as WantedOutput; // In range: k < length.
+      const at = indexOf(outputs, wanted, k);
+      const raw = rawOf(wanted, outputs[at] as WireOutput, rawContents[at]);
+      rows.push(this.#rowsOf(wanted, outputs[at] as WireOutput, raw, sampleCount));
+    }
+    if (rows.length === 1) return rows[0] as BorrowedBytes[];
+    return Array.from({ length: sampleCount }, (_, i) =>
+      Buffer.concat(rows.map((ofOutput) => readInPlace(ofOutput[i] as BorrowedBytes))),
+    );
+  }
+
+  /** Contents of an output, a row per sample. */
+  #rowsOf(
+    { text, datatype }: WantedOutput,
+    { shape }: WireOutput,
+    raw: BorrowedBytes,
+    sampleCount: number,
+  ): BorrowedBytes[] {
+    if (sampleCount === 1) return [raw];
+    if (!this.#hasBatchAxis || shape[0] !== sampleCount) {
+      throw malformed(
+        `output "${text}" has the shape [${shape.join(', ')}] for ${sampleCount} samples`,
+      );
+    }
+    if (datatype === 'BYTES') return bytesRows(raw, sampleCount, elementCount(shape) / sampleCount);
+    const rowBytes = raw.length / sampleCount; // A whole number: the shape was checked.
+    return Array.from({ length: sampleCount }, (_, i) =>
+      raw.subarray(i * rowBytes, (i + 1) * rowBytes),
+    );
+  }
+}
+
+/** Where an output of the plan stands in the response, most likely at its own place. */
+function indexOf(outputs: readonly WireOutput[], wanted: WantedOutput, likely: number): number {
+  const first = outputs[likely];
+  if (first !== undefined && isEqual(first.name, wanted.name)) return likely;
+  const at = outputs.findIndex(({ name }) => isEqual(name, wanted.name));
+  if (at < 0) throw malformed(`output "${wanted.text}" is missing`);
+  return at;
+}
+
+/** Raw contents of an output, of the length that its shape asks for. */
+function rawOf(
+  { text, datatype, datatypeName }: WantedOutput,
+  output: WireOutput,
+  raw: BorrowedBytes | undefined,
+): BorrowedBytes {
+  if (!isEqual(output.datatype, datatypeName)) {
+    const theirs = textOf(output.datatype);
+    throw malformed(`output "${text}" is of datatype ${theirs}, its description says ${datatype}`);
+  }
+  const elements = elementCount(output.shape);
+  if (raw === undefined) return decodeTypedContents(datatype, output.contents, elements);
+  const elementBytes = OIP_ELEMENT_BYTES[datatype];
+  const fits =
+    elementBytes === 0
+      ? forEachBytesElement(raw) === elements
+      : raw.length === elements * elementBytes;
+  if (!fits) {
+    throw malformed(
+      `output "${text}" has ${raw.length} bytes, which is not what ${datatype} of the shape ` +
+        `[${output.shape.join(', ')}] has`,
+    );
+  }
+  return raw;
+}
+
+/** Rows of BYTES; the elements were checked before. */
+function bytesRows(raw: BorrowedBytes, rowCount: number, elementsPerRow: number): BorrowedBytes[] {
+  const rows: BorrowedBytes[] = [];
+  let end = 0;
+  for (let row = 0; row < rowCount; row += 1) {
+    const begin = end;
+    for (let i = 0; i < elementsPerRow; i += 1) end += LENGTH_BYTES + littleUint32At(raw, end);
+    rows.push(raw.subarray(begin, end));
+  }
+  return rows;
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { LoadedModel } from '../../server/describe-node.ts';
+import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
+import type { SutModel } from '../sut-model.ts';
+import { deliverAnswers } from '../workers/batch-answers.ts';
+import { NO_MODEL } from './no-model.ts';
+
+/** What an {@link ImmediateModel} answers. */
+export interface ImmediateAnswers {
+  /** Key of the benchmark. */
+  readonly key: string;
+  /** Undefined where a response may have any length. */
+  readonly responseBytesMax: number | undefined;
+  /** The response to a sample. It may be a view: whoever sends it copies it. Never throws. */
+  respond(sample: WaitingSample): Uint8Array;
+}
+
+/**
+ * Answers every sample on the node's I/O thread. There is no model and no worker, and the rest of the node
+ * is in use as in any run: what is measured is the wire.
+ */
+export class ImmediateModel implements SutModel {
+  readonly rules: BenchmarkRules;
+  /** It looks into no payload, so it would decompress none. */
+  readonly compressions: SutModel['compressions'] = ['identity'];
+  readonly sampleElements = 1;
+  readonly hasIdle = true;
+  readonly hasRoom = true;
+  readonly responseBytesMax: number | undefined;
+  readonly #clock: Clock;
+  readonly #respond: ImmediateAnswers['respond'];
+  #taken: Batch[] = [];
+
+  constructor(clock: Clock, { key, responseBytesMax, respond }: ImmediateAnswers) {
+    this.#clock = clock;
+    this.rules = benchmarkRules(key);
+    this.responseBytesMax = responseBytesMax;
+    this.#respond = respond;
+  }
+
+  get name(): string {
+    return this.rules.key;
+  }
+
+  load(): Promise<LoadedModel> {
+    return Promise.resolve(NO_MODEL);
+  }
+
+  warmUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Answers in the next turn of the event loop, as a worker's message would come: all that came in this one at once. */
+  run(batch: Batch): void {
+    this.#taken.push(batch);
+    if (this.#taken.length === 1) setImmediate(this.#answer);
+  }
+
+  readonly #answer = (): void => {
+    const nowNs = this.#clock.nowNs();
+    const answers = this.#taken.flatMap(({ samples, takenAtNs }) => {
+      const times = {
+        takenAtNs,
+        beganAtNs: nowNs,
+        preprocessNs: 0,
+        computeNs: 0,
+        postprocessNs: 0,
+        endedAtNs: nowNs,
+      };
+      return samples.map(
+        (sample): SampleAnswer => ({
+          sample,
+          payload: this.#respond(sample),
+          fault: undefined,
+          times,
+        }),
+      );
+    });
+    this.#taken = [];
+    deliverAnswers(answers);
+  };
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}

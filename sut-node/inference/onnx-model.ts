@@ -1,0 +1,189 @@
+import assert from 'node:assert';
+import { timerClock } from '../../shared/base/clock/timer-clock.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { Logger } from '../../shared/base/logger.ts';
+import { availableCodecs } from '../../shared/compression/codecs.ts';
+import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
+import { fileDigest } from '../model/model-digest.ts';
+import { checkModelFile } from '../model/model-file.ts';
+import { type ModelSource, modelSource } from '../model/model-source.ts';
+import { isReferenceFile } from '../model/reference-file.ts';
+import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
+import { checkForms, checkFreeAxes } from '../pipeline/check-usage.ts';
+import type { LoadedModel } from '../server/describe-node.ts';
+import { runtimeSettings } from '../settings/model-settings.ts';
+import type { SutSettings } from '../settings/sut-settings.ts';
+import type { Batch } from './batcher/dynamic-batcher.ts';
+import { sampleGrouping } from './sample-grouping.ts';
+import type { ModelContext, SutModel } from './sut-model.ts';
+import { answerBatch, failBatch } from './workers/batch-answers.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+import type { SpawnWorker } from './workers/worker-thread.ts';
+
+/** What an {@link OnnxModel} is made of. */
+export interface OnnxModelParts {
+  readonly settings: SutSettings;
+  readonly benchmark: SutBenchmark;
+  readonly spawn: SpawnWorker;
+  readonly logger: Logger;
+}
+
+/** A benchmark's ONNX model in worker threads of ONNX Runtime. */
+export class OnnxModel implements SutModel {
+  readonly #parts: OnnxModelParts;
+  readonly #source: ModelSource;
+  #pool: WorkerPool | undefined;
+  #loaded: (LoadedModel & { readonly file: string }) | undefined;
+  #groupOf: SutModel['groupOf'];
+  #isStopped = false;
+
+  /** @throws MlperfError `ERR_MODEL` when no model is named and there is none to take. */
+  constructor(parts: OnnxModelParts) {
+    this.#parts = parts;
+    this.#source = modelSource(parts.benchmark, parts.settings.model);
+  }
+
+  get rules(): BenchmarkRules {
+    return this.#parts.benchmark.rules;
+  }
+
+  get name(): string {
+    return this.#source.name;
+  }
+
+  get compressions(): SutModel['compressions'] {
+    return availableCodecs();
+  }
+
+  get sampleElements(): number | undefined {
+    return this.#parts.benchmark.sampleElements;
+  }
+
+  get responseBytesMax(): number | undefined {
+    return this.#parts.benchmark.responseBytesMax;
+  }
+
+  get groupOf(): SutModel['groupOf'] {
+    return this.#groupOf;
+  }
+
+  get hasIdle(): boolean {
+    return this.#pool?.hasIdle === true;
+  }
+
+  get hasRoom(): boolean {
+    return this.#pool?.hasRoom === true;
+  }
+
+  get workerCounts(): { readonly count: number; readonly replacedCount: number } {
+    const { workerCountNow: count = 0, replacedCount = 0 } = this.#pool ?? {};
+    return { count, replacedCount };
+  }
+
+  async load(context: ModelContext): Promise<LoadedModel> {
+    const { benchmark, settings } = this.#parts;
+    const [modelFile] = await Promise.all([
+      this.#findFile(context.onProgress),
+      benchmark.prepareProcess?.(),
+    ]);
+    context.onProgress(0, `loading ${modelFile}`);
+    const sha256 = await fileDigest(modelFile, 'sha256');
+    // From here on there are threads, which stop() would have to know.
+    if (this.#isStopped) {
+      throw new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
+    }
+    const pool = this.#createPool(modelFile, sha256, context);
+    this.#pool = pool;
+    const tensors = await pool.load();
+    const model = { file: modelFile, ...tensors };
+    const { usage } = this.#source;
+    const shape = batchShapeOf(model, usage);
+    checkBatchSize(model, shape, settings.batchSizeAsked);
+    const pipeline = benchmark.openPipeline(model, usage);
+    const { forms } = pipeline;
+    checkForms(forms, context.encodings);
+    checkFreeAxes(pipeline, usage);
+    this.#groupOf = sampleGrouping(pipeline, shape, context.encodings);
+    const { sizeFixed: batchSizeFixed } = shape;
+    const isStandIn = await this.#isStandIn(modelFile, sha256);
+    const { inputs, outputNames, responseNumber } = pipeline;
+    const layout = { inputs, outputNames, responseNumber, hasBatchAxis: shape.hasAxis };
+    const told = { usage, batchSizeFixed, forms, layout };
+    this.#loaded = { file: modelFile, tensors, sha256, isStandIn, ...told };
+    return this.#loaded;
+  }
+
+  samplePayload(): { readonly form: string; readonly payload: Uint8Array } {
+    assert(this.#loaded !== undefined, 'a model is loaded before it is used');
+    const { file, tensors } = this.#loaded;
+    const pipeline = this.#parts.benchmark.openPipeline({ file, ...tensors }, this.#source.usage);
+    return pipeline.warmUpPayload();
+  }
+
+  async warmUp(): Promise<void> {
+    await this.#loadedPool.warmUp();
+  }
+
+  run(batch: Batch): void {
+    this.#loadedPool.run(batch);
+  }
+
+  async stop(giveUp: AbortSignal): Promise<void> {
+    this.#isStopped = true;
+    await this.#pool?.stop(giveUp);
+  }
+
+  async #findFile(onProgress: ModelContext['onProgress']): Promise<string> {
+    const { benchmark, settings } = this.#parts;
+    const { builtIn, file } = this.#source;
+    if (file !== undefined) {
+      await checkModelFile(file, Object.keys(benchmark.builtInModels));
+      return file;
+    }
+    const { cacheFolder } = settings;
+    return benchmark.prepareModel({ model: builtIn, cacheFolder, onProgress });
+  }
+
+  /** Weights that somebody names are the benchmark's own where their checksum is known, or where it has none itself. */
+  async #isStandIn(modelFile: string, sha256: string): Promise<boolean> {
+    const { reference, builtInModels, rules } = this.#parts.benchmark;
+    if (this.#source.file === undefined) return rules.isOfficial;
+    if (reference === undefined) return Object.keys(builtInModels).length > 0;
+    return !(await isReferenceFile(reference, modelFile, sha256));
+  }
+
+  get #loadedPool(): WorkerPool {
+    assert(this.#pool !== undefined, 'a model is loaded before it is used');
+    return this.#pool;
+  }
+
+  #createPool(modelFile: string, sha256: string, context: ModelContext): WorkerPool {
+    const { settings, benchmark, spawn, logger } = this.#parts;
+    return new WorkerPool({
+      workerCount: settings.workerCount,
+      start: {
+        benchmark: benchmark.rules.key,
+        modelFile,
+        sha256,
+        usage: this.#source.usage,
+        runtime: runtimeSettings(settings),
+        batchSizeMax: settings.batchSizeMax,
+        encodings: context.encodings,
+        sampleBytesMax: context.sampleBytesMax,
+        queryBytesMax: context.queryBytesMax,
+        responseCompression: settings.responseCompression,
+      },
+      spawn,
+      clock: timerClock,
+      startTimeoutNs: settings.workerStartTimeoutNs,
+      logger,
+      events: {
+        onDone: answerBatch,
+        onLost: failBatch,
+        onRoom: () => context.onRoom(),
+        onFatal: (error) => context.onFatal(error),
+      },
+    });
+  }
+}

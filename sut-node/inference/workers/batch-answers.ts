@@ -1,0 +1,81 @@
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
+import type { BatchTimes } from '../batcher/batch-times.ts';
+import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type {
+  SampleAnswer,
+  SampleFault,
+  SampleOwner,
+  WaitingSample,
+} from '../batcher/waiting-sample.ts';
+import type { DoneMessage } from './worker-messages.ts';
+
+const EMPTY: Uint8Array = new Uint8Array(0);
+
+/** Gives the results of a batch to those who sent its samples, one call per owner. */
+export function answerBatch(batch: Batch, done: DoneMessage): void {
+  const times: BatchTimes = {
+    takenAtNs: batch.takenAtNs,
+    beganAtNs: done.beganAtNs,
+    preprocessNs: done.preprocessNs,
+    computeNs: done.computeNs,
+    postprocessNs: done.postprocessNs,
+    endedAtNs: done.endedAtNs,
+  };
+  const faults = faultsOf(done);
+  const answers = batch.samples.map((sample, row): SampleAnswer => {
+    const fault = faults?.get(row);
+    if (fault !== undefined) return { sample, payload: EMPTY, fault, times };
+    const begin = row === 0 ? 0 : (done.ends[row - 1] as number);
+    const end = done.ends[row] as number;
+    const payload = new Uint8Array(done.responses, begin, end - begin);
+    return { sample, payload, fault: undefined, times };
+  });
+  deliverAnswers(answers);
+}
+
+/** Tells the owners of samples that will never be answered, for example because their worker ended. */
+export function failSamples(samples: readonly WaitingSample[], fault: SampleFault): void {
+  deliverAnswers(samples.map((sample) => ({ sample, payload: EMPTY, fault, times: undefined })));
+}
+
+/** Tells the owners of a batch that its worker is gone. */
+export function failBatch(batch: Batch, error: MlperfError): void {
+  const text = `the worker that had the sample ended: ${error.message}`;
+  failSamples(batch.samples, { code: FAILURE_CODES.inference, text });
+}
+
+/** Faults by row; undefined when there is none, as in nearly every batch. */
+function faultsOf(done: DoneMessage): ReadonlyMap<number, SampleFault> | undefined {
+  if (done.failure === undefined && done.badSamples.length === 0) return undefined;
+  const faults = new Map<number, SampleFault>();
+  if (done.failure !== undefined) {
+    const text = `the model failed: ${done.failure.text}`;
+    for (const row of done.failure.rows) faults.set(row, { code: FAILURE_CODES.inference, text });
+  }
+  // A sample that is bad in itself is told so, whatever became of the others.
+  for (const { row, text } of done.badSamples) {
+    faults.set(row, { code: FAILURE_CODES['bad-sample'], text });
+  }
+  return faults;
+}
+
+/**
+ * Gives answers to those who sent the samples. A batch is nearly always of one owner; one of several is
+ * cut into one list per owner.
+ */
+export function deliverAnswers(answers: readonly SampleAnswer[]): void {
+  const first = answers[0]?.sample.owner;
+  if (first === undefined) return;
+  if (answers.every((answer) => answer.sample.owner === first)) {
+    first.answer(answers);
+    return;
+  }
+  const byOwner = new Map<SampleOwner, SampleAnswer[]>();
+  for (const answer of answers) {
+    const list = byOwner.get(answer.sample.owner);
+    if (list === undefined) byOwner.set(answer.sample.owner, [answer]);
+    else list.push(answer);
+  }
+  for (const [owner, list] of byOwner) owner.answer(list);
+}

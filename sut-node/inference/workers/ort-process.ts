@@ -1,0 +1,105 @@
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
+import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
+import { encodeFrame, FrameReader } from './worker-frames.ts';
+import type { FailedMessage, FromWorker } from './worker-messages.ts';
+import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
+
+/**
+ * Entry of a worker process (started from the compiled JavaScript): carries messages between the node's
+ * socket and one worker thread, the same that a node without processes has.
+ *
+ *   node ══ socket ══ this thread ══ worker thread with ONNX Runtime
+ *
+ * ONNX Runtime blocks its thread; this one reads the next batch meanwhile, and sees at once when the node is
+ * gone: then the process ends as it stands.
+ */
+
+const NOTHING: Uint8Array = new Uint8Array(0);
+/** Batches at a worker: one that runs and one behind it. */
+const buffers: ReusedBuffers = new ReusedBuffers(2);
+
+let worker: WorkerThread | undefined;
+let hasFailed = false;
+let isStopping = false;
+let hasEnded = false;
+
+const reader = new FrameReader({
+  takeBuffer: (bytes) => buffers.take(bytes),
+  onFrame: (head, body) => take(head as ToProcessHead, body),
+});
+/** Node's documentation has `onread` here, its types have not. */
+const socketOptions: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
+  fd: WORKER_SOCKET_FD,
+  readable: true,
+  writable: true,
+  // Straight into the buffer of the batch.
+  onread: {
+    buffer: () => reader.space,
+    callback: (bytes) => {
+      reader.filled(bytes);
+      return true;
+    },
+  },
+};
+const socket: Socket = new Socket(socketOptions);
+
+function send(head: FromProcessHead, body: Uint8Array): void {
+  socket.cork();
+  for (const chunk of encodeFrame(head, body)) socket.write(chunk);
+  socket.uncork();
+}
+
+function take(head: ToProcessHead, body: ArrayBuffer): void {
+  switch (head.kind) {
+    case 'start':
+      process.title = `longhaul ${head.name}`;
+      worker = spawnOrtWorker(head.name, head.start, {
+        onMessage: forward,
+        onEnd: (reason) => end(head.name, reason),
+      });
+      break;
+    case 'batch':
+      worker?.post({ ...head, payloads: body }, [body]);
+      break;
+    case 'stop':
+      isStopping = true;
+      void worker?.stop();
+      break;
+    default:
+      worker?.post(head, []);
+  }
+}
+
+function forward(message: FromWorker): void {
+  if (message.kind === 'done') {
+    const { payloads, responses, ...head } = message;
+    buffers.giveBack(payloads);
+    send(head, new Uint8Array(responses));
+    return;
+  }
+  hasFailed ||= message.kind === 'failed';
+  send(message, NOTHING);
+}
+
+/** The worker thread is gone, and so is this process once it has said why. */
+function end(name: string, reason: string): void {
+  hasEnded = true;
+  if (!hasFailed && !isStopping) {
+    const text = `${name} ended: ${reason}`;
+    send({ kind: 'failed', code: 'ERR_SUT_WORKER', text } satisfies FailedMessage, NOTHING);
+  }
+  socket.end(() => process.exit(0));
+}
+
+/** Without its node the process has nothing to do, and an inference in it cannot be waited for. */
+function endWithNode(): void {
+  if (!hasEnded) process.kill(process.pid, 'SIGKILL');
+}
+
+disableTelemetry();
+// Signals to the whole group (Ctrl-C, a service manager) are the node's to answer: it drains, then asks.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
+socket.on('end', endWithNode);
+socket.on('error', endWithNode);

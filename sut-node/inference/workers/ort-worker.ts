@@ -1,0 +1,95 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { sutBenchmark } from '../../benchmarks/registry.ts';
+import { createOrtSession } from '../../model/onnx/ort-session.ts';
+import { batchShapeOf } from '../../pipeline/batch-shape.ts';
+import { BatchRunner } from './batch-runner.ts';
+import type { FailedMessage, FromWorker, ToWorker, WorkerData } from './worker-messages.ts';
+
+/**
+ * Entry of a worker thread (started from the compiled JavaScript). Batches run one after another: a
+ * batch that arrives while another runs waits here as a promise.
+ */
+
+const port = parentPort as MessagePort; // This file is only ever a thread.
+const start = workerData as WorkerData;
+
+let isEnding = false;
+
+function post(message: FromWorker, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
+}
+
+function failedMessage(error: unknown): FailedMessage {
+  const code = error instanceof MlperfError ? error.code : 'ERR_SUT_WORKER';
+  return { kind: 'failed', code, text: messageOf(error) };
+}
+
+async function load(): Promise<BatchRunner> {
+  const benchmark = await sutBenchmark(start.benchmark);
+  const session = await createOrtSession(start);
+  const model = { file: start.modelFile, ...session.tensors };
+  const pipeline = benchmark.openPipeline(model, start.usage);
+  const shape = batchShapeOf(model, start.usage);
+  post({ kind: 'loaded', tensors: session.tensors });
+  return new BatchRunner({
+    pipeline,
+    session,
+    shape,
+    batchSizeMax: start.batchSizeMax,
+    encodings: start.encodings,
+    sampleBytesMax: start.sampleBytesMax,
+    queryBytesMax: start.queryBytesMax,
+    responseCompression: start.responseCompression,
+    // No more cores than the worker was given.
+    decodeCount: start.runtime.threadsPerWorker,
+  });
+}
+
+async function handle(runner: BatchRunner, message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case 'warm-up':
+      await runner.warmUp();
+      post({ kind: 'ready' });
+      break;
+    case 'batch': {
+      const done = await runner.run(message);
+      post(done, [done.payloads, done.responses]);
+      break;
+    }
+    case 'stop':
+      end();
+  }
+}
+
+/** Nothing keeps the thread alive once the port is closed. */
+function end(): void {
+  isEnding = true;
+  port.close();
+}
+
+/** Says why and lets the thread end. What waits behind is left: the I/O thread knows what that was. */
+function giveUp(error: unknown): void {
+  post(failedMessage(error));
+  end();
+}
+
+async function main(): Promise<void> {
+  try {
+    const runner = await load();
+    let last: Promise<void> = Promise.resolve();
+    port.on('message', (message: ToWorker) => {
+      last = last
+        .then(() => {
+          const isLeft = message.kind !== 'stop' && Atomics.load(start.isStopping, 0) === 1;
+          return isEnding || isLeft ? undefined : handle(runner, message);
+        })
+        .catch(giveUp);
+    });
+  } catch (error) {
+    giveUp(error);
+  }
+}
+
+await main();

@@ -1,0 +1,89 @@
+import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { Codec } from '../../../shared/compression/codec.ts';
+import { codecNamed } from '../../../shared/compression/codecs.ts';
+import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { BatchMessage } from './worker-messages.ts';
+
+/** What a reader needs to know. */
+interface PayloadReaderOptions {
+  readonly encodings: readonly PayloadEncoding[];
+  readonly sampleBytesMax: number;
+  readonly queryBytesMax: number;
+}
+
+/** A query's payload, decompressed or found broken, until one of another query is asked for. */
+interface OpenedQuery {
+  readonly batch: BatchMessage;
+  readonly begin: number;
+  readonly content: BorrowedBytes | Error;
+}
+
+/**
+ * Takes the payloads of a batch out of their compression: timed work of the SUT (rule: inference_rules
+ * v4.1, Network division: "SUT can do the required pre-processing of the data, e.g. [...] decompression").
+ * Never more memory per payload than the limits say, whatever a peer sends.
+ */
+export class PayloadReader {
+  readonly #options: PayloadReaderOptions;
+  /** One per encoding. */
+  readonly #codecs: readonly Codec[];
+  #query: OpenedQuery | undefined;
+
+  constructor(options: PayloadReaderOptions) {
+    this.#options = options;
+    this.#codecs = options.encodings.map(({ compression }) => codecNamed(compression));
+  }
+
+  /** Lets every codec work once. */
+  warmUp(payload: Uint8Array): void {
+    for (const codec of new Set(this.#codecs)) {
+      codec.decompress(codec.compress(payload), payload.length);
+    }
+  }
+
+  /**
+   * Payload of one sample of a batch, decompressed; uncompressed ones are borrowed of the batch, whose buffer is used again.
+   * @throws MlperfError `ERR_WIRE_PROTOCOL` when it is broken or larger than the limits.
+   */
+  read(batch: BatchMessage, row: number): BorrowedBytes {
+    const begin = batch.begins[row] as number; // In range: the batch has this row.
+    const end = batch.ends[row] as number;
+    const codec = this.#codecs[batch.forms[row] as number] as Codec;
+    const payload: BorrowedBytes = new Uint8Array(batch.payloads, begin, end - begin);
+    const slice = batch.slices?.[row];
+    if (slice === undefined) return codec.decompress(payload, this.#options.sampleBytesMax);
+    const content = this.#openQuery(batch, begin, payload, codec);
+    if (content.length !== slice.total) {
+      throw new MlperfError(
+        'ERR_WIRE_PROTOCOL',
+        `the payload of the query holds ${content.length} bytes; its samples have ${slice.total}`,
+      );
+    }
+    return content.subarray(slice.begin, slice.end);
+  }
+
+  /** Samples of a query lie side by side in a batch: its payload is decompressed once, broken or not. */
+  #openQuery(
+    batch: BatchMessage,
+    begin: number,
+    payload: BorrowedBytes,
+    codec: Codec,
+  ): BorrowedBytes {
+    let query = this.#query;
+    if (query === undefined || query.batch !== batch || query.begin !== begin) {
+      query = { batch, begin, content: this.#tryDecompress(payload, codec) };
+      this.#query = query;
+    }
+    if (query.content instanceof Error) throw query.content;
+    return query.content;
+  }
+
+  #tryDecompress(payload: BorrowedBytes, codec: Codec): BorrowedBytes | Error {
+    try {
+      return codec.decompress(payload, this.#options.queryBytesMax);
+    } catch (error) {
+      return error as Error; // A codec throws nothing else.
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { type Duplex, PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Deferred } from '../../../shared/base/deferred.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { NODE_FLAGS } from '../../../shared/base/node-flags.ts';
+import { compiledModule } from '../../../shared/base/package-files.ts';
+import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
+import { encodeFrame, FrameReader } from './worker-frames.ts';
+import type { ToWorker, WorkerStart } from './worker-messages.ts';
+import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
+
+const NOTHING: Uint8Array = new Uint8Array(0);
+
+/** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
+const STOP_MS_MAX = 5_000;
+
+/** Starts a worker as a process of its own: a native crash in it ends nothing else. */
+export const spawnOrtProcess: SpawnWorker = (name, start, events) =>
+  new WorkerProcess(name, start, events);
+
+/** A worker process as the pool sees it. Ends with the node, however the node ends (ort-process.ts). */
+class WorkerProcess implements WorkerThread {
+  readonly #events: WorkerThreadEvents;
+  readonly #child: ChildProcess;
+  readonly #socket: Duplex;
+  readonly #ended = new Deferred<void>();
+  /** Buffers of the batches at the worker, in order: they do not travel, but come back with the answer. */
+  readonly #payloads: ArrayBuffer[] = [];
+  #killTimer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  constructor(name: string, start: WorkerStart, events: WorkerThreadEvents) {
+    this.#events = events;
+    const entry = fileURLToPath(compiledModule('sut-node/inference/workers/ort-process.js'));
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, entry], {
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+      windowsHide: true,
+    });
+    // Before anything may throw: an error that nobody hears would end the node.
+    this.#child.on('error', (error) => {
+      if (this.#child.pid === undefined) {
+        this.#end(`its process cannot start: ${describeSystemError(error)}`);
+      }
+    });
+    this.#socket = socketOf(this.#child);
+    const reader = new FrameReader({
+      takeBuffer: (bytes) => new ArrayBuffer(bytes),
+      onFrame: (head, body) => this.#take(head as FromProcessHead, body),
+    });
+    this.#socket.on('data', (chunk: Uint8Array) => reader.read(chunk));
+    // A process whose socket is gone has ended or is about to.
+    this.#socket.on('end', () => this.#killSoon());
+    this.#socket.on('error', () => this.#killSoon());
+    // Behind the last message: the socket is closed by then.
+    this.#child.on('close', (code, signal) => {
+      this.#end(
+        signal === null ? `its process ended with code ${code}` : `${signal} ended its process`,
+      );
+    });
+    this.#send({ kind: 'start', name, start }, NOTHING);
+  }
+
+  post(message: ToWorker): void {
+    if (message.kind !== 'batch') {
+      this.#send(message, NOTHING);
+      return;
+    }
+    const { payloads, ...head } = message;
+    this.#payloads.push(payloads);
+    this.#send(head, new Uint8Array(payloads, 0, head.ends.at(-1)));
+  }
+
+  stop(): Promise<void> {
+    this.#send({ kind: 'stop' }, NOTHING);
+    this.#killSoon();
+    return this.#ended.promise;
+  }
+
+  abandon(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #send(head: ToProcessHead, body: Uint8Array): void {
+    if (!this.#socket.writable) return; // 'close' tells the rest.
+    this.#socket.cork();
+    for (const chunk of encodeFrame(head, body)) this.#socket.write(chunk);
+    this.#socket.uncork();
+  }
+
+  #take(head: FromProcessHead, body: ArrayBuffer): void {
+    if (head.kind !== 'done') {
+      this.#events.onMessage(head);
+      return;
+    }
+    const payloads = this.#payloads.shift();
+    assert(payloads !== undefined, 'a worker process answered a batch that it was not given');
+    this.#events.onMessage({ ...head, payloads, responses: body });
+  }
+
+  #killSoon(): void {
+    if (this.#hasEnded) return;
+    this.#killTimer ??= setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+  }
+
+  /** Behind a failed start comes 'close' as well. */
+  #end(reason: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#killTimer);
+    this.#ended.resolve();
+    this.#events.onEnd(reason);
+  }
+}
+
+/** The socket of a process; a closed one where the node had no file descriptor left for it: 'error' tells that. */
+function socketOf({ stdio }: ChildProcess): Duplex {
+  // Undefined then, against its type.
+  const socket = (stdio as ChildProcess['stdio'] | undefined)?.[WORKER_SOCKET_FD];
+  return (socket as Duplex | undefined) ?? new PassThrough().destroy(); // A pipe is one.
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert';
+import { isatty } from 'node:tty';
+import { isMainThread } from 'node:worker_threads';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  absentOnnxRuntimeText,
+  onnxRuntimeInstallCommand,
+} from '../../../shared/host/onnx-runtime-package.ts';
+
+/** The module `onnxruntime-node`. Its types may be imported elsewhere, the module itself only here. */
+export type OnnxRuntime = typeof import('onnxruntime-node');
+
+/**
+ * Since 1.29 ONNX Runtime collects telemetry on Linux by default: it writes a database with model and
+ * graph names below ~/.cache and tries to reach a collector. A benchmark may not do that behind its
+ * user's back, least of all while it measures. The native library reads this variable once, when it loads.
+ */
+const TELEMETRY_VARIABLE = 'ORT_DISABLE_TELEMETRY';
+
+const STDERR = 2;
+
+/**
+ * What ONNX Runtime itself writes to stderr: its warnings on a terminal, nothing elsewhere, for its native code colours every
+ * line and has no switch for that. What makes a session or an inference fail is thrown as well, and told in our words.
+ */
+export function sessionLogLevel(): 2 | 4 {
+  return isatty(STDERR) ? 2 : 4;
+}
+
+/**
+ * Turns ONNX Runtime's telemetry off for this process. Call it in the main thread before the first
+ * worker thread that loads ONNX Runtime is started: `process.env` of a worker is a copy, which the
+ * native library never sees.
+ */
+export function disableTelemetry(): void {
+  assert(isMainThread, 'a worker thread cannot set environment variables of the process');
+  process.env[TELEMETRY_VARIABLE] = '1';
+}
+
+/**
+ * Loads ONNX Runtime: this file is the only one that imports it, so that it is never loaded without
+ * the telemetry being off, and so that what needs no inference starts without it.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the package is absent or its binary does not load here.
+ */
+export async function loadOnnxRuntime(): Promise<OnnxRuntime> {
+  if (isMainThread) disableTelemetry();
+  // A worker inherits a copy of the variables: if it is missing there, the parent forgot to set it.
+  assert.equal(
+    process.env[TELEMETRY_VARIABLE],
+    '1',
+    'the main thread must call disableTelemetry()',
+  );
+  try {
+    const runtime = await import('onnxruntime-node');
+    if (!isatty(STDERR)) runtime.env.logLevel = 'fatal';
+    return runtime;
+  } catch (error) {
+    throw new MlperfError('ERR_NOT_INSTALLED', describeLoadFailure(error), { cause: error });
+  }
+}
+
+function describeLoadFailure(error: unknown): string {
+  if (errorCodeOf(error) === 'ERR_MODULE_NOT_FOUND') {
+    return absentOnnxRuntimeText();
+  }
+  return (
+    `onnxruntime-node does not load on this machine (${process.platform}-${process.arch}): ` +
+    `${messageOf(error)}; it needs glibc 2.28 or later and its binary for this platform, ` +
+    `so install it again with "${onnxRuntimeInstallCommand()}"`
+  );
+}

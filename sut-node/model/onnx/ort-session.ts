@@ -1,0 +1,127 @@
+import { dirname } from 'node:path';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { ModelTensor, ModelTensors } from '../../inference/workers/worker-messages.ts';
+import {
+  ELEMENT_TYPES,
+  type ElementType,
+  type TensorElements,
+} from '../../pipeline/element-types.ts';
+import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
+import type { RuntimeSettings } from '../../settings/model-settings.ts';
+import { readModelFile } from '../read-model-file.ts';
+import { checkProviders } from './check-providers.ts';
+import { loadOnnxRuntime, type OnnxRuntime } from './onnxruntime.ts';
+import { sessionOptions } from './session-options.ts';
+
+/** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
+export interface ModelSession {
+  readonly tensors: ModelTensors;
+  /**
+   * Runs the model and returns the outputs of these names.
+   * @throws Error of the model.
+   */
+  run(
+    inputs: readonly InputTensor[],
+    outputNames: readonly string[],
+  ): Promise<ReadonlyMap<string, OutputTensor>>;
+}
+
+/** An input tensor; `data` holds exactly the elements of `dims` and is not kept. */
+export interface InputTensor {
+  readonly name: string;
+  /** ONNX element type in lower case. */
+  readonly elementType: string;
+  readonly data: TensorElements;
+  readonly dims: readonly number[];
+}
+
+/** What a session needs to know. */
+export interface OrtSessionOptions {
+  readonly modelFile: string;
+  /** SHA-256 that the file must have, lower-case hexadecimal. */
+  readonly sha256: string;
+  readonly runtime: RuntimeSettings;
+}
+
+/** ONNX's words for element types where ONNX Runtime's JavaScript API has its own. */
+const ONNX_TYPE: Readonly<Record<string, string>> = { float32: 'float', float64: 'double' };
+
+/**
+ * Loads a model into ONNX Runtime. `run` blocks the thread that calls it.
+ * @throws MlperfError `ERR_MODEL` when the file is not a model that ONNX Runtime reads or not the one that was
+ *   told, `ERR_NOT_INSTALLED` without ONNX Runtime or without a provider that is asked for.
+ */
+export async function createOrtSession(options: OrtSessionOptions): Promise<ModelSession> {
+  const ort = await loadOnnxRuntime();
+  await checkProviders(ort, options.runtime.providers);
+  const session = await loadModel(ort, options);
+  return {
+    tensors: {
+      inputs: session.inputMetadata.map(describeTensor),
+      outputs: session.outputMetadata.map(describeTensor),
+    },
+    run: async (inputs, outputNames) => {
+      const feeds: Record<string, Tensor> = {};
+      for (const { name, elementType, data, dims } of inputs) {
+        const { runtimeName } = ELEMENT_TYPES.get(elementType) as ElementType; // Checked with the model.
+        // The memory is that of the type (element-types.ts), which the API's overloads cannot express.
+        feeds[name] = new ort.Tensor(runtimeName, data as Tensor['data'], dims);
+      }
+      const results = await session.run(feeds, outputNames);
+      return new Map(outputNames.map((name) => [name, outputTensor(name, results[name])]));
+    },
+  };
+}
+
+async function loadModel(
+  { InferenceSession }: OnnxRuntime,
+  { modelFile, sha256, runtime }: OrtSessionOptions,
+): Promise<InferenceSession> {
+  const model = await readModelFile(modelFile, sha256);
+  try {
+    return await InferenceSession.create(model.bytes, sessionOptions(runtime, dirname(modelFile)));
+  } catch (error) {
+    throw new MlperfError('ERR_MODEL', describeRefusal(modelFile, runtime, messageOf(error)), {
+      cause: error,
+    });
+  } finally {
+    // The session has its own copy.
+    model.release();
+  }
+}
+
+function describeRefusal(file: string, { providers }: RuntimeSettings, reason: string): string {
+  if (reason.includes('protobuf parsing failed')) {
+    return `${file} is not an ONNX model, or only a part of one: ${reason}`;
+  }
+  if (reason.includes('fallback to CPU EP')) {
+    const names = providers.join(',');
+    return (
+      `${file} has operators that run on none of the providers asked for (${names}): ` +
+      `${reason} To let those run on the CPU: --providers ${names},cpu`
+    );
+  }
+  return `${file} is not an ONNX model that ONNX Runtime reads: ${reason}`;
+}
+
+/** @throws Error for an optional output that the model left out. */
+function outputTensor(
+  name: string,
+  value: InferenceSession.ReturnType[string] | undefined,
+): OutputTensor {
+  if (value === undefined) throw new Error(`the model gave no output "${name}"`);
+  // Its element type was checked when the pipeline was opened: no strings.
+  return { data: value.data as OutputTensor['data'], dims: value.dims };
+}
+
+function describeTensor(metadata: InferenceSession.ValueMetadata): ModelTensor {
+  const { name } = metadata;
+  if (!metadata.isTensor) return { name, elementType: 'not a tensor', shape: [] };
+  return {
+    name,
+    elementType: ONNX_TYPE[metadata.type] ?? metadata.type,
+    shape: metadata.shape.map((length) => (typeof length === 'number' ? length : 0)),
+  };
+}

@@ -1,0 +1,290 @@
+import {
+  constants,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { status } from '@grpc/grpc-js';
+import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
+import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from '../node-limits.ts';
+import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type StreamEnd } from '../stream-end.ts';
+import { type CallFault, type CallHeaders, formFault } from './call-form.ts';
+import type { CallRule } from './call-rules.ts';
+import { lookAtCall } from './call-seen.ts';
+import type { ConnectionGuard } from './connection-guard.ts';
+import { peerOf } from './decoupled-socket.ts';
+import { HEAD_BYTES, MessageHeads } from './message-heads.ts';
+import type { RequestBytes } from './request-bytes.ts';
+import { countResets } from './reset-limit.ts';
+
+/** What a call must do before it costs the node anything. */
+export interface GateRules {
+  /** Undefined: calls need no token. */
+  readonly token: TokenCheck | undefined;
+  /** Longest wait for the first message of a call to be whole, and for the end of a unary call. */
+  readonly firstMessageMs: number;
+  readonly guard: ConnectionGuard;
+  /** Room for messages with samples that come in unary calls; undefined: all messages must be small. */
+  readonly requests?: RequestBytes | undefined;
+  /** What a call may do, by its method. */
+  readonly ruleOf: (path: string | undefined) => CallRule;
+  /** A call was not served, or reset, for this reason. */
+  onRefused(reason: CallRefusal): void;
+}
+
+/** Why the gate does not serve a call. */
+export const CALL_REFUSALS = [
+  'headers',
+  'token',
+  'compression',
+  'too-many',
+  'too-large',
+  'too-late',
+  'incomplete',
+] as const;
+
+/** One of {@link CALL_REFUSALS}. */
+export type CallRefusal = (typeof CALL_REFUSALS)[number];
+
+/** A call that is refused by its headers. */
+interface Refusal extends StreamEnd {
+  readonly reason: CallRefusal;
+}
+
+type ServeStream = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: string[],
+) => void;
+
+/** How long a peer may take to notice that a call of bounded life has ended. */
+const AFTER_END_MS = 500;
+
+/**
+ * Stands between HTTP/2 and grpc-js, which by itself (1.14) holds whatever a call declares, as long as
+ * the peer likes: 64 MiB in each of a hundred calls on each connection.
+ *
+ * A call goes on to grpc-js when it has the token (or needs none: call-rules.ts) and does not use gRPC's own
+ * compression. Its first message (a unary request, or Open) must be small and whole in time, or the call is
+ * reset. From then on a unary call has its answer and Infer is bounded by credit; the gate has stopped looking.
+ * Of Watch, reflection and link tests it counts the bytes to the end. A call with samples of the Open Inference
+ * Protocol may begin with a large message; a unary one needs room for it among all others, and has no second.
+ */
+export function gateCalls(server: Http2Server, rules: GateRules): void {
+  const serve = server.listeners('stream') as ServeStream[];
+  server.removeAllListeners('stream');
+  const openCalls = new Map<CallRule, number>();
+  const take: ServeStream = (stream, headers, flags, rawHeaders) => {
+    // A stream that breaks is closed as well, which is what counts.
+    stream.on('error', () => {});
+    if (!countResets(stream)) return;
+    if (!admit(stream, { headers, rawHeaders }, rules, openCalls)) return;
+    for (const listener of serve) listener.call(server, stream, headers, flags, rawHeaders);
+    // Answered at once (no such method): nobody else reads what may still come.
+    if (stream.headersSent) stream.resume();
+  };
+  server.on('stream', take);
+}
+
+/** Takes a call and keeps an eye on it, or refuses it and returns false. */
+function admit(
+  stream: ServerHttp2Stream,
+  call: CallHeaders,
+  rules: GateRules,
+  openCalls: Map<CallRule, number>,
+): boolean {
+  const { headers } = call;
+  const { socket } = stream.session ?? {};
+  const rule = rules.ruleOf(headers[':path']);
+  const isKnown = rules.token === undefined || rules.token.accepts(headers[AUTHORIZATION_KEY]);
+  const refusal =
+    refusalOf(headers, isKnown || rule.isOpen) ??
+    malformed(call) ??
+    tooMany(rule, openCalls.get(rule) ?? 0);
+  if (refusal !== undefined) rules.onRefused(refusal.reason);
+  if (refusal !== undefined || socket === undefined) {
+    refuse(stream, refusal);
+    return false;
+  }
+  if (rule.callsMax !== undefined) countCall(openCalls, rule, stream);
+  if (isKnown) stream.once('close', rules.guard.beginCall(peerOf(socket)));
+  else rules.guard.touch(peerOf(socket));
+  watchMessages(stream, rule, rules);
+  if (rule.isSeen) lookAtCall(stream, headers, peerOf(socket));
+  return true;
+}
+
+/** Why a call is not served, judged by its headers alone. */
+function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal | undefined {
+  if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
+    const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
+    return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
+  }
+  if (!isAdmitted) {
+    const details =
+      headers[AUTHORIZATION_KEY] === undefined
+        ? 'this node asks for a token: give it by --token-file'
+        : 'the token is not the one of this node: give the file with the right one by --token-file';
+    return { code: status.UNAUTHENTICATED, details, reason: 'token' };
+  }
+  const encoding = headers['grpc-encoding'] ?? 'identity';
+  if (encoding === 'identity') return undefined;
+  // Rule: inference_rules v4.1, Network division: "Compression is performed by QSL". It keeps bombs out as
+  // well: grpc-js would expand such a message on the thread that serves everybody.
+  const details =
+    `gRPC message compression (grpc-encoding: ${encoding}) is not taken: ` +
+    'samples are compressed by the sample library, see Encoding.compression; ' +
+    'where the LoadGen node sent none, a proxy between the two compresses: switch that off there';
+  return { code: status.INVALID_ARGUMENT, details, reason: 'compression' };
+}
+
+function malformed(call: CallHeaders): Refusal | undefined {
+  const fault = formFault(call);
+  return fault === undefined ? undefined : { ...fault, reason: 'headers' };
+}
+
+function tooMany(rule: CallRule, count: number): Refusal | undefined {
+  if (rule.callsMax === undefined || count < rule.callsMax) return undefined;
+  const details = `the node has ${count} calls of this kind already; try again later`;
+  return { code: status.RESOURCE_EXHAUSTED, details, reason: 'too-many' };
+}
+
+function countCall(
+  openCalls: Map<CallRule, number>,
+  rule: CallRule,
+  stream: ServerHttp2Stream,
+): void {
+  openCalls.set(rule, (openCalls.get(rule) ?? 0) + 1);
+  let isOver = false;
+  const end = (): void => {
+    if (!isOver) openCalls.set(rule, (openCalls.get(rule) ?? 1) - 1);
+    isOver = true;
+  };
+  stream.once('close', end);
+  // On a slow link the peer's own end comes behind all that it has sent.
+  if (rule.lifeMsMax !== undefined) stream.once('finish', end);
+}
+
+/** Size of a header list. Rule: RFC 9113, section 6.5.2; node:http2 announces the limit, no more. */
+function listBytes(headers: IncomingHttpHeaders): number {
+  let bytes = 0;
+  // For every call: without a list of pairs. The object has no prototype.
+  for (const name in headers) bytes += name.length + String(headers[name]).length + 32;
+  return bytes;
+}
+
+/** Answers with the status; what the call says is not read. */
+function refuse(
+  stream: ServerHttp2Stream,
+  end: (StreamEnd & Partial<CallFault>) | undefined,
+): void {
+  // Of a call that the peer has reset nothing can be said any more: node:http2 throws.
+  if (stream.closed || stream.destroyed) return;
+  if (end !== undefined) {
+    const { httpStatus = constants.HTTP_STATUS_OK } = end;
+    const head = { ':status': httpStatus, 'content-type': 'application/grpc+proto' };
+    const trailers = { 'grpc-status': end.code, 'grpc-message': encodeURI(end.details) };
+    stream.respond({ ...head, ...trailers }, { endStream: true });
+    // Until the stream is closed grpc-js, which may have the call, would answer as well: that throws.
+    stream.respond = () => {};
+    // Not at once: from Node.js 22 on a reset overtakes the response.
+    setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+    return;
+  }
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRules): void {
+  const onFirstWhole = watchTime(stream, rule, rules);
+  const firstBytesMax = rule.carries === 'little' ? undefined : rules.requests?.messageBytesMax;
+  const heads = new MessageHeads();
+  let seenBytes = 0;
+  /** What comes behind a request is none. */
+  const isTooLarge = (): boolean =>
+    heads.firstBytes > (firstBytesMax ?? FIRST_MESSAGE_BYTES_MAX) ||
+    seenBytes > (rule.bytesMax ?? seenBytes) ||
+    (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
+  /** A request must find room once its head is there. @returns Why it has none. */
+  const takeRoom = (hadHead: boolean): StreamEnd | undefined => {
+    if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
+    if (rules.requests?.take(stream, heads.firstBytes) !== false) return undefined;
+    return noRoomFor(heads.firstBytes, rules.requests);
+  };
+  const stop = (): void => {
+    stream.off('data', onData);
+    stream.off('end', onEnd);
+  };
+  const end = (reason: CallRefusal, how: () => void): void => {
+    stop();
+    rules.onRefused(reason);
+    how();
+  };
+  const onData = (bytes: Buffer): void => {
+    const hadHead = seenBytes >= HEAD_BYTES;
+    const hadFirst = heads.wholeCount > 0;
+    heads.take(bytes);
+    seenBytes += bytes.length;
+    if (isTooLarge()) {
+      end('too-large', () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM));
+      return;
+    }
+    if (heads.isCompressed && !rule.isInPieces) {
+      end('compression', () => fail(stream, COMPRESSED_MESSAGE));
+      return;
+    }
+    const noRoom = takeRoom(hadHead);
+    if (noRoom !== undefined) {
+      end('too-large', () => refuse(stream, noRoom));
+      return;
+    }
+    if (hadFirst || heads.wholeCount === 0) return;
+    onFirstWhole();
+    if (rule.isInPieces && rule.bytesMax === undefined) stop();
+  };
+  const onEnd = (): void => {
+    // A reset of the peer's ends its bytes as well, and breaks no rule.
+    if (heads.isInside && !stream.closed) end('incomplete', () => fail(stream, INCOMPLETE_MESSAGE));
+  };
+  stream.on('data', onData);
+  if (!rule.isInPieces) stream.on('end', onEnd);
+}
+
+/** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
+function fail(stream: ServerHttp2Stream, end: StreamEnd): void {
+  // Not by close: on Node.js 24 that ends the answer first, and nothing is reset.
+  if (stream.headersSent) stream.destroy(new Error(end.details));
+  else refuse(stream, end);
+}
+
+function noRoomFor(bytes: number, requests: RequestBytes): StreamEnd {
+  const details =
+    `the node has no room for a request of ${bytes} bytes: those that are not answered yet ` +
+    `hold ${requests.bytes} bytes; try again later`;
+  return { code: status.RESOURCE_EXHAUSTED, details };
+}
+
+/** Ends a call that takes too long. @returns To be called when its first message is whole. */
+function watchTime(
+  stream: ServerHttp2Stream,
+  rule: CallRule,
+  { firstMessageMs, onRefused }: GateRules,
+): () => void {
+  const closeAfter = (waitMs: number): NodeJS.Timeout =>
+    setTimeout(() => {
+      onRefused('too-late');
+      stream.close(constants.NGHTTP2_CANCEL);
+    }, waitMs).unref();
+  let timer = closeAfter(firstMessageMs);
+  stream.once('close', () => clearTimeout(timer));
+  return () => {
+    if (rule.isLong || rule.lifeMsMax !== undefined) clearTimeout(timer);
+    if (rule.lifeMsMax === undefined) return;
+    timer = closeAfter(rule.lifeMsMax);
+    // The node has said its last: what the peer goes on sending would be read and thrown away beside a run.
+    stream.once('finish', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), AFTER_END_MS).unref();
+    });
+  };
+}

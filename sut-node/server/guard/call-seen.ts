@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Metadata } from '@grpc/grpc-js';
+import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
+import { keptHeaders, plainAddress } from '../../../shared/evidence/call-path.ts';
+import type { ConnectionPeer } from './decoupled-socket.ts';
+
+/**
+ * A header of this process, between the gate and the handlers: the number of a call. grpc-js hides from a handler the
+ * connection's own address and half of the headers; it hands on the ones that it does not know.
+ */
+const CALL_KEY = 'longhaul-call';
+
+/** Calls that are open, by number. */
+const calls = new Map<string, CallSeen>();
+let lastNumber = 0;
+
+/** Keeps what is to be seen of a call until it ends. Before grpc-js sees the headers: one is added, or replaced. */
+export function lookAtCall(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  peer: ConnectionPeer,
+): void {
+  const { headers: kept, leftOut } = keptHeaders(Object.entries(headers));
+  lastNumber += 1;
+  const number = `${lastNumber}`;
+  headers[CALL_KEY] = number;
+  calls.set(number, {
+    peerAddress: plainAddress(peer.remoteAddress ?? ''),
+    peerPort: peer.remotePort ?? 0,
+    nodeAddress: plainAddress(peer.localAddress ?? ''),
+    nodePort: peer.localPort ?? 0,
+    headers: kept,
+    headersLeftOut: leftOut,
+  });
+  stream.once('close', () => calls.delete(number));
+}
+
+/** What was seen of a call; null where nobody looked. @param metadata Of the call, as a handler gets it. */
+export function seenOf(metadata: Metadata): CallSeen | null {
+  return calls.get(String(metadata.get(CALL_KEY)[0])) ?? null;
+}
+
+/** Who called, as long as the call is open: grpc-js does not know it of a connection that is no socket (DecoupledSocket). */
+export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
+  const { peerAddress = '', peerPort = 0 } = seenOf(call.metadata) ?? {};
+  if (peerAddress === '') return call.getPeer();
+  return peerAddress.includes(':') ? `[${peerAddress}]:${peerPort}` : `${peerAddress}:${peerPort}`;
+}

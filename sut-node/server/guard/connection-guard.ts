@@ -1,0 +1,153 @@
+import type { Socket } from 'node:net';
+import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from '../node-limits.ts';
+
+/** How many connections a port has room for. */
+export interface ConnectionRoom {
+  readonly connectionsMax: number;
+  /** Of one address. */
+  readonly perAddressMax: number;
+  /** Whether a connection with an open call keeps its place whoever comes. */
+  readonly keepsBusy: boolean;
+}
+
+/** The port that runs use. */
+const RUNS: ConnectionRoom = {
+  connectionsMax: CONNECTIONS_MAX,
+  perAddressMax: CONNECTIONS_PER_ADDRESS_MAX,
+  keepsBusy: true,
+};
+
+/** What the guard remembers of a connection. */
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly deadline: NodeJS.Timeout;
+  /** False until the first call that the node admits: so long the connection is worth nothing. */
+  hasCalled: boolean;
+  openCalls: number;
+  /** When it came, or its last call ended: order of the events, no time. */
+  usedAt: number;
+}
+
+/**
+ * Keeps connections from being used up. One that makes no call within a bound is closed; and where there
+ * are too many, of one address or in all, a new one takes the place of the one that is least worth: that
+ * never made a call, or whose last call ended the longest time ago. On the port of runs one with an open call
+ * is never closed, so a run never loses its streams, and a peer that only connects locks nobody out.
+ */
+export class ConnectionGuard {
+  /** By remote address and port, which name a connection on this listening socket. */
+  readonly #connections = new Map<string, Connection>();
+  readonly #countByAddress = new Map<string, number>();
+  readonly #firstCallMs: number;
+  readonly #room: ConnectionRoom;
+  #now = 0;
+
+  /** @param firstCallMs Longest wait for the first call of a connection. */
+  constructor(firstCallMs: number, room: ConnectionRoom = RUNS) {
+    this.#firstCallMs = firstCallMs;
+    this.#room = room;
+  }
+
+  /** Takes a connection, or closes it and returns false. */
+  admit(socket: Socket): boolean {
+    const { remoteAddress: address = '' } = socket;
+    if (!this.#makeRoom(address)) {
+      socket.destroy();
+      return false;
+    }
+    const key = keyOf(socket);
+    const deadline = setTimeout(() => socket.destroy(), this.#firstCallMs);
+    deadline.unref();
+    const connection = { socket, address, deadline, hasCalled: false, openCalls: 0, usedAt: 0 };
+    this.#use(connection);
+    this.#connections.set(key, connection);
+    this.#countByAddress.set(address, (this.#countByAddress.get(address) ?? 0) + 1);
+    socket.once('close', () => this.#forget(key, connection));
+    return true;
+  }
+
+  /** A call that the node serves begins. Returns what to do at its end. */
+  beginCall(peer: {
+    remoteAddress?: string | undefined;
+    remotePort?: number | undefined;
+  }): () => void {
+    const connection = this.#connections.get(keyOf(peer));
+    if (connection === undefined) return () => {};
+    clearTimeout(connection.deadline);
+    connection.hasCalled = true;
+    connection.openCalls += 1;
+    return () => {
+      connection.openCalls -= 1;
+      this.#use(connection);
+    };
+  }
+
+  /**
+   * A call begins of a peer that has shown no token. It gives the connection the first bound once more, and
+   * no worth: whoever may only ask for health must not keep the places of those who may do more.
+   */
+  touch(peer: { remoteAddress?: string | undefined; remotePort?: number | undefined }): void {
+    const connection = this.#connections.get(keyOf(peer));
+    if (connection?.hasCalled === false) connection.deadline.refresh();
+  }
+
+  /** Connections that are open. */
+  get count(): number {
+    return this.#connections.size;
+  }
+
+  /** Closes everything. */
+  closeAll(): void {
+    for (const { socket } of this.#connections.values()) socket.destroy();
+  }
+
+  #makeRoom(address: string): boolean {
+    const { connectionsMax, perAddressMax } = this.#room;
+    if ((this.#countByAddress.get(address) ?? 0) >= perAddressMax) {
+      return this.#evict((connection) => connection.address === address);
+    }
+    return this.#connections.size < connectionsMax || this.#evict(() => true);
+  }
+
+  /** Closes the connection that is least worth among some; false when all of them have open calls that keep their place. */
+  #evict(isCandidate: (connection: Connection) => boolean): boolean {
+    let least: Connection | undefined;
+    for (const connection of this.#connections.values()) {
+      const isKept = this.#room.keepsBusy && connection.openCalls > 0;
+      if (isKept || !isCandidate(connection)) continue;
+      if (least === undefined || isLessWorth(connection, least)) least = connection;
+    }
+    if (least === undefined) return false;
+    least.socket.destroy();
+    // The event 'close' comes later; the place is free at once.
+    this.#forget(keyOf(least.socket), least);
+    return true;
+  }
+
+  #use(connection: Connection): void {
+    this.#now += 1;
+    connection.usedAt = this.#now;
+  }
+
+  #forget(key: string, connection: Connection): void {
+    clearTimeout(connection.deadline);
+    if (this.#connections.get(key) !== connection) return;
+    this.#connections.delete(key);
+    const count = (this.#countByAddress.get(connection.address) ?? 1) - 1;
+    if (count > 0) this.#countByAddress.set(connection.address, count);
+    else this.#countByAddress.delete(connection.address);
+  }
+}
+
+function isLessWorth(a: Connection, b: Connection): boolean {
+  if (a.openCalls > 0 !== b.openCalls > 0) return b.openCalls > 0;
+  return a.hasCalled === b.hasCalled ? a.usedAt < b.usedAt : !a.hasCalled;
+}
+
+function keyOf(peer: {
+  remoteAddress?: string | undefined;
+  remotePort?: number | undefined;
+}): string {
+  return `${peer.remoteAddress} ${peer.remotePort}`;
+}

@@ -1,0 +1,79 @@
+import type { InferStatistics } from '../../../proto/gen/inference/InferStatistics.ts';
+import type { ModelStatistics as WireStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { BatchTimes } from '../../inference/batcher/batch-times.ts';
+import { MODEL_VERSION } from './oip-model.ts';
+
+/** Lengths of time, and how many. */
+interface Total {
+  count: number;
+  ns: number;
+}
+
+/**
+ * What Triton's ModelStatistics tells, over the requests of the Open Inference Protocol since the node's start. A
+ * request of several samples counts with the times of the one that was answered last: it waited for that. Numbers
+ * only: it is part of the hot path.
+ */
+export class ModelStatistics {
+  readonly #success: Total = { count: 0, ns: 0 };
+  readonly #fail: Total = { count: 0, ns: 0 };
+  readonly #queue: Total = { count: 0, ns: 0 };
+  readonly #input: Total = { count: 0, ns: 0 };
+  readonly #infer: Total = { count: 0, ns: 0 };
+  readonly #output: Total = { count: 0, ns: 0 };
+  #sampleCount = 0;
+  #batchCount = 0;
+  #lastAtMs = 0;
+  /** Batches that were counted: all samples of one have one object, and requests of several samples mix them. */
+  readonly #batches = new WeakSet<BatchTimes>();
+
+  /** A sample was answered by the model. */
+  addSample(times: BatchTimes): void {
+    this.#sampleCount += 1;
+    if (this.#batches.has(times)) return;
+    this.#batches.add(times);
+    this.#batchCount += 1;
+  }
+
+  /** A request was answered. @param ns From its arrival until the answer was handed to gRPC. */
+  addSuccess(ns: number, times: ServiceTimes | undefined): void {
+    this.#lastAtMs = Date.now();
+    add(this.#success, ns);
+    if (times === undefined) return;
+    add(this.#queue, times.receiveNs + times.queueNs + times.batchWaitNs);
+    add(this.#input, times.preprocessNs);
+    add(this.#infer, times.computeNs);
+    add(this.#output, times.postprocessNs);
+  }
+
+  /** A request for the model was refused, failed, or was given up by its peer. */
+  addFailure(ns: number): void {
+    add(this.#fail, ns);
+  }
+
+  /** As it is told. */
+  toWire(name: string): WireStatistics {
+    const inferenceStats: InferStatistics = {
+      success: { ...this.#success },
+      fail: { ...this.#fail },
+      queue: { ...this.#queue },
+      computeInput: { ...this.#input },
+      computeInfer: { ...this.#infer },
+      computeOutput: { ...this.#output },
+    };
+    return {
+      name,
+      version: MODEL_VERSION,
+      lastInference: this.#lastAtMs,
+      inferenceCount: this.#sampleCount,
+      executionCount: this.#batchCount,
+      inferenceStats,
+    };
+  }
+}
+
+function add(total: Total, ns: number): void {
+  total.count += 1;
+  total.ns += ns;
+}

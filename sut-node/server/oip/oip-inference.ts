@@ -1,0 +1,299 @@
+import assert from 'node:assert';
+import { status } from '@grpc/grpc-js';
+import type { Clock } from '../../../shared/base/clock/clock.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
+import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
+import type { CreditBook } from '../credit-book.ts';
+import type { InferLimits } from '../node-limits.ts';
+import { durationsOf } from '../response-writer.ts';
+import {
+  failedPrecondition,
+  invalidArgument,
+  resourceExhausted,
+  StreamRefusal,
+  unavailable,
+} from '../stream-end.ts';
+import { InferWork } from './infer-work.ts';
+import { ModelStatistics } from './model-statistics.ts';
+import { MODEL_VERSION, type OipModel } from './oip-model.ts';
+import { OipTotals } from './oip-totals.ts';
+import { notFound, sampleFailed } from './refusals.ts';
+import { decodeInferRequest, type InferRequest } from './request-decoder.ts';
+import { RequestRoom } from './request-room.ts';
+import { type CheckedRequest, requestSamples } from './request-samples.ts';
+import type { InferResponse } from './response-encoder.ts';
+import { responseOutputs } from './response-outputs.ts';
+
+/** What this protocol needs of the node. */
+export interface InferenceParts {
+  readonly limits: InferLimits;
+  /** Samples that the node's queue holds. */
+  readonly queueSamplesMax: number;
+  readonly credits: CreditBook;
+  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
+  readonly clock: Clock;
+  /** Told of the durations of every answered sample, where metrics are asked for. */
+  readonly observe: ((durations: ServiceTimes) => void) | undefined;
+  /** Names under which the model is found, loaded or not; the first is its own. */
+  readonly names: readonly [string, string];
+  /** Undefined until it is loaded. */
+  model(): OipModel | undefined;
+  /** Why the node does not serve now, in words; undefined: it does. */
+  refusal(): string | undefined;
+  /** A request is taken: whatever may not go on beside a run ends. */
+  onBegin(): void;
+}
+
+/** A request on its way in: it has been checked, and may have to wait for room. */
+export interface ReadyRequest extends CheckedRequest {
+  readonly model: OipModel;
+  readonly arrivedAtNs: number;
+}
+
+/** Who sent a request and waits for its answer. Never throws. */
+export interface RequestEvents {
+  /** The first of two responses; not called where it is not asked for, and for models without tokens. */
+  first?(response: InferResponse): void;
+  /** The rest of it, or all. */
+  complete(response: InferResponse): void;
+  refuse(refusal: StreamRefusal): void;
+}
+
+/** Room in a response for everything but raw contents. */
+const RESPONSE_HEAD_BYTES = 64 * 1024;
+
+/**
+ * Inference by the Open Inference Protocol, whatever call it came by: checks requests, puts their samples into the
+ * node's own batcher, beside those of the native protocol, and makes a response of the answers.
+ */
+export class OipInference {
+  readonly #parts: InferenceParts;
+  readonly #works = new Set<InferWork>();
+  readonly room: RequestRoom;
+  readonly statistics: ModelStatistics = new ModelStatistics();
+  readonly totals: OipTotals = new OipTotals();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(parts: InferenceParts) {
+    this.#parts = parts;
+    this.room = new RequestRoom(parts.credits);
+  }
+
+  /** Requests in work. */
+  get count(): number {
+    return this.#works.size;
+  }
+
+  /**
+   * The model of that name, once it is loaded.
+   * @throws StreamRefusal `UNAVAILABLE`, `NOT_FOUND` naming what is served
+   */
+  modelNamed(name: string, version: string): OipModel {
+    this.checkName(name, version);
+    const model = this.#parts.model();
+    if (model === undefined) throw unavailable(this.#parts.refusal() ?? 'the model is loading');
+    return model;
+  }
+
+  /** @throws StreamRefusal `NOT_FOUND` for another model than the node's, loaded or not */
+  checkName(name: string, version: string): void {
+    const { names } = this.#parts;
+    if (!names.includes(name)) {
+      throw notFound(`this node has no model "${name}"; it serves "${names[0]}"`);
+    }
+    if (version !== '' && version !== MODEL_VERSION) {
+      throw notFound(`model "${names[0]}" has no version "${version}"; it has "${MODEL_VERSION}"`);
+    }
+  }
+
+  /** Reads a request. @throws StreamRefusal `INVALID_ARGUMENT`; counted */
+  read(message: Uint8Array, arrivedAtNs: number): InferRequest {
+    return this.#counted(arrivedAtNs, () => decodeInferRequest(message));
+  }
+
+  /**
+   * Checks a request.
+   * @throws StreamRefusal `INVALID_ARGUMENT`, `NOT_FOUND`, `UNAVAILABLE`, `FAILED_PRECONDITION`; counted
+   */
+  check(request: InferRequest, arrivedAtNs: number): ReadyRequest {
+    return this.#counted(arrivedAtNs, () => {
+      const model = this.modelNamed(request.modelName, request.modelVersion);
+      const why = this.#parts.refusal();
+      if (why !== undefined) throw unavailable(why);
+      if (model.refusal !== undefined) throw failedPrecondition(model.refusal);
+      const { limits, queueSamplesMax: samplesMax } = this.#parts;
+      const { sampleBytesMax } = limits;
+      const checked = requestSamples(model, request, { sampleBytesMax, samplesMax });
+      return { ...checked, model, arrivedAtNs };
+    });
+  }
+
+  /** Gives a request's samples to the batcher; undefined where the queue has no room for them now. */
+  begin(request: ReadyRequest, events: RequestEvents): InferWork | undefined {
+    const { batcher, clock } = this.#parts;
+    const { samples, bytes, form, arrivedAtNs } = request;
+    if (!this.room.take(samples.length, bytes)) return undefined;
+    let sentBytes = 0;
+    const work: InferWork = new InferWork(
+      samples.length,
+      {
+        firstToken: (payload) => {
+          if (events.first === undefined) return;
+          sentBytes = payload.length;
+          events.first(this.#response(request, [payload], { isFinal: false }));
+        },
+        done: (answers) => this.#finish(request, answers, events, sentBytes),
+        cancelled: () => this.countCancelled(arrivedAtNs),
+        left: () => {
+          this.room.finish(samples.length, bytes);
+          this.#forget(work);
+        },
+      },
+      (owner) => batcher.removeOwner(owner),
+    );
+    this.#parts.onBegin();
+    this.#works.add(work);
+    this.totals.addArrival(samples.length, bytes);
+    const queuedAtNs = clock.nowNs();
+    for (const [id, { pieces, bytes: sampleBytes }] of samples.entries()) {
+      const isTaken = batcher.add({
+        id,
+        pieces,
+        bytes: sampleBytes,
+        form,
+        slice: undefined,
+        owner: work,
+        arrivedAtNs,
+        queuedAtNs,
+      });
+      assert(isTaken, 'room must keep the queue from overflowing');
+    }
+    batcher.dispatch();
+    return work;
+  }
+
+  /** Refuses a request for which there is no room; counted. */
+  noRoom({ samples, bytes, arrivedAtNs }: ReadyRequest): StreamRefusal {
+    const { used } = this.room;
+    const refusal = resourceExhausted(
+      `the node's queue has no room for ${samples.length} samples of ${bytes} bytes in all: requests of this protocol ` +
+        `hold ${used.samples} samples and ${used.bytes} bytes of it now; try again later`,
+    );
+    this.#countRefusal(refusal, arrivedAtNs);
+    return refusal;
+  }
+
+  /** Counts a request that its peer has given up: it is gone, or the deadline has passed. */
+  countCancelled(arrivedAtNs: number): void {
+    this.#countFailure(status.CANCELLED, arrivedAtNs);
+  }
+
+  /** Resolves once no request is in work. */
+  async idle(): Promise<void> {
+    if (this.#works.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle.push(resolve);
+    });
+  }
+
+  /** @param sentBytes Bytes of the only answer that a first response has brought. */
+  #finish(
+    request: ReadyRequest,
+    answers: readonly SampleAnswer[],
+    events: RequestEvents,
+    sentBytes: number,
+  ): void {
+    const nowNs = this.#parts.clock.nowNs();
+    let times: ServiceTimes | undefined;
+    let endedAtNs = Number.NEGATIVE_INFINITY;
+    for (const { sample, fault, times: batch } of answers) {
+      if (batch === undefined || fault !== undefined) continue;
+      const durations = durationsOf(sample, batch, nowNs);
+      this.#parts.observe?.(durations);
+      this.statistics.addSample(batch);
+      if (batch.endedAtNs > endedAtNs) times = durations;
+      endedAtNs = Math.max(endedAtNs, batch.endedAtNs);
+    }
+    this.totals.addAnswers(answers);
+    try {
+      const bad = answers.findIndex(({ fault }) => fault !== undefined);
+      const fault = answers[bad]?.fault;
+      if (fault !== undefined) throw sampleFailed(fault, answers.length > 1 ? bad : undefined);
+      const payloads = answers.map(({ payload }) =>
+        sentBytes === 0 ? payload : payload.subarray(sentBytes),
+      );
+      const tokenCount = answers[0]?.tokenCount;
+      const response = this.#response(request, payloads, {
+        isFinal: true,
+        isRest: sentBytes > 0,
+        tokenCount,
+      });
+      events.complete(response);
+      this.totals.addRequest(status.OK);
+      this.statistics.addSuccess(nowNs - request.arrivedAtNs, times);
+    } catch (error) {
+      if (!(error instanceof StreamRefusal)) throw error;
+      this.#countRefusal(error, request.arrivedAtNs);
+      events.refuse(error);
+    }
+  }
+
+  /** @throws StreamRefusal as {@link responseOutputs}, and for a response that no message holds. */
+  #response(
+    { model, id, outputs }: ReadyRequest,
+    payloads: readonly Uint8Array[],
+    {
+      isFinal,
+      isRest = false,
+      tokenCount,
+    }: {
+      readonly isFinal: boolean;
+      readonly isRest?: boolean;
+      readonly tokenCount?: number | undefined;
+    },
+  ): InferResponse {
+    const bytes = payloads.reduce((sum, { length }) => sum + length, 0);
+    const bytesMax = this.#parts.limits.messageBytesMax - RESPONSE_HEAD_BYTES;
+    if (bytes > bytesMax) {
+      throw resourceExhausted(`the response has ${bytes} bytes, one message holds ${bytesMax}`);
+    }
+    return {
+      modelName: model.name,
+      modelVersion: MODEL_VERSION,
+      id,
+      isFinal,
+      tokenCount,
+      // A mark of the end, where a first response has brought everything: as Triton sends it.
+      outputs: isRest && bytes === 0 ? [] : responseOutputs(model, outputs, payloads),
+    };
+  }
+
+  #forget(work: InferWork): void {
+    this.#works.delete(work);
+    if (this.#works.size > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #counted<T>(arrivedAtNs: number, step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      const refusal = error instanceof MlperfError ? invalidArgument(error.message) : error;
+      if (refusal instanceof StreamRefusal) this.#countRefusal(refusal, arrivedAtNs);
+      throw refusal;
+    }
+  }
+
+  #countRefusal({ end }: StreamRefusal, arrivedAtNs: number): void {
+    this.#countFailure(end.code, arrivedAtNs);
+  }
+
+  #countFailure(code: status, arrivedAtNs: number): void {
+    this.totals.addRequest(code);
+    // It was for another model: no failure of this one.
+    if (code === status.NOT_FOUND) return;
+    this.statistics.addFailure(this.#parts.clock.nowNs() - arrivedAtNs);
+  }
+}

@@ -1,0 +1,186 @@
+import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
+import type { OipTensor, SampleTensor } from '../../../shared/wire/oip/tensors.ts';
+import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import type { ResponseNumber } from '../../model/model-usage.ts';
+import type { LoadedModel, ModelLayout, NodeFacts } from '../describe-node.ts';
+import { readBy } from '../node-offer.ts';
+
+/** The only version of the only model. */
+export const MODEL_VERSION = '1';
+
+/** Names of tensors of a benchmark, whose model has others. */
+const INPUT_NAME = 'input';
+const OUTPUT_NAME = 'output';
+
+/** ONNX's name of an element type, in lower case → the protocol's. */
+const DATATYPES: Readonly<Record<string, OipDataType>> = {
+  float: 'FP32',
+  double: 'FP64',
+  float16: 'FP16',
+  uint8: 'UINT8',
+  int8: 'INT8',
+  uint16: 'UINT16',
+  int16: 'INT16',
+  uint32: 'UINT32',
+  int32: 'INT32',
+  uint64: 'UINT64',
+  int64: 'INT64',
+  bool: 'BOOL',
+};
+
+const DATATYPE_OF_NUMBER: Readonly<Record<ResponseNumber, OipDataType>> = {
+  float32: 'FP32',
+  int32: 'INT32',
+  int64: 'INT64',
+};
+
+/** What an input may be: a tensor of one sample, and the node's number of the encoding that it is. */
+export interface InputKind extends SampleTensor {
+  readonly form: number;
+  /** Name of that form, for people. */
+  readonly formName: string;
+}
+
+/** An input as clients see it. */
+export interface OipInput {
+  readonly name: string;
+  /** What it may be, at least one; the first is announced. */
+  readonly kinds: readonly InputKind[];
+}
+
+/** The node's model as the Open Inference Protocol tells it. */
+export interface OipModel {
+  /** Its name, and the benchmark's, under which it is found as well. */
+  readonly name: string;
+  readonly alias: string;
+  readonly platform: string;
+  /** False where a request is one sample, and shapes have no batch axis. */
+  readonly hasBatchAxis: boolean;
+  /** Most samples of one inference; 0 without a batch axis. A request may have more. */
+  readonly batchSizeMax: number;
+  /** Most samples of a request; undefined: what the queue holds. */
+  readonly requestSamplesMax: number | undefined;
+  /** A stream gets the first token of a sample before the rest. */
+  readonly isDecoupled: boolean;
+  /** Inputs in the order of the payload; all free axes of all of them have one length. */
+  readonly inputs: readonly OipInput[];
+  /** Outputs in the order of the response; shapes of one sample. */
+  readonly outputs: readonly OipTensor[];
+  readonly properties: Readonly<Record<string, string>>;
+  /** Why it cannot answer by this protocol; undefined: it can. */
+  readonly refusal: string | undefined;
+}
+
+/** Tells a loaded model in tensors. */
+export function oipModel(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel): OipModel {
+  const { settings, offer } = facts;
+  const { layout } = loaded;
+  const { tokens, tokenType = 'int64' } = settings.delay;
+  const hasTokens = tokens !== undefined;
+  const hasBatchAxis = layout?.hasBatchAxis ?? true;
+  const inputs = inputsOf(facts, rules, loaded);
+  const outputs = hasTokens
+    ? [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[tokenType], shape: [-1] }]
+    : outputsOf(rules, loaded);
+  return {
+    name: offer.model,
+    alias: offer.benchmark,
+    platform: layout === undefined ? `longhaul_${offer.benchmark}` : 'onnxruntime_onnx',
+    hasBatchAxis,
+    batchSizeMax: hasBatchAxis ? batchPolicy(settings, loaded).batchSizeMax : 0,
+    requestSamplesMax: hasTokens || !hasBatchAxis ? 1 : undefined,
+    isDecoupled: hasTokens,
+    inputs,
+    outputs,
+    properties: {
+      benchmark: offer.benchmark,
+      ...(loaded.sha256 !== '' && { sha256: loaded.sha256 }),
+      stand_in: String(loaded.isStandIn),
+      ...encodingsInWords(inputs),
+    },
+    refusal: refusalOf(settings.responseCompression, outputs),
+  };
+}
+
+function inputsOf(facts: NodeFacts, rules: BenchmarkRules, loaded: LoadedModel): OipInput[] {
+  const { encodings } = facts.offer;
+  const isRead = readBy(loaded);
+  const formOf = (formName: string): number =>
+    encodings.findIndex((one) => one.form === formName && one.compression === 'identity');
+  const { sampleTensors } = rules;
+  if (sampleTensors === undefined) {
+    const form = encodings.findIndex((one) => one.compression === 'identity' && isRead(one));
+    const formName = encodings[form]?.form ?? '';
+    return (loaded.layout?.inputs ?? []).map(({ name, elementType, sampleShape }) => ({
+      name,
+      kinds: [{ datatype: datatypeOf(elementType), shape: free(sampleShape), form, formName }],
+    }));
+  }
+  const kinds = Object.entries(rules.encodings).flatMap(([name, encoding]): InputKind[] => {
+    const tensor = sampleTensors[name];
+    if (tensor === undefined || !isRead(encoding)) return [];
+    return [{ ...tensor, form: formOf(encoding.form), formName: encoding.form }];
+  });
+  // A tensor is what clients of this protocol expect; a file in BYTES comes second.
+  kinds.sort((a, b) => Number(a.datatype === 'BYTES') - Number(b.datatype === 'BYTES'));
+  return [{ name: INPUT_NAME, kinds }];
+}
+
+function outputsOf(rules: BenchmarkRules, { layout, tensors }: LoadedModel): OipTensor[] {
+  if (layout === undefined) {
+    const { responseTensor } = rules;
+    return responseTensor === undefined ? [] : [{ name: OUTPUT_NAME, ...responseTensor }];
+  }
+  const { responseNumber, outputNames } = layout;
+  if (responseNumber !== undefined) {
+    return [{ name: OUTPUT_NAME, datatype: DATATYPE_OF_NUMBER[responseNumber], shape: [1] }];
+  }
+  return tensors.outputs
+    .filter(({ name }) => outputNames.includes(name))
+    .map(({ name, elementType, shape }) => ({
+      name,
+      datatype: datatypeOf(elementType),
+      shape: free(ownAxes(layout, shape)),
+    }));
+}
+
+/** Lengths of one sample's axes. */
+function ownAxes({ hasBatchAxis }: ModelLayout, shape: readonly number[]): readonly number[] {
+  return hasBatchAxis ? shape.slice(1) : shape;
+}
+
+/** Free axes in the protocol's way. */
+function free(shape: readonly number[]): readonly number[] {
+  return shape.map((length) => (length === 0 ? -1 : length));
+}
+
+function datatypeOf(elementType: string): OipDataType {
+  return DATATYPES[elementType] as OipDataType; // Those of pipeline/element-types.ts, which a pipeline checked.
+}
+
+/** What each datatype of an input is taken for, where it may be several. */
+function encodingsInWords(inputs: readonly OipInput[]): Record<string, string> {
+  const [input] = inputs;
+  if (input === undefined || input.kinds.length < 2) return {};
+  const words = input.kinds.map(
+    ({ datatype, shape, formName }) => `${datatype} [${shape.join(', ')}] is ${formName}`,
+  );
+  return { input_encodings: words.join('; ') };
+}
+
+function refusalOf(compression: string, outputs: readonly OipTensor[]): string | undefined {
+  if (compression !== 'identity') {
+    return (
+      `the node compresses its responses (--response-compression ${compression}), ` +
+      'which tensors of this protocol are not; start it with identity'
+    );
+  }
+  const freeCount = outputs.flatMap(({ shape }) => shape.filter((length) => length < 0)).length;
+  if (freeCount < 2) return undefined;
+  const shapes = outputs.map(({ name, shape }) => `${name} [${shape.join(', ')}]`);
+  return (
+    `the outputs have ${freeCount} free axes, whose lengths a response does not tell: ${shapes.join('; ')}; ` +
+    'name one output with one free axis in the description of the model ("output: NAME")'
+  );
+}

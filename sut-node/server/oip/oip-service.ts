@@ -1,0 +1,246 @@
+import type { Server, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
+import type { Logger } from '../../../shared/base/logger.ts';
+import { packageVersion } from '../../../shared/base/package-files.ts';
+import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
+import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { callerOf } from '../guard/call-seen.ts';
+import { MessagePieces, receiveInPieces } from '../message-pieces.ts';
+import type { NodeStatus } from '../node-status.ts';
+import type { SideService } from '../side-service.ts';
+import { STREAM_OK, StreamRefusal, unavailable } from '../stream-end.ts';
+import { type InferenceParts, OipInference, type RequestEvents } from './oip-inference.ts';
+import { MODEL_VERSION, type OipModel } from './oip-model.ts';
+import { OipStream } from './oip-stream.ts';
+import { endOf } from './refusals.ts';
+import { encodeInferResponse } from './response-encoder.ts';
+
+/** What the node has of Triton's extensions of the protocol. */
+const EXTENSIONS: readonly string[] = ['model_configuration', 'statistics'];
+
+/** What the service needs of the node. */
+export interface OipServiceParts extends InferenceParts {
+  readonly nodeName: string;
+  readonly status: NodeStatus;
+  readonly logger: Logger;
+}
+
+type InferCall = ServerUnaryCall<Buffer, Buffer>;
+type StreamCall = ServerDuplexStream<Buffer, Buffer>;
+
+/** `inference.GRPCInferenceService` of the node: docs/open-inference-protocol.md, "What a node answers". */
+export class OipService implements SideService {
+  readonly #parts: OipServiceParts;
+  readonly inference: OipInference;
+  readonly #streams = new Set<OipStream>();
+  /** Refuses the unary calls that are in work. */
+  readonly #unary = new Set<(refusal: StreamRefusal) => void>();
+  #whenNoStream: (() => void)[] = [];
+
+  constructor(parts: OipServiceParts) {
+    this.#parts = parts;
+    this.inference = new OipInference(parts);
+  }
+
+  /** True while a peer waits for an answer, or holds a stream. */
+  get isBusy(): boolean {
+    return this.inference.count > 0 || this.#streams.size > 0;
+  }
+
+  /** ModelStreamInfer calls that are open. */
+  get streamCount(): number {
+    return this.#streams.size;
+  }
+
+  addTo(server: Server): void {
+    server.addService(OIP_SERVICE, this.#handlers());
+  }
+
+  /** Takes no more requests; the node says so by its status. Resolves when all that were taken are answered. */
+  async drain(reason: string): Promise<void> {
+    for (const stream of this.#streams) stream.drain(reason);
+    if (this.#streams.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenNoStream.push(resolve);
+      });
+    }
+    await this.inference.idle();
+  }
+
+  /** Ends all that is in work now. */
+  close(reason: string): void {
+    for (const stream of this.#streams) stream.abort(reason);
+    for (const refuse of this.#unary) refuse(unavailable(reason));
+  }
+
+  #handlers(): OipServiceHandlers {
+    const { nodeName, status } = this.#parts;
+    return {
+      ServerLive: (_call, callback) => callback(null, { live: true }),
+      ServerReady: (_call, callback) => callback(null, { ready: this.#isReady }),
+      ServerMetadata: (_call, callback) =>
+        callback(null, { name: nodeName, version: packageVersion(), extensions: [...EXTENSIONS] }),
+      ModelReady: (call, callback) =>
+        answer(callback, () => {
+          this.inference.checkName(call.request.name, call.request.version);
+          return { ready: this.#isReady };
+        }),
+      ModelMetadata: (call, callback) =>
+        answer(callback, () => metadataOf(this.#modelOf(call.request))),
+      ModelConfig: (call, callback) =>
+        answer(callback, () => ({ config: configOf(this.#modelOf(call.request)) })),
+      ModelStatistics: (call, callback) =>
+        answer(callback, () => {
+          const { name, version } = call.request;
+          const model = this.#modelOf({ name: name === '' ? this.#parts.names[0] : name, version });
+          return { modelStats: [this.inference.statistics.toWire(model.name)] };
+        }),
+      RepositoryIndex: (call, callback) => {
+        const model: ModelIndex = {
+          name: this.#parts.names[0],
+          version: MODEL_VERSION,
+          state: this.#isReady ? 'READY' : 'UNAVAILABLE',
+          reason: this.#isReady ? '' : status.detail,
+        };
+        const isAsked = this.#isReady || !call.request.ready;
+        callback(null, { models: isAsked ? [model] : [] });
+      },
+      ModelInfer: (call, callback) => this.#infer(call, callback),
+      ModelStreamInfer: (call) => this.#stream(call),
+    };
+  }
+
+  get #isReady(): boolean {
+    return this.#parts.status.state === 'NODE_STATE_READY';
+  }
+
+  #modelOf({ name, version }: { readonly name: string; readonly version: string }): OipModel {
+    return this.inference.modelNamed(name, version);
+  }
+
+  #infer(call: InferCall, callback: sendUnaryData<Buffer>): void {
+    const arrivedAtNs = this.#parts.clock.nowNs();
+    const refuse = (refusal: StreamRefusal): void => {
+      this.#unary.delete(refuse);
+      callback(endOf(refusal));
+    };
+    const events: RequestEvents = {
+      complete: (response) => {
+        this.#unary.delete(refuse);
+        // The only one: a parameter that says so is for streams.
+        callback(null, encodeInferResponse({ ...response, isFinal: undefined }));
+      },
+      refuse,
+    };
+    try {
+      const { inference } = this;
+      const request = inference.check(inference.read(call.request, arrivedAtNs), arrivedAtNs);
+      this.#unary.add(refuse);
+      const work = inference.begin(request, events);
+      if (work === undefined) throw inference.noRoom(request);
+      call.on('cancelled', () => {
+        this.#unary.delete(refuse);
+        work.cancel();
+      });
+    } catch (error) {
+      if (!(error instanceof StreamRefusal)) throw error;
+      refuse(error);
+    }
+  }
+
+  #stream(call: StreamCall): void {
+    // Once the peer is gone gRPC does not know any more who it was.
+    const peer = callerOf(call);
+    const { logger, clock } = this.#parts;
+    const stream = new OipStream(
+      this.inference,
+      {
+        write: (message) => call.write(message),
+        pause: () => call.pause(),
+        resume: () => call.resume(),
+        end: (end) => {
+          if (end.code === STREAM_OK.code) call.end();
+          // grpc-js ends a stream with a status by this event, behind what was written.
+          else call.emit('error', end);
+        },
+      },
+      () => clock.nowNs(),
+      (ended, reason) => this.#remove(ended, { peer, reason }),
+    );
+    this.#streams.add(stream);
+    logger.info({ peer }, 'a ModelStreamInfer stream was opened');
+    // A stream may hold a message that is not whole: not as large a one as a unary call, which needs room for it.
+    receiveInPieces(call, this.#parts.limits.receiveBytesMax, (end) => stream.breakOff(end));
+    call.on('data', (message: Buffer | MessagePieces) =>
+      stream.message(message instanceof MessagePieces ? message.join() : message),
+    );
+    call.on('end', () => stream.halfClosed());
+    call.on('drain', () => stream.drained());
+    call.on('cancelled', () => stream.cancelled());
+    const why = this.#parts.refusal();
+    if (why !== undefined) stream.abort(why);
+  }
+
+  #remove(stream: OipStream, end: { readonly peer: string; readonly reason: string }): void {
+    this.#streams.delete(stream);
+    const { peer, reason } = end;
+    const { logger } = this.#parts;
+    if (reason === STREAM_OK.details) logger.info({ peer }, 'a ModelStreamInfer stream was closed');
+    else logger.warn({ peer }, `a ModelStreamInfer stream ended: ${reason}`);
+    if (this.#streams.size > 0) return;
+    for (const resolve of this.#whenNoStream.splice(0)) resolve();
+  }
+}
+
+/** Answers a unary call with what `make` gives, or the status that it throws. */
+function answer<T>(callback: sendUnaryData<T>, make: () => T): void {
+  try {
+    callback(null, make());
+  } catch (error) {
+    if (!(error instanceof StreamRefusal)) throw error;
+    callback(endOf(error));
+  }
+}
+
+function metadataOf(model: OipModel): {
+  name: string;
+  versions: string[];
+  platform: string;
+  inputs: { name: string; datatype: string; shape: number[] }[];
+  outputs: { name: string; datatype: string; shape: number[] }[];
+  properties: Record<string, string>;
+} {
+  const tensor = ({
+    name,
+    datatype,
+    shape,
+  }: OipTensor): ReturnType<typeof metadataOf>['inputs'][0] => ({
+    name,
+    datatype,
+    shape: model.hasBatchAxis ? [-1, ...shape] : [...shape],
+  });
+  return {
+    name: model.name,
+    versions: [MODEL_VERSION],
+    platform: model.platform,
+    inputs: model.inputs.flatMap(({ name, kinds: [kind] }) =>
+      kind === undefined ? [] : [tensor({ name, ...kind })],
+    ),
+    outputs: model.outputs.map(tensor),
+    properties: { ...model.properties },
+  };
+}
+
+function configOf(model: OipModel): {
+  name: string;
+  platform: string;
+  maxBatchSize: number;
+  modelTransactionPolicy: { decoupled: boolean };
+} {
+  return {
+    name: model.name,
+    platform: model.platform,
+    maxBatchSize: model.batchSizeMax,
+    modelTransactionPolicy: { decoupled: model.isDecoupled },
+  };
+}

@@ -1,0 +1,211 @@
+import { STREAM_OK, type StreamEnd, StreamRefusal, unavailable } from '../stream-end.ts';
+import type { InferWork } from './infer-work.ts';
+import type { OipInference, ReadyRequest } from './oip-inference.ts';
+import { endOf } from './refusals.ts';
+import { encodeStreamError, encodeStreamResponse } from './response-encoder.ts';
+
+/** Requests of one stream that are in work: then it is not read any further. */
+const STREAM_REQUESTS_MAX = 1_024;
+
+/** The other end of a stream, as gRPC shows it. */
+export interface StreamPeer {
+  /** Hands a message to gRPC; false when it holds enough, until {@link OipStream.drained}. */
+  write(message: Buffer): boolean;
+  /** Reads no more messages, for now, or again. */
+  pause(): void;
+  resume(): void;
+  /** Ends the stream behind what was written. */
+  end(end: StreamEnd): void;
+}
+
+/**
+ * One ModelStreamInfer call: requests one behind the other, answers as they finish, each with the id of its request. A
+ * request that is refused has an answer that says why, and the stream goes on.
+ *
+ * Back pressure: nothing is read while the peer does not read, while {@link STREAM_REQUESTS_MAX} requests are in work, and
+ * while a request waits for room in the node's queue. So a stream holds that one request, and what was admitted.
+ */
+export class OipStream {
+  readonly #inference: OipInference;
+  readonly #peer: StreamPeer;
+  readonly #nowNs: () => number;
+  readonly #onEnded: (stream: OipStream, reason: string) => void;
+  readonly #works = new Set<InferWork>();
+  /** A request that waits for room, and the reading with it. */
+  #held: ReadyRequest | undefined;
+  /** Messages that came before reading stopped. */
+  #unread: { readonly message: Buffer; readonly arrivedAtNs: number }[] = [];
+  #unsent: Buffer[] = [];
+  #isBlocked = false;
+  #isPaused = false;
+  /** Until the node's queue has room for what is held. */
+  #isWaiting = false;
+  #isHalfClosed = false;
+  #drainReason: string | undefined;
+  #isEnded = false;
+
+  constructor(
+    inference: OipInference,
+    peer: StreamPeer,
+    nowNs: () => number,
+    onEnded: (stream: OipStream, reason: string) => void,
+  ) {
+    this.#inference = inference;
+    this.#peer = peer;
+    this.#nowNs = nowNs;
+    this.#onEnded = onEnded;
+  }
+
+  /** A message arrived. Never throws for whatever bytes. */
+  message(message: Buffer): void {
+    if (this.#isEnded) return;
+    this.#unread.push({ message, arrivedAtNs: this.#nowNs() });
+    this.#proceed();
+  }
+
+  /** The peer ended its side: what it asked for is answered. */
+  halfClosed(): void {
+    this.#isHalfClosed = true;
+    this.#endIfDone();
+  }
+
+  /** The peer is gone: nobody wants what it asked for. */
+  cancelled(): void {
+    this.#end(undefined);
+  }
+
+  /** gRPC takes messages again. */
+  drained(): void {
+    this.#isBlocked = false;
+    while (!this.#isBlocked && !this.#isEnded) {
+      const message = this.#unsent.shift();
+      if (message === undefined) break;
+      if (!this.#peer.write(message)) this.#isBlocked = true;
+    }
+    this.#proceed();
+  }
+
+  /** Takes no more requests, answers those it has, then ends. */
+  drain(reason: string): void {
+    this.#drainReason ??= reason;
+    this.#proceed();
+  }
+
+  /** What the peer sends can no longer be read as messages. */
+  breakOff(end: StreamEnd): void {
+    this.#end(end);
+  }
+
+  /** Ends the stream now, whatever is in work. */
+  abort(reason: string): void {
+    this.#end(unavailable(reason).end);
+  }
+
+  /** Takes what was read, as far as it may. */
+  #proceed(): void {
+    while (!this.#isEnded && !this.#isFull) {
+      const request = this.#held ?? this.#next();
+      if (request === undefined) break;
+      this.#held = undefined;
+      this.#begin(request);
+    }
+    this.#readOrPause();
+    this.#endIfDone();
+  }
+
+  /** True where no request may be taken now. */
+  get #isFull(): boolean {
+    return this.#isBlocked || this.#isWaiting || this.#works.size >= STREAM_REQUESTS_MAX;
+  }
+
+  /** The next request that is right; those before it are answered. */
+  #next(): ReadyRequest | undefined {
+    for (;;) {
+      const unread = this.#unread.shift();
+      if (unread === undefined) return undefined;
+      let id = '';
+      try {
+        const request = this.#inference.read(unread.message, unread.arrivedAtNs);
+        id = request.id;
+        return this.#inference.check(request, unread.arrivedAtNs);
+      } catch (error) {
+        if (!(error instanceof StreamRefusal)) throw error;
+        this.#sendError(id, error);
+      }
+    }
+  }
+
+  #begin(request: ReadyRequest): void {
+    const { id } = request;
+    let work: InferWork | undefined;
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+      if (work !== undefined) this.#works.delete(work);
+      this.#proceed();
+    };
+    work = this.#inference.begin(request, {
+      first: (response) => this.#send(encodeStreamResponse(response)),
+      complete: (response) => {
+        this.#send(encodeStreamResponse(response));
+        over();
+      },
+      refuse: (refusal) => {
+        this.#sendError(id, refusal);
+        over();
+      },
+    });
+    if (work !== undefined) {
+      if (!isOver) this.#works.add(work);
+      return;
+    }
+    const onRoom = (): void => {
+      this.#isWaiting = false;
+      this.#proceed();
+    };
+    if (this.#inference.room.whenMore(onRoom)) {
+      this.#isWaiting = true;
+      this.#held = request;
+    } else this.#sendError(id, this.#inference.noRoom(request));
+  }
+
+  #sendError(id: string, refusal: StreamRefusal): void {
+    this.#send(encodeStreamError(id, endOf(refusal).details));
+  }
+
+  #send(message: Buffer): void {
+    if (this.#isEnded) return;
+    if (this.#isBlocked) this.#unsent.push(message);
+    else if (!this.#peer.write(message)) this.#isBlocked = true;
+  }
+
+  #readOrPause(): void {
+    const mayRead = !this.#isFull && this.#unread.length === 0;
+    if (this.#isEnded || mayRead === !this.#isPaused) return;
+    this.#isPaused = !mayRead;
+    if (mayRead) this.#peer.resume();
+    else this.#peer.pause();
+  }
+
+  #endIfDone(): void {
+    const isBusy = this.#works.size > 0 || this.#held !== undefined;
+    if (this.#isEnded || isBusy || this.#unread.length > 0 || this.#unsent.length > 0) return;
+    if (this.#isHalfClosed) this.#end(STREAM_OK);
+    else if (this.#drainReason !== undefined) this.abort(this.#drainReason);
+  }
+
+  /** Ends the stream, once. What it still had is dropped. */
+  #end(end: StreamEnd | undefined): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const given = this.#held === undefined ? this.#unread : [this.#held, ...this.#unread];
+    for (const { arrivedAtNs } of given) this.#inference.countCancelled(arrivedAtNs);
+    this.#held = undefined;
+    this.#unread = [];
+    this.#unsent = [];
+    for (const work of [...this.#works]) work.cancel();
+    this.#works.clear();
+    if (end !== undefined) this.#peer.end(end);
+    this.#onEnded(this, end?.details ?? 'the peer is gone');
+  }
+}

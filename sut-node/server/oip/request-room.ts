@@ -1,0 +1,93 @@
+import type { CreditBook, StreamCredit } from '../credit-book.ts';
+
+/**
+ * The share of the node's queue that requests of the Open Inference Protocol have. Its peers know no credit, so all
+ * of them together have one account among those of the native streams, open for as long as a request is in work: a
+ * run of the native protocol and these requests share the queue as two runs would.
+ */
+export class RequestRoom {
+  readonly #book: CreditBook;
+  #credit: StreamCredit | undefined;
+  #requestCount = 0;
+  #waiting: (() => void)[] = [];
+  #isWaking = false;
+  /** What the account is granted then is for the one who takes. */
+  #isTaking = false;
+
+  constructor(book: CreditBook) {
+    this.#book = book;
+  }
+
+  /** Samples and payload bytes of the requests in work. */
+  get used(): { readonly requests: number; readonly samples: number; readonly bytes: number } {
+    const { usedSamples: samples = 0, usedBytes: bytes = 0 } = this.#credit ?? {};
+    return { requests: this.#requestCount, samples, bytes };
+  }
+
+  /** Takes room for a request; false where there is none now. */
+  take(samples: number, bytes: number): boolean {
+    this.#isTaking = true;
+    const isTaken = this.#take(samples, bytes);
+    this.#isTaking = false;
+    return isTaken;
+  }
+
+  /** Gives a request's room back. */
+  finish(samples: number, bytes: number): void {
+    this.#requestCount -= 1;
+    this.#credit?.finish(samples, bytes);
+    this.#closeIfIdle();
+    this.#wake();
+  }
+
+  /**
+   * Calls `listener` once when there may be more room; false where none will come by itself, because nothing is in
+   * work that would give it back.
+   */
+  whenMore(listener: () => void): boolean {
+    if (this.#requestCount === 0) return false;
+    this.#waiting.push(listener);
+    return true;
+  }
+
+  #take(samples: number, bytes: number): boolean {
+    const credit = this.#credit ?? this.#book.open(() => this.#wake());
+    if (credit === undefined) return false;
+    this.#credit = credit;
+    if (samples > credit.freeSamples || bytes > credit.freeBytes) credit.grow();
+    if (samples > credit.freeSamples || bytes > credit.freeBytes) {
+      this.#closeIfIdle();
+      return false;
+    }
+    credit.take(samples, bytes);
+    for (let i = 0; i < samples; i += 1) credit.begin();
+    this.#requestCount += 1;
+    return true;
+  }
+
+  #closeIfIdle(): void {
+    if (this.#requestCount > 0) return;
+    this.#credit?.close();
+    this.#credit = undefined;
+  }
+
+  /** Behind what goes on now: who waits may take room at once. */
+  #wake(): void {
+    if (this.#isWaking || this.#isTaking || this.#waiting.length === 0) return;
+    this.#isWaking = true;
+    queueMicrotask(() => {
+      this.#isWaking = false;
+      this.#wakeAll();
+    });
+  }
+
+  /** In their order. Who waits again stands behind the others, which are asked first when more comes. */
+  #wakeAll(): void {
+    for (;;) {
+      const listener = this.#waiting.shift();
+      const { length } = this.#waiting;
+      listener?.();
+      if (listener === undefined || this.#waiting.length > length) return;
+    }
+  }
+}

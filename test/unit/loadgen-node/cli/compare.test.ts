@@ -1,0 +1,130 @@
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { compareCommand } from '../../../../loadgen-node/cli/compare.ts';
+import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
+import { writeMeasuredRun } from '../../../support/measured-run-folder.ts';
+import { queueRecords } from '../../../support/queue-records.ts';
+import { reportSummary } from '../../../support/report-summary.ts';
+import { suiteFolder } from '../../../support/suite-folder.ts';
+
+// Goal: the verb reads run folders, says what differs, and ends with the documented exit code.
+// Method: two folders with simulated queues; the command inside this process.
+
+describe('longhaul compare', () => {
+  const folder = suiteFolder();
+  const [slow, fast] = [join(folder, 'slow'), join(folder, 'fast')];
+
+  beforeAll(async () => {
+    const runs = [
+      [slow, 8e6, 'INVALID'],
+      [fast, 4e6, 'VALID'],
+    ] as const;
+    for (const [path, serviceNs, result] of runs) {
+      const records = queueRecords({ seed: serviceNs, rowCount: 300, arrivalQps: 100, serviceNs });
+      const split = latencySplit(records, { nodeNames: ['sut-a'] });
+      const settings = [
+        { key: 'targetQps', value: result === 'VALID' ? '100' : '80', source: '--target-qps' },
+        { key: 'output', value: path, source: '--output' },
+        { key: 'minDuration', value: '3s', source: 'default' },
+      ];
+      const summary = reportSummary(records, 'Server', { result, split, settings });
+      await writeMeasuredRun(path, summary, records);
+    }
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  async function compare(...args: string[]): Promise<{ code: number | undefined; stdout: string }> {
+    let stdout = '';
+    let code: number | undefined;
+    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+      stdout += String(chunk);
+      return true;
+    });
+    const command = compareCommand((ended) => {
+      code = ended;
+    });
+    await command.parseAsync(args, { from: 'user' });
+    return { code, stdout };
+  }
+
+  it('ends with 0, tells better from worse, and marks the run that is INVALID', async () => {
+    const { code, stdout } = await compare(slow, fast);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^p50 .*surely better$/m);
+    expect(stdout).toContain(`${slow}: INVALID: the figures are no result`);
+  });
+
+  it('names the settings that differ first, and judges no input of a run', async () => {
+    const { stdout } = await compare(slow, fast);
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      `Base          ${slow}  (INVALID)`,
+      'Settings      these differ, so that a difference below may be theirs:',
+      '              targetQps: 80 -> 100',
+      `Run           ${fast}  (VALID)`,
+    ]);
+    expect(stdout).not.toMatch(/^(scheduled|completed)_qps .*(surely|noise)/m);
+  });
+
+  it('fails conditions where a run is INVALID, unless that is allowed', async () => {
+    const gate = [slow, fast, '--fail-if', 'p50 > +5%'];
+    const { code, stdout } = await compare(...gate);
+    expect(code).toBe(3);
+    expect(stdout).toContain(`FAILED        ${slow} is INVALID: its figures are no result`);
+    expect((await compare(...gate, '--allow-invalid')).code).toBe(0);
+  });
+
+  it('claims nothing of a run that was disturbed, and says by what', async () => {
+    const path = join(folder, 'disturbed');
+    const records = queueRecords({ seed: 5, rowCount: 300, arrivalQps: 100, serviceNs: 4e6 });
+    const split = latencySplit(records, { nodeNames: ['sut-a'] });
+    const { health } = reportSummary(null);
+    const disturbed = { ...(health as NonNullable<typeof health>), cpuWaitShare: 0.5 };
+    const summary = reportSummary(records, 'Server', { split, health: disturbed });
+    await writeMeasuredRun(path, summary, records);
+    const { code, stdout } = await compare(slow, path);
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/^\w.*(surely (better|worse|other)|within the noise)$/m);
+    expect(stdout).toContain(
+      `${path}: nothing is sure of it, since it was disturbed: other work held its core`,
+    );
+  });
+
+  it('ends as report does where records are cut or figures do not follow from them', async () => {
+    const cut = join(folder, 'cut');
+    cpSync(fast, cut, { recursive: true });
+    const records = join(cut, RUN_FILES.records);
+    truncateSync(records, statSync(records).size - 700);
+    const ofCut = await compare(fast, cut);
+    expect(ofCut.code).toBe(3);
+    expect(ofCut.stdout).toMatch(/^FAILED .*cut: the records were cut/m);
+    const other = join(folder, 'other');
+    cpSync(fast, other, { recursive: true });
+    const summary = join(other, RUN_FILES.runSummary);
+    writeFileSync(summary, readFileSync(summary, 'utf8').replace(/"p50": \d+/, '"p50": 1'));
+    const ofOther = await compare(fast, other);
+    expect(ofOther.code).toBe(3);
+    expect(ofOther.stdout).toMatch(/^FAILED .*1 figures of .* do not follow from the records/m);
+  });
+
+  it('ends with 3 where a condition holds, and prints one JSON document', async () => {
+    const page = join(folder, 'page.html');
+    const args = ['--json', '--html', page, '--fail-if', 'p50 > +5%', '--fail-if', 'errors > 0'];
+    const { code, stdout } = await compare(fast, slow, ...args);
+    expect(code).toBe(3);
+    const document = JSON.parse(stdout) as { conditions: unknown[]; hasFailed: boolean };
+    expect(document.hasFailed).toBe(true);
+    expect(document.conditions).toMatchObject([{ holds: true }, { holds: false }]);
+    const html = readFileSync(page, 'utf8');
+    expect(html).toContain('surely worse');
+    expect(html).not.toMatch(/NaN|Infinity/);
+  });
+
+  it('refuses one run alone, no folder of a run, and a run without records', async () => {
+    await expect(compare(slow)).rejects.toThrow(/two runs or more/);
+    await expect(compare(slow, folder)).rejects.toThrow(/is no run's folder/);
+    rmSync(join(fast, RUN_FILES.records));
+    await expect(compare(slow, fast)).rejects.toThrow(/has no longhaul_records.arrow/);
+  });
+});

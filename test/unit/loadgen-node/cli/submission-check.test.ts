@@ -1,0 +1,146 @@
+/** `longhaul submission check` as a user types it: exit codes, the text, the report for machines. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { submissionCheckCommand } from '../../../../loadgen-node/cli/submission-check.ts';
+import { checkReportSchema } from '../../../../loadgen-node/submission/check/check-report.ts';
+import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { type ForeignTree, writeForeignTree } from '../../../support/foreign-tree.ts';
+import { writeTree } from '../../../support/submission-tree.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+function goodTree(records: ForeignTree['records'] = {}): string {
+  const root = tempFolder();
+  const scenarios = ['Server', 'Offline'] as const;
+  writeForeignTree({
+    root,
+    round: 'v4.1',
+    division: 'closed',
+    model: 'resnet50',
+    scenarios,
+    records,
+  });
+  return root;
+}
+
+async function check(...args: string[]): Promise<{ code: number; text: string }> {
+  let [code, text] = [0, ''];
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk);
+    return true;
+  });
+  try {
+    const command = submissionCheckCommand((said) => {
+      code = said;
+    });
+    await command.exitOverride().parseAsync(args, { from: 'user' });
+  } finally {
+    write.mockRestore();
+  }
+  return { code, text };
+}
+
+it('says of a good tree that nothing speaks against it', async () => {
+  const { code, text } = await check(goodTree());
+  expect(code).toBe(0);
+  expect(text).toContain('closed ACME acme resnet50 Offline: 50 samples/s');
+  expect(text).toMatch(/0 error\(s\), .*: nothing speaks against handing it in\.\n$/);
+});
+
+it('names errors with file, line, rule, value and what to do, and exits with 3', async () => {
+  const { code, text } = await check(goodTree({ effective_min_duration_ms: '599999' }));
+  expect(code).toBe(3);
+  const file = 'closed/ACME/results/acme/resnet50/Server/performance/run_1/mlperf_log_detail.txt';
+  expect(text).toContain('  duration-short: The shortest duration is set to 600 s or more');
+  expect(text).toMatch(new RegExp(`${file}:\\d+: effective_min_duration_ms is 599999`));
+  expect(text).toContain('    To do: Set min_duration to 600000');
+  expect(text).toMatch(/the tree is not ready to be handed in\.\n$/);
+});
+
+it('ends with the marks, which are errors with --strict only', async () => {
+  const tree = goodTree({
+    loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"',
+    longhaul_rng_library: '"libstdc++"',
+    longhaul_validity: '"VALID"',
+  });
+  const { code, text } = await check(tree);
+  expect(code).toBe(0);
+  expect(text).toMatch(/\naccepted form, not a valid closed or network submission\n$/);
+  expect(text.indexOf('not-approved-loadgen')).toBeLessThan(text.indexOf('0 error(s)'));
+  expect((await check(tree, '--strict')).code).toBe(3);
+});
+
+it('writes the report for machines in its documented form', async () => {
+  const tree = goodTree({ effective_qsl_rng_seed: '5' });
+  const file = join(tempFolder(), 'report.json');
+  await check(tree, '--json', file, '--round', 'v4.1');
+  const report = checkReportSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  expect(report.round).toBe('v4.1');
+  expect(report.roundFrom).toBe('said');
+  expect(report.results).toHaveLength(2);
+  expect(report.findings[0]).toMatchObject({ id: 'seed-wrong', severity: 'error' });
+  expect(report.counts.error).toBe(
+    report.findings.filter((one) => one.severity === 'error').length,
+  );
+});
+
+it('writes the text into the tree where it is asked for, and finds nothing wrong with that', async () => {
+  const tree = goodTree();
+  const { text } = await check(tree, '--log');
+  const log = join(tree, 'closed/ACME/results/compliance_checker_log.txt');
+  expect(readFileSync(log, 'utf8')).toBe(text);
+  expect((await check(tree)).text).toBe(text);
+});
+
+it('says how many originals were compared, and which one is missing', async () => {
+  const tree = goodTree();
+  const originals = tempFolder();
+  const log = 'closed/ACME/results/acme/resnet50/Server/accuracy/mlperf_log_accuracy.json';
+  const entry = '{ "seq_id" : 1, "qsl_idx" : 1, "data" : "00" }';
+  const score = 'accuracy=76.696%, good=38348, total=50000\n';
+  const whole = `[\n${Array(300).fill(entry).join(',\n')}\n]\n`;
+  writeTree(tree, {
+    [log]: whole,
+    [log.replace('mlperf_log_accuracy.json', 'accuracy.txt')]: score,
+  });
+  await truncateTree({ tree, round: 'v4.1', backup: originals });
+  const errors = /(\d+) error\(s\)/;
+  for (const folder of [originals, join(originals, '1')]) {
+    const { text } = await check(tree, '--originals', folder);
+    expect(text).toContain('\nOriginals: 1 compared with the hash in accuracy.txt.\n');
+    expect(text).not.toContain('original-missing');
+  }
+  const { code, text } = await check(tree, '--originals', tempFolder());
+  expect(code).toBe(3);
+  expect(text).toContain('\nOriginals: 0 compared');
+  expect(text).toMatch(
+    /original-missing: .*\n {4}closed.*Server\/accuracy\/mlperf_log_accuracy.json: /,
+  );
+  expect(errors.exec(text)?.[1]).toBe('1');
+  await expect(check(tree, '--originals', join(originals, 'none'))).rejects.toMatchObject({
+    code: 'ERR_CONFIG_FILE',
+    message: expect.stringContaining('cannot read the originals in'),
+  });
+});
+
+it('says nothing of an accepted form above errors', async () => {
+  const tree = goodTree({
+    loadgen_version: '"longhaul 0.1.0 (LoadGen 4.1 behaviour)"',
+    effective_min_duration_ms: '599999',
+  });
+  expect((await check(tree)).text).not.toMatch(/form is accepted|accepted form/);
+});
+
+it('refuses a round that it does not know, and a report that cannot be written', async () => {
+  const tree = goodTree();
+  const silent = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await expect(check(tree, '--round', 'v4.0')).rejects.toMatchObject({
+    code: 'commander.invalidArgument',
+  });
+  silent.mockRestore();
+  const blocked = join(tempFolder(), 'file');
+  writeFileSync(blocked, '');
+  await expect(check(tree, '--json', join(blocked, 'report.json'))).rejects.toMatchObject({
+    code: 'ERR_OUTPUT',
+  });
+});

@@ -1,0 +1,91 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { submissionPackCommand } from '../../../../loadgen-node/cli/submission-pack.ts';
+import { writeTree } from '../../../support/submission-tree.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+// Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
+afterEach(() => vi.restoreAllMocks());
+
+const PLAIN = ['--encryption', 'none'];
+
+async function pack(severity: string, ...said: string[]) {
+  const flags = said.length === 0 || said[0] === '--unchecked' ? [...said, ...PLAIN] : said;
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    });
+  }
+  const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
+  const output = join(tempFolder(), 'acme.tar.gz');
+  let code = 0;
+  const asked: unknown[] = [];
+  const check = async (...args: unknown[]) => {
+    asked.push(args);
+    return { findings: [{ id: 'odd', severity, file: 'closed', seen: 'It is odd.' }] };
+  };
+  const command = submissionPackCommand((to) => {
+    code = to;
+  }, check);
+  await command.parseAsync([tree, '--output', output, ...flags], { from: 'user' });
+  return { ...written, code, asked: asked.length, isThere: existsSync(output) };
+}
+
+describe('longhaul submission pack', () => {
+  it('packs nothing where the check finds an error', async () => {
+    const { code, isThere, stdout, stderr } = await pack('error');
+    expect({ code, isThere, stdout }).toEqual({ code: 3, isThere: false, stdout: '' });
+    expect(stderr).toContain(
+      'closed: It is odd. (odd)\nNothing was packed. Errors that the check found: 1 (',
+    );
+  });
+
+  it('tells a mark and packs', async () => {
+    const { code, isThere, stdout, stderr } = await pack('mark');
+    expect({ code, isThere }).toEqual({ code: 0, isThere: true });
+    expect(stderr).toContain('closed: It is odd. (odd)\n');
+    expect(stdout).not.toContain('NOT checked');
+    expect(stdout).toContain('NOT encrypted');
+  });
+
+  it('refuses a path that is taken before it reads the tree', async () => {
+    const asked = vi.fn();
+    const taken = join(tempFolder(), 'acme.tar.gz');
+    writeFileSync(taken, '');
+    const tree = writeTree(tempFolder(), { 'closed/ACME/systems/a.json': '{}' });
+    const command = submissionPackCommand(() => {}, asked);
+    const parsing = command.parseAsync([tree, '--output', taken, ...PLAIN], { from: 'user' });
+    await expect(parsing).rejects.toThrow('is there already');
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it('is silent on warnings', async () => {
+    expect((await pack('warning')).stderr).not.toContain('odd');
+  });
+
+  it('asks for no check with --unchecked, and says so', async () => {
+    const { asked, isThere, stdout } = await pack('error', '--unchecked');
+    expect({ asked, isThere }).toEqual({ asked: 0, isThere: true });
+    expect(stdout).toContain('NOT checked');
+  });
+
+  it.each([
+    [
+      ['--key-file', 'a', '--new-key-file', 'b'],
+      'only one of --key-file, --new-key-file and --recipient',
+    ],
+    [['--recipient', 'age1x', '--encryption', 'openssl'], 'openssl knows no public keys'],
+    [
+      ['--encryption', 'age'],
+      'name --new-key-file, --key-file or --recipient, or say --encryption none',
+    ],
+    [['--encryption', 'openssl'], 'name --new-key-file or --key-file, or say --encryption none'],
+    [['--encryption', 'none', '--output', 'a.tar.gz.age'], 'not be in the form of age'],
+    [['--new-key-file', 'b', '--encryption', 'none'], '--encryption none takes no key'],
+  ])('refuses flags that cannot be together: %s', async (flags, message) => {
+    await expect(pack('notice', ...flags)).rejects.toThrow(message);
+  });
+});

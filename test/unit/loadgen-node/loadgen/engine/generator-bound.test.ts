@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { GeneratorHealth } from '../../../../../loadgen-node/loadgen/health/generator-health.ts';
+import {
+  type LoadgenBehaviour,
+  loadgenOf,
+} from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { generatorHealth, monitorThatTells } from '../../../../support/generator-health.ts';
+import { simulatedTest } from '../../../../support/simulated-test.ts';
+
+// Goal: a run whose LoadGen was starved is generator-bound, says what starved it, and is INVALID; one whose SUT is slow is not,
+// however slow. Method: simulated time; other work on LoadGen's thread is time that passes inside a call of its own.
+
+const SERVER: Partial<TestSettings> = {
+  scenario: 'Server',
+  serverTargetQps: 100,
+  serverTargetLatencyNs: 15e6,
+  minDurationMs: 2_000,
+  minQueryCount: 1,
+};
+const NO_CORE = { cpuShare: 0.5, cpuWaitShare: 0.5 };
+
+/** Runs with work of so many ms on LoadGen's thread every 20 ms. */
+async function run(
+  settings: Partial<TestSettings>,
+  given: {
+    serviceNs: number;
+    otherWorkMs?: number;
+    health?: Partial<GeneratorHealth>;
+    loadgen?: LoadgenBehaviour;
+  },
+) {
+  const test = simulatedTest(settings, { serviceNs: () => given.serviceNs });
+  const { clock } = test;
+  let left = given.otherWorkMs === undefined ? 0 : 200;
+  const work = (): void => {
+    clock.spend((given.otherWorkMs ?? 0) * 1e6);
+    left -= 1;
+    if (left > 0) clock.callAt(clock.nowNs() + 20e6, work);
+  };
+  if (left > 0) clock.callAt(clock.nowNs() + 20e6, work);
+  const health = generatorHealth(given.health);
+  const loadgen = given.loadgen ?? loadgenOf('v4.1');
+  const outcome = await test.run({ generatorMonitor: monitorThatTells(health), loadgen });
+  const reasons = outcome.verdicts.longhaul.reasons.map(({ rule }) => rule);
+  return { performance: outcome.performance, reasons, health };
+}
+
+describe('a run of Server', () => {
+  it('is generator-bound when other work holds the thread, and names it', async () => {
+    const { performance, reasons, health } = await run(SERVER, {
+      serviceNs: 1e6,
+      otherWorkMs: 12,
+      health: NO_CORE,
+    });
+    expect(reasons).toContain('generator-bound');
+    expect(performance?.generatorBoundReason).toMatch(
+      /went out late: .*more than 10 % of the latency bound \(1\.5 ms\); other work held its core: .*50 % of the time/,
+    );
+    expect(performance?.generatorBoundReason).not.toContain('SUT is too slow');
+    expect(performance?.health).toEqual(health);
+  });
+
+  it('says of a slow SUT behind a late LoadGen that it is slow', async () => {
+    const { performance } = await run(SERVER, {
+      serviceNs: 30e6,
+      otherWorkMs: 12,
+      health: NO_CORE,
+    });
+    expect(performance?.generatorBoundReason).toMatch(
+      /the SUT is too slow as well: .* is 3\d(\.\d)? ms/,
+    );
+  });
+
+  it.each([14e6, 16e6, 5e9])(
+    'is not generator-bound where the SUT takes %d ns',
+    async (serviceNs) => {
+      const { performance, reasons } = await run(SERVER, { serviceNs });
+      expect(performance?.isGeneratorBound).toBe(false);
+      expect(reasons).not.toContain('generator-bound');
+    },
+  );
+});
+
+describe('a run without a schedule', () => {
+  const settings = (scenario: TestSettings['scenario']): Partial<TestSettings> => ({
+    scenario,
+    minDurationMs: 0,
+    minQueryCount: 100,
+  });
+
+  it.each(['SingleStream', 'MultiStream', 'Offline'] as const)(
+    'of %s is generator-bound where LoadGen had no core, and else not',
+    async (scenario) => {
+      const starved = await run(settings(scenario), { serviceNs: 5e6, health: NO_CORE });
+      expect(starved.reasons).toContain('generator-bound');
+      expect(starved.performance?.generatorBoundReason).toMatch(
+        /50 % of the time only; other work/,
+      );
+      const slow = await run(settings(scenario), { serviceNs: 900e6 });
+      expect(slow.performance?.isGeneratorBound).toBe(false);
+    },
+  );
+
+  it('but with fixed intervals is generator-bound where LoadGen misses them', async () => {
+    const v05: Partial<TestSettings> = {
+      ...settings('MultiStream'),
+      multiStreamExpectedLatencyNs: 50e6,
+    };
+    const loadgen = loadgenOf('v0.5');
+    const late = await run(v05, { serviceNs: 1e6, otherWorkMs: 18, loadgen });
+    expect(late.performance?.generatorBoundReason).toMatch(/10 % of the arrival interval \(5 ms\)/);
+    const slow = await run(v05, { serviceNs: 120e6, loadgen });
+    expect(slow.performance?.isGeneratorBound).toBe(false);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
+import { errorTexts, simulatedTest } from '../../../../support/simulated-test.ts';
+
+const NOTHING = new Uint8Array(0);
+
+const SERVER: Partial<TestSettings> = {
+  scenario: 'Server',
+  serverTargetQps: 500,
+  minDurationMs: 2000,
+  useTokenLatencies: true,
+  serverTtftLatencyNs: 20_000_000,
+  serverTpotLatencyNs: 1_000_000,
+};
+
+/** Answers in tokens; what happens to sample 50 is up to the test. */
+function tokenTest(
+  settings: Partial<TestSettings>,
+  atSample50: (sink: ResponseSink, responseId: number, atNs: number) => void,
+) {
+  return simulatedTest(settings, {
+    answer: (sink, responseId, atNs) => {
+      if (responseId === 50) {
+        atSample50(sink, responseId, atNs);
+        return;
+      }
+      sink.firstToken(responseId, NOTHING, atNs);
+      sink.complete(responseId, NOTHING, 5, atNs);
+    },
+  });
+}
+
+// Goal: a SUT that is wrong about tokens is named, counted and INVALID for longhaul; LoadGen's verdict,
+// which ignores errors, stays as it is.
+// Method: one sample of a good run breaks the contract in one way.
+describe('contract of token models', () => {
+  it.each<[string, (sink: ResponseSink, id: number, atNs: number) => void, string]>([
+    [
+      'no first token',
+      (sink, id, atNs) => sink.complete(id, NOTHING, 5, atNs),
+      'first token latency',
+    ],
+    [
+      'its first token twice',
+      (sink, id, atNs) => {
+        sink.firstToken(id, NOTHING, atNs);
+        sink.firstToken(id, NOTHING, atNs);
+        sink.complete(id, NOTHING, 5, atNs);
+      },
+      'twice',
+    ],
+    [
+      'its first token after its completion',
+      (sink, id, atNs) => {
+        sink.firstToken(id, NOTHING, atNs);
+        sink.complete(id, NOTHING, 5, atNs);
+        sink.firstToken(id, NOTHING, atNs);
+      },
+      'twice',
+    ],
+    ...[
+      [0, 'record 0 as number'],
+      [1, 'greater than 1'],
+      [-3, 'negative'],
+      [Number.NaN, 'record 0 as number'],
+    ].map(
+      ([count, text]) =>
+        [
+          `${count} tokens`,
+          (sink: ResponseSink, id: number, atNs: number) => {
+            sink.firstToken(id, NOTHING, atNs);
+            sink.complete(id, NOTHING, Number(count), atNs);
+          },
+          String(text),
+        ] as [string, (sink: ResponseSink, id: number, atNs: number) => void, string],
+    ),
+    [
+      'the first token of a sample that nobody asked for',
+      (sink, id, atNs) => {
+        sink.firstToken(1e9, NOTHING, atNs);
+        sink.firstToken(id, NOTHING, atNs);
+        sink.complete(id, NOTHING, 5, atNs);
+      },
+      'never given out',
+    ],
+  ])('names a sample with %s', async (_case, atSample50, text) => {
+    const { verdicts, performance, logFiles } = await tokenTest(SERVER, atSample50).run();
+    expect(errorTexts(logFiles.detail)).toEqual([expect.stringContaining(text)]);
+    expect(performance?.counts.contractErrors).toBe(1);
+    expect(performance?.counts.lostSamples).toBe(0);
+    expect(verdicts.loadgen.isValid).toBe(true);
+    expect(verdicts.longhaul.reasons.map(({ rule }) => rule)).toEqual(['contract-errors']);
+  });
+
+  it('asks for no first token in Offline', async () => {
+    const settings: Partial<TestSettings> = { ...SERVER, scenario: 'Offline', minDurationMs: 0 };
+    const test = simulatedTest(settings, {
+      answer: (sink, id, atNs) => sink.complete(id, NOTHING, 7, atNs),
+    });
+    const { performance, verdicts } = await test.run();
+    expect(verdicts.longhaul.isValid).toBe(true);
+    expect(performance?.summary.tokens?.tokenCount).toBe(700);
+    expect(performance?.summary.tokens?.firstToken).toBeNull();
+  });
+
+  it('takes the time of the first token by the latency of its query', async () => {
+    const test = simulatedTest(SERVER, {
+      serviceNs: () => 3_000_000,
+      answer: (sink, id, atNs) => {
+        sink.firstToken(id, NOTHING, atNs - 2_000_000);
+        sink.complete(id, NOTHING, 5, atNs);
+      },
+    });
+    const { performance } = await test.run();
+    const { tokens } = performance?.summary ?? {};
+    expect(tokens?.firstToken?.maxNs).toBe(1_000_000);
+    expect(tokens?.perOutputToken?.maxNs).toBe(500_000);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import type { RunSummary } from '../../../../../loadgen-node/observe/records/run-summary.ts';
+import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
+import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
+import { checkComparable } from '../../../../../loadgen-node/present/compare/check-comparable.ts';
+import {
+  type Comparison,
+  compareRuns,
+} from '../../../../../loadgen-node/present/compare/compare-runs.ts';
+import { judgeConditions } from '../../../../../loadgen-node/present/compare/fail-conditions.ts';
+import type { MeasuredRun } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
+import { spread, spreadFactor } from '../../../../../loadgen-node/present/compare/spread.ts';
+import { queueRecords } from '../../../../support/queue-records.ts';
+import { reportSummary } from '../../../../support/report-summary.ts';
+
+// Goal: differences are what they are, with intervals that neither hide nor invent them.
+// Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:statistics.
+
+const REPLICATES = 100;
+
+function run(
+  folder: string,
+  seed: number,
+  serviceNs: number,
+  changes: Partial<RunSummary> = {},
+): MeasuredRun {
+  const records = queueRecords({ seed, rowCount: 4000, arrivalQps: 100, serviceNs });
+  return { folder, summary: reportSummary(records, changes.scenario, changes), records };
+}
+
+const rowOf = (comparison: Comparison, name: string) =>
+  comparison.rows.find(({ figure }) => figure === name)?.runs[1];
+
+describe('BlockHistogram', () => {
+  it('gives the percentiles of a run drawn whole to the last digit while values are few', () => {
+    const values = Float64Array.from({ length: 400 }, (_, i) => (i * 7919) % 1009);
+    const histogram = new BlockHistogram(values, 40);
+    const out = new Float64Array(3);
+    histogram.resample(Uint32Array.from([0, 8, 16, 24, 32]), 8, [0.5, 0.99], out);
+    const sorted = values.slice().sort();
+    const mean = values.reduce((a, b) => a + b, 0) / 400;
+    expect(Array.from(out)).toEqual([mean, percentileOf(sorted, 0.5), percentileOf(sorted, 0.99)]);
+  });
+
+  it('draws around the end, leaves out what was lost, and comes close with many values', () => {
+    const values = Float64Array.from({ length: 50_000 }, (_, i) => (i % 10 === 3 ? Number.NaN : i));
+    const out = new Float64Array(2);
+    const histogram = new BlockHistogram(values, 100);
+    histogram.resample(Uint32Array.from([90]), 20, [0.5], out);
+    const drawn = Float64Array.from([...values.subarray(45_000), ...values.subarray(0, 5000)])
+      .filter((value) => !Number.isNaN(value))
+      .sort();
+    expect(histogram.count).toBe(45_000);
+    expect(Math.abs((out[1] as number) - percentileOf(drawn, 0.5))).toBeLessThan(100);
+  });
+});
+
+describe('spreadFactor', () => {
+  it('widens where neighbouring blocks are alike, and narrows nothing', () => {
+    const swing = Array.from({ length: 50 }, (_, i) => Math.sin(i / 8));
+    const zigzag = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? 1 : -1));
+    expect(spreadFactor(swing)).toBeGreaterThan(2.5);
+    expect(spreadFactor(zigzag)).toBeCloseTo(1.036, 3);
+    expect(spreadFactor([1, 1, 1])).toBeLessThan(1.5);
+    expect(Array.from(spread(Float64Array.of(1, 4, 5), 2))).toEqual([0, 4, 6]);
+  });
+});
+
+describe('compareRuns', () => {
+  it('finds no difference between equal runs, and the same interval again', () => {
+    const runs = [run('a', 11, 6e6), run('b', 12, 6e6)];
+    const p50 = rowOf(compareRuns(runs, REPLICATES), 'p50');
+    expect(p50?.judgement).toBe('same');
+    expect(rowOf(compareRuns(runs, REPLICATES), 'p50')).toEqual(p50);
+  });
+
+  it('finds a SUT that became slower worse, with an interval that holds the difference', () => {
+    const seen = rowOf(compareRuns([run('a', 11, 4e6), run('b', 12, 8e6)], REPLICATES), 'mean');
+    const [low, high] = seen?.differenceInterval ?? [Number.NaN, Number.NaN];
+    // M/M/1: the mean is 1/(1/service - arrivals), 6.67 ms and 40 ms, and 0.11 ms more.
+    expect(low).toBeLessThan(33.3e6);
+    expect(high).toBeGreaterThan(33.3e6);
+    expect(low).toBeGreaterThan(0);
+    expect(seen?.judgement).toBe('worse');
+  });
+
+  it('gives no interval to counts, extremes, and percentiles with few values beyond them', () => {
+    const comparison = compareRuns([run('a', 1, 6e6), run('b', 2, 6e6)], REPLICATES);
+    const without = comparison.rows.filter(({ runs }) => runs[1]?.interval === null);
+    expect(without.map(({ figure }) => figure)).toEqual([
+      'min',
+      'p99.9',
+      'max',
+      'lag_max',
+      'queries',
+      'samples',
+      'lost',
+      'errors',
+    ]);
+  });
+
+  it('compares Offline by its throughput only', () => {
+    const offline = (folder: string, seed: number): MeasuredRun => {
+      const records = queueRecords({ seed, rowCount: 3000, arrivalQps: 0, serviceNs: 1e6 });
+      return { folder, summary: reportSummary(records, 'Offline'), records };
+    };
+    const comparison = compareRuns([offline('a', 1), offline('b', 2)], REPLICATES);
+    const having = comparison.rows.filter(({ runs }) => runs[1]?.interval !== null);
+    expect(having.map(({ figure }) => figure)).toEqual(['completed_qps']);
+    const [low, high] = having[0]?.runs[1]?.interval ?? [0, 0];
+    expect(low).toBeLessThan(1000);
+    expect(high).toBeGreaterThan(1000);
+  });
+});
+
+describe('checkComparable', () => {
+  const other = (changes: Partial<RunSummary>) => [run('a', 1, 1e6), run('b', 2, 1e6, changes)];
+  const nodes = [
+    { ...(reportSummary(null).nodes[0] as RunSummary['nodes'][number]), model: 'other' },
+  ];
+
+  it.each([
+    [
+      'scenario',
+      { scenario: 'SingleStream' as const },
+      /scenario is Server in a and SingleStream in b/,
+    ],
+    ['bound', { latencyBoundNs: 15e6 }, /latency bound is 100 ms in a and 15 ms in b/],
+  ])('refuses runs of another %s, also with force', (_, changes, message) => {
+    expect(() => checkComparable(other(changes), true)).toThrow(message);
+  });
+
+  it.each([
+    ['benchmark', { benchmark: 'echo' }, /benchmark is delay in a and echo in b/],
+    ['model', { nodes }, /model is .* in a and other in b/],
+  ])('refuses runs of another %s unless it is forced', (_, changes, message) => {
+    expect(() => checkComparable(other(changes), false)).toThrow(message);
+    expect(checkComparable(other(changes), true)).toEqual([expect.stringMatching(message)]);
+  });
+});
+
+describe('judgeConditions', () => {
+  const comparison = compareRuns([run('a', 11, 4e6), run('b', 12, 8e6)], REPLICATES);
+
+  it.each([
+    ['p50 > +5%', false, true],
+    ['p50 > +5%', true, true],
+    ['p50 < +5%', false, false],
+    ['mean > +390%', false, true],
+    ['mean > +390%', true, false],
+    ['p50 > 100ms', false, false],
+    ['p50 > 1ms', true, true],
+    ['errors > 0', true, false],
+    ['queries == 4000', true, true],
+    ['p50 != 1ms', true, true],
+    ['p99.9 > +1%', false, true],
+    ['p99.9 > +1%', true, false],
+  ])('%s (sure: %s): %s', (text, isSure, holds) => {
+    const condition = parseCondition(text, '--fail-if');
+    const [result] = judgeConditions(comparison, [{ condition, isSure }]);
+    expect(result).toMatchObject({ text, isSure, folder: 'b', holds });
+  });
+
+  it('refuses a condition on a figure that a run does not have', () => {
+    const condition = parseCondition('ttft_p99 > 1ms', '--fail-if');
+    expect(() => judgeConditions(comparison, [{ condition, isSure: false }])).toThrow(
+      /b has no ttft_p99 \(time to the first token/,
+    );
+  });
+});

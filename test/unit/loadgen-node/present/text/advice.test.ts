@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { adviceOn } from '../../../../../loadgen-node/present/text/advice.ts';
+import type { ResponseSink } from '../../../../../shared/domain/system-under-test.ts';
+import { simulatedTest } from '../../../../support/simulated-test.ts';
+
+type Answer = (sink: ResponseSink, responseId: number, atNs: number) => void;
+
+/** Advice on each reason of a run's INVALID, by the rule. */
+async function adviceOf(
+  settings: Partial<TestSettings>,
+  serviceNs: (sample: number) => number = () => 1_000_000,
+  answer?: Answer,
+): Promise<Record<string, string>> {
+  const outcome: TestOutcome = await simulatedTest(settings, {
+    serviceNs,
+    ...(answer && { answer }),
+  }).run();
+  expect(outcome.verdicts.longhaul.isValid).toBe(false);
+  return Object.fromEntries(
+    outcome.verdicts.longhaul.reasons.map((reason) => [reason.rule, adviceOn(reason, outcome)]),
+  );
+}
+
+/** The number that the advice gives for a flag. */
+function advised(advice: string | undefined, flag: string): number {
+  return Number(new RegExp(`${flag} ([\\d.]+)`).exec(advice ?? '')?.[1]?.replace(/\.$/, ''));
+}
+
+// Goal: a person who follows the advice gets a valid run.
+// Method: an INVALID run under simulated time, then the same with the advised value.
+describe('advice', () => {
+  it('names the queries that early stopping of a stream still needs', async () => {
+    const settings = { scenario: 'SingleStream', minDurationMs: 0, minQueryCount: 30 } as const;
+    const advice = (await adviceOf(settings))['early-stopping'];
+    expect(advice).toBe('Needs 34 more queries: set --min-query-count 64.');
+    const outcome = await simulatedTest({ ...settings, minQueryCount: 64 }).run();
+    expect(outcome.verdicts.longhaul.isValid).toBe(true);
+  });
+
+  it('counts on the same share of slow queries in a longer Server run', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 1000,
+      serverTargetLatencyNs: 10_000_000,
+      minDurationMs: 0,
+      minQueryCount: 1000,
+    } as const;
+    const serviceNs = (sample: number): number => (sample % 200 === 7 ? 20e6 : 1e6);
+    const advice = (await adviceOf(settings, serviceNs))['early-stopping'];
+    expect(advice).toMatch(/^Needs [\d,]+ more queries if all of them are within the bound/);
+    const minQueryCount = advised(advice, '--min-query-count');
+    expect(minQueryCount).toBeGreaterThan(1000);
+    const again = simulatedTest({ ...settings, minQueryCount }, { serviceNs });
+    expect((await again.run()).verdicts.loadgen.isValid).toBe(true);
+  });
+
+  it('raises the expected rate of a stream that had no queries left', async () => {
+    const settings = {
+      scenario: 'SingleStream',
+      singleStreamExpectedLatencyNs: 10_000_000,
+      minDurationMs: 1000,
+    } as const;
+    const qps = advised((await adviceOf(settings))['min-duration'], '--target-qps');
+    const singleStreamExpectedLatencyNs = 1e9 / qps;
+    const outcome = await simulatedTest({ ...settings, singleStreamExpectedLatencyNs }).run();
+    expect(outcome.verdicts.longhaul.isValid).toBe(true);
+  });
+
+  it('raises the expected rate of an Offline query that was too short', async () => {
+    const settings = { scenario: 'Offline', offlineExpectedQps: 10, minDurationMs: 1000 } as const;
+    const serviceNs = (sample: number): number => (sample + 1) * 1e6;
+    const offlineExpectedQps = advised(
+      (await adviceOf(settings, serviceNs))['min-duration'],
+      '--target-qps',
+    );
+    const again = simulatedTest({ ...settings, offlineExpectedQps }, { serviceNs });
+    expect((await again.run()).verdicts.longhaul.isValid).toBe(true);
+  });
+
+  it('names the limit that ended a run', async () => {
+    const advice = await adviceOf({
+      scenario: 'SingleStream',
+      minDurationMs: 1000,
+      maxQueryCount: 200,
+    });
+    expect(advice['min-duration']).toMatch(/^--max-query-count ended the run: set it to 11\d\d or/);
+  });
+
+  it('with tokens goes by their bounds, not by that of the latency', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      // Every query is above it, and nobody asks.
+      serverTargetLatencyNs: 1,
+      minDurationMs: 0,
+      minQueryCount: 100,
+      useTokenLatencies: true,
+      serverTtftLatencyNs: 20_000_000,
+      serverTpotLatencyNs: 20_000_000,
+    } as const;
+    const answer: Answer = (sink, id, atNs) => {
+      sink.firstToken(id, Uint8Array.of(1), atNs);
+      sink.complete(id, Uint8Array.of(1), 5, atNs);
+    };
+    const advice = (await adviceOf(settings, undefined, answer))['early-stopping'];
+    expect(advice).toMatch(/^Needs \d+ more queries: set --min-query-count \d+\.$/);
+    const minQueryCount = advised(advice, '--min-query-count');
+    const outcome = await simulatedTest({ ...settings, minQueryCount }, { answer }).run();
+    expect(outcome.verdicts.longhaul.isValid).toBe(true);
+  });
+
+  it('lowers the rate when the latency bound is missed', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      serverTargetLatencyNs: 500_000,
+      minDurationMs: 1000,
+    } as const;
+    // One of a thousand is fast enough: a lower rate may help the others.
+    const advice = await adviceOf(settings, (sample) => (sample === 7 ? 100_000 : 1_000_000));
+    expect(advice['latency-bound']).toMatch(
+      /Most queries .* try a lower --target-qps, for example 10\.$/,
+    );
+    expect(advice['early-stopping']).toBe(advice['latency-bound']);
+  });
+
+  it('says that no rate helps where even the fastest query is above the bound', async () => {
+    const settings = {
+      scenario: 'Server',
+      serverTargetQps: 100,
+      serverTargetLatencyNs: 500_000,
+      minDurationMs: 1000,
+    } as const;
+    expect((await adviceOf(settings))['latency-bound']).toMatch(
+      /^Even the fastest query took 1 ms, above the bound of 500 µs: no --target-qps helps/,
+    );
+  });
+
+  it.each([
+    { scenario: 'Offline', offlineExpectedQps: 10 },
+    { scenario: 'SingleStream', singleStreamExpectedLatencyNs: 1e7 },
+    { scenario: 'Server', serverTargetQps: 100, serverTargetLatencyNs: 1e6 },
+  ] as const)('changes no setting where nothing was answered: $scenario', async (settings) => {
+    const answer: Answer = (sink, id) => sink.fail(id, { code: 'inference', text: 'no' });
+    const advice = Object.values(
+      await adviceOf({ ...settings, minDurationMs: 1000 }, undefined, answer),
+    );
+    expect(advice.join(' ')).toMatch(/No sample was answered well.*look at why they failed/);
+    expect(advice.join(' ')).not.toContain('--');
+  });
+});

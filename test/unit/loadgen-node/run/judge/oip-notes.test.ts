@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { NetworkAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import { serverLines } from '../../../../../loadgen-node/present/text/print-split.ts';
+import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
+import {
+  modelDetails,
+  modelMarks,
+  modelsInWords,
+} from '../../../../../loadgen-node/run/judge/model-notes.ts';
+import {
+  oipDetails,
+  oipModelMarks,
+  oipNotes,
+} from '../../../../../loadgen-node/run/judge/oip-notes.ts';
+import { pathNotes } from '../../../../../loadgen-node/run/judge/path-notes.ts';
+import { summaryNodes } from '../../../../../loadgen-node/run/keep/summary-nodes.ts';
+import type { OipNodeEvidence } from '../../../../../shared/evidence/oip-evidence.ts';
+import { auditFacts } from '../../../../support/audit-facts.ts';
+import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
+
+// Goal: a result over the Open Inference Protocol names servers and models, and claims neither the other's ledger nor its
+// model's identity. Method: notes, details and summary of facts by hand.
+
+function auditOf(...nodes: Partial<OipNodeEvidence>[]): NetworkAudit {
+  return composeAudit(oipFacts(nodes.map((fields, i) => oipNode(`sut-${i}`, fields))));
+}
+
+const official = (audit: NetworkAudit): NetworkAudit => ({
+  ...audit,
+  run: { ...audit.run, benchmark: 'resnet50', isOfficialBenchmark: true },
+});
+
+it('a run of longhaul has none of it', () => {
+  const audit = composeAudit(auditFacts());
+  expect([...oipNotes(audit), ...oipModelMarks(audit), ...oipDetails(audit)]).toEqual([]);
+  expect(summaryNodes(audit)[0]).not.toHaveProperty('server');
+});
+
+describe('notes', () => {
+  it.each<[string, Partial<OipNodeEvidence>, string]>([
+    [
+      'server, model and version',
+      {},
+      'server of sut-0 2.60.0, model resnet50, version 1 on onnxruntime_onnx',
+    ],
+    [
+      'several versions',
+      { modelVersions: ['1', '2'], platform: '' },
+      'server of sut-0 2.60.0, model resnet50, versions 1, 2',
+    ],
+    [
+      'a server that tells nothing',
+      { serverName: '', serverVersion: '', modelVersions: [], platform: '' },
+      'a server without a name, model resnet50',
+    ],
+  ])('name %s', (_what, fields, text) => {
+    expect(oipNotes(auditOf(fields))).toEqual([`SUT node sut-0.example:50051 is ${text}`]);
+  });
+
+  it('tell servers of different versions, and what the QDL noted', () => {
+    const audit = auditOf({}, { serverVersion: '2.59.0' });
+    const notes = oipNotes({
+      ...audit,
+      oip: { ...OIP_EVIDENCE, notes: ['raw contents were refused'] },
+    });
+    expect(notes.slice(2)).toEqual([
+      'the servers are of different versions: sut-0.example:50051 2.60.0, sut-1.example:50051 2.59.0: they may not be equally fast',
+      'raw contents were refused',
+    ]);
+  });
+
+  it('say what may stand between, once', () => {
+    expect(pathNotes(auditOf({}))).toEqual([
+      'between LoadGen and SUT: This protocol does not tell whether a proxy or a load balancer stands before a server: one is found only where it adds headers',
+    ]);
+  });
+});
+
+describe('models', () => {
+  it('of a benchmark of MLPerf are never known to be its own', () => {
+    const [mark, ...others] = oipModelMarks(official(auditOf({})));
+    expect(mark).toMatch(/serves resnet50, which is not known to be resnet50's own model/);
+    expect(others).toEqual([]);
+    expect(oipModelMarks(auditOf({}))).toEqual([]);
+  });
+
+  it('that call themselves stand-ins are marked in any benchmark', () => {
+    expect(oipModelMarks(auditOf({ modelName: 'resnet50-standin' }))[0]).toMatch(
+      /a stand-in: neither/,
+    );
+  });
+
+  it('have the digest that their server tells', () => {
+    const sha256 = 'ab'.repeat(32);
+    const audit = auditOf({ modelSha256: sha256 });
+    expect(modelsInWords(audit.nodes).join()).toContain(
+      `resnet50, SHA-256 ${sha256} as its server says`,
+    );
+    expect(oipModelMarks(official(audit))[0]).toMatch(/own model: its digest is what the server/);
+    expect(oipDetails(audit)[0]?.value).toMatchObject({ model_sha256: sha256 });
+  });
+
+  it('have no digest, and no mark or record that a SUT node of longhaul has', () => {
+    const { nodes } = auditOf({});
+    expect(modelsInWords(nodes)).toEqual(['resnet50, of which the server tells no digest']);
+    expect([...modelMarks(nodes, 'resnet50'), ...modelDetails(nodes)]).toEqual([]);
+  });
+});
+
+it('the detail log has server, model and requests of each node', () => {
+  expect(oipDetails(auditOf({}))).toEqual([
+    {
+      key: 'longhaul_oip_server',
+      value: {
+        address: 'sut-0.example:50051',
+        server: 'server of sut-0',
+        server_version: '2.60.0',
+        service: 'inference.GRPCInferenceService',
+        method: 'unary',
+        model: 'resnet50:1',
+        platform: 'onnxruntime_onnx',
+        requests: '100',
+        trial_requests: '1',
+      },
+    },
+  ]);
+});
+
+describe('the summary', () => {
+  it("has each node under the name that Name gave it, and the statistics as the server's", () => {
+    const [with_, without] = summaryNodes(
+      auditOf({}, { statistics: null, modelVersions: ['1', '2'] }),
+    );
+    expect(with_).toMatchObject({
+      name: 'sut-0.example:50051',
+      model: 'resnet50:1',
+      issuedSamples: 100,
+      server: { name: 'server of sut-0', version: '2.60.0', statistics: { meanBatchSize: 4 } },
+    });
+    expect(without).toMatchObject({ model: 'resnet50', server: { statistics: null } });
+  });
+
+  it('becomes lines that say whose statistics they are', () => {
+    const lines = serverLines(summaryNodes(auditOf({}, { statistics: null })));
+    expect(lines).toEqual([
+      ['Server', "the server's own statistics: means over the run, with all its clients in them"],
+      ['', expect.stringMatching(/^sut-0\.example:50051: 6\.6 ms per request: queue 2 ms/)],
+    ]);
+    expect(serverLines(summaryNodes(auditOf({ statistics: null })))).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { planRun, type RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
+import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+
+const OIP = { sut: 'oip://a:8001,oip://b:8001', model: 'net', targetQps: '10' };
+
+function plan(flags: Readonly<Record<string, string>>): RunPlan {
+  const { values, settings } = resolve(flags);
+  const said = settings.filter(({ source }) => source.startsWith('flag ')).map(({ key }) => key);
+  return planRun(values, { said: new Set(said) });
+}
+
+function resolve(flags: Readonly<Record<string, string>>) {
+  return resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
+}
+
+describe('settings of runs over the Open Inference Protocol', () => {
+  it('need no benchmark, and leave the protocol out of the addresses', () => {
+    const { rules, dispatch, oip } = plan({ ...OIP, model: 'a/b:c:3' });
+    expect(rules.key).toBe('custom');
+    expect(dispatch.nodes).toEqual(['a:8001', 'b:8001']);
+    expect(dispatch.oip).toEqual({
+      service: 'inference.GRPCInferenceService',
+      model: { name: 'a/b:c', version: '3' },
+    });
+    expect(dispatch.digestPerMillion).toBe(0);
+    expect(oip).toMatchObject({ method: 'auto', contents: 'auto', samplesPerRequest: 1 });
+  });
+
+  it('are kept in the record of a run', () => {
+    const flags = {
+      ...{ ...OIP, data: 'random', dataSeed: '7', inputShape: 'x:3x4,y:2', oipBatch: '4' },
+      ...{ oipMethod: 'unary', oipContents: 'raw', oipService: 'org.pytorch.S' },
+    };
+    const { settings } = resolve(flags);
+    const record = runRecord(settings);
+    for (const line of [
+      /^ {2}sut: .*oip:\/\/a:8001.*oip:\/\/b:8001/m,
+      /^ {2}model: net/m,
+      /^ {2}data: random/m,
+      /^ {2}inputShape: .*x:3x4.*y:2/m,
+      /^ {2}oipBatch: 4/m,
+      /^ {2}oipMethod: unary/m,
+      /^ {2}oipContents: raw/m,
+      /^ {2}oipService: org.pytorch.S/m,
+    ]) {
+      expect(record).toMatch(line);
+    }
+    expect(plan(flags).oip).toMatchObject({ data: { kind: 'random' }, dataSeed: 7 });
+  });
+
+  it.each([
+    [
+      'no model',
+      { sut: 'oip://a:8001' },
+      '--model NAME is needed with oip://: "longhaul probe oip://a:8001"',
+    ],
+    [
+      'another protocol',
+      { sut: 'a:1', benchmark: 'digits', model: 'net' },
+      '--model is for servers of the Open Inference Protocol: --sut oip://a:1',
+    ],
+    [
+      'another protocol, and no benchmark',
+      { sut: 'a:1', data: 'random' },
+      '--data is for servers of the Open Inference Protocol: --sut oip://a:1',
+    ],
+    ['a scheme without its slashes', { ...OIP, sut: 'oip:a:8001' }, 'must be oip://host:port'],
+    ['a scheme without its colon', { ...OIP, sut: 'oip//a:8001' }, 'must be oip://host:port'],
+    ['no port', { ...OIP, sut: 'oip://a' }, 'must be oip://host:port'],
+    ['another scheme', { ...OIP, sut: 'grpc://a:8001' }, 'for example oip://10.0.0.4:8001'],
+    ['two protocols', { ...OIP, sut: 'oip://a:8001,b:8001' }, 'must speak one protocol'],
+    [
+      'compression',
+      { ...OIP, compression: 'gzip' },
+      '--compression gzip has no effect with oip://',
+    ],
+    ['digests', { ...OIP, digest: '5' }, '--digest 5 has no effect with oip://'],
+    ['threads', { ...OIP, channelThreads: '2' }, '--channel-threads 2 has no effect with oip://'],
+    ['parts', { ...OIP, partBytesMax: '4096' }, '--part-bytes-max 4096 has no effect with oip://'],
+    [
+      'two sources',
+      { ...OIP, data: 'random', benchmark: 'digits' },
+      'samples are those of one of them',
+    ],
+    ['a folder besides', { ...OIP, data: 'zeros', dataDir: 'x' }, 'samples come from one of them'],
+    [
+      'no such source',
+      { ...OIP, data: 'csv:x' },
+      '--data csv:x: must be random|zeros|npy:DIR|jsonl:FILE',
+    ],
+  ])('are refused with words: %s', (_what, flags, message) => {
+    expect(() => plan({ targetQps: '10', ...flags } as Record<string, string>)).toThrow(message);
+  });
+
+  it('are refused in one line where one address is wrong', () => {
+    expect(() => plan({ ...OIP, sut: 'oip:a:1,oip://b:1' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/one protocol|benchmark/) }),
+    );
+  });
+
+  it('take the scheme in upper case', () => {
+    expect(plan({ ...OIP, sut: 'OIP://a:8001' }).dispatch.nodes).toEqual(['a:8001']);
+  });
+
+  it('take what asks for nothing', () => {
+    const neutral = { compression: 'identity', digest: '0', channelThreads: '0' };
+    expect(plan({ ...OIP, ...neutral }).oip).toBeDefined();
+  });
+});

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { defaultTestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
+import {
+  type RunTestSettings,
+  runTestSettings,
+} from '../../../../../loadgen-node/run/plan/run-test-settings.ts';
+import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+/** Settings of a run with these flags, as `longhaul run` makes them. */
+function settle(flags: Record<string, string>, audit?: string): RunTestSettings {
+  const all = { sut: 'a:1', benchmark: 'digits', ...flags };
+  const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all });
+  const file = audit === undefined ? undefined : { name: 'audit.config', text: audit };
+  return runTestSettings(values, new Set(Object.keys(all)), benchmarkRules(values.benchmark), file);
+}
+
+function confFile(text: string): string {
+  const path = join(tempFolder(), 'user.conf');
+  writeFileSync(path, text);
+  return path;
+}
+
+// Goal: flags win over user.conf, which wins over the round; a run without any of LoadGen's files
+// stays the short one that a benchmark is tried with.
+// Method: flags as texts through the table of settings, files in a folder of the test.
+describe('runTestSettings', () => {
+  it("keeps LoadGen's defaults, v4.1's seeds and the benchmark's bound without round and files", () => {
+    const { settings, round, configEvents } = settle({ targetQps: '50' });
+    expect(settings).toEqual({
+      ...defaultTestSettings(),
+      scenario: 'Server',
+      singleStreamExpectedLatencyNs: 20_000_000,
+      multiStreamExpectedLatencyNs: 20_000_000,
+      serverTargetQps: 50,
+      offlineExpectedQps: 50,
+      serverTargetLatencyNs: 100_000_000,
+      qslRngSeed: 3066443479025735752n,
+      sampleIndexRngSeed: 10688027786191513374n,
+      scheduleRngSeed: 14962580496156340209n,
+      test05QslRngSeed: 16799458546791641818n,
+      test05SampleIndexRngSeed: 5453809927556429288n,
+      test05ScheduleRngSeed: 5435552105434836064n,
+    });
+    expect([round, configEvents]).toEqual(['v4.1', []]);
+  });
+
+  it("takes the round's values when a round is named, and no default of a flag over them", () => {
+    const { settings, round } = settle({ targetQps: '50', round: 'v6.1' });
+    expect(round).toBe('v6.1');
+    expect(settings).toMatchObject({
+      minDurationMs: 600_000,
+      serverTargetQps: 50,
+      qslRngSeed: 2085463073848966840n,
+    });
+  });
+
+  it.each<[string, Record<string, string>, number]>([
+    ["its own of a benchmark that no round has, not the round's for every model", {}, 100],
+    ['what the flag says', { targetLatency: '30ms' }, 30],
+    ["the round's of a benchmark that it has", { benchmark: 'resnet50' }, 15],
+  ])('with a round the bound is %s', (_, flags, ms) => {
+    const { settings } = settle({ targetQps: '50', round: 'v4.1', ...flags });
+    expect(settings).toMatchObject({
+      serverTargetLatencyNs: ms * 1e6,
+      serverTargetLatencyPercentile: 0.99,
+    });
+  });
+
+  it('keeps the bound of user.conf for a benchmark that no round has', () => {
+    const userConf = confFile('*.Server.target_qps = 7\n*.Server.target_latency = 40\n');
+    expect(settle({ userConf, round: 'v5.0' }).settings.serverTargetLatencyNs).toBe(40_000_000);
+    const without = confFile('*.Server.target_qps = 7\n');
+    expect(settle({ userConf: without }).settings.serverTargetLatencyNs).toBe(100_000_000);
+  });
+
+  it('lets user.conf win over the round, and flags over user.conf', () => {
+    const userConf = confFile(
+      'digits.Server.target_qps = 7\n*.Server.min_duration = 3000\n*.Server.target_latency = 40\n',
+    );
+    const { settings } = settle({ userConf, minDuration: '2s' });
+    expect(settings).toMatchObject({
+      serverTargetQps: 7,
+      minDurationMs: 2000,
+      serverTargetLatencyNs: 40_000_000,
+      minQueryCount: 100,
+    });
+  });
+
+  it('lets audit.config win over flags', () => {
+    const { settings, configEvents } = settle({ targetQps: '5' }, '*.*.min_duration = 9\n');
+    expect(settings.minDurationMs).toBe(9);
+    expect(configEvents.map(({ kind, stage }) => [kind, stage])).toEqual([['warning', 'audit']]);
+  });
+
+  it('tells whether tokens were measured before audit.config', () => {
+    const flags = { targetQps: '5' };
+    const { settings, usesTokenLatenciesBeforeAudit } = settle(
+      flags,
+      '*.*.use_token_latencies = 1',
+    );
+    expect([settings.useTokenLatencies, usesTokenLatenciesBeforeAudit]).toEqual([true, false]);
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ["the round's rate of 1", { round: 'v4.1' }, /^--target-qps <n> is needed: Server/],
+    ['a file that is not there', { userConf: '/no/such.conf' }, /^cannot read \/no\/such\.conf: /],
+  ])('refuses %s', (_case, flags, message) => {
+    expect(() => settle(flags)).toThrow(message);
+  });
+
+  it('refuses wrong lines of all files at once', () => {
+    const userConf = confFile('a = b\n\nc d\n');
+    expect(() => settle({ userConf, targetQps: '1' })).toThrow(
+      /user\.conf:1: .*\n.*user\.conf:3: /,
+    );
+  });
+});

@@ -1,0 +1,187 @@
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writeReferenceAccuracy } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
+import { standinDataFolder } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data-set.ts';
+import type { DataSet } from '../../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import { benchmark as mobilenet } from '../../../../../../loadgen-node/samples/benchmarks/mobilenet/benchmark.ts';
+import { benchmark as resnet50 } from '../../../../../../loadgen-node/samples/benchmarks/resnet50/benchmark.ts';
+import { decodeImagenetJpeg } from '../../../../../../shared/benchmarks/image/imagenet.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
+import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { tinyImages, writeTinyImagenet } from '../../../../../support/tiny-imagenet.ts';
+
+// Goal: a folder as ImageNet's validation set has it becomes samples, and whatever is wrong with it is named.
+// Method: five generated images, one fault at a time.
+async function writeImages(subFolder = ''): Promise<string> {
+  const folder = tempFolder();
+  await writeTinyImagenet(folder, tinyImages(5, subFolder));
+  return folder;
+}
+
+function open(dataFolder: string | undefined, benchmark = resnet50): Promise<DataSet> {
+  return benchmark.openDataSet({ dataFolder, cacheFolder: '/unused', onProgress: () => {} });
+}
+
+describe('openDataSet of resnet50', () => {
+  it('opens a folder of images and marks that it is not the whole validation set', async () => {
+    const folder = await writeImages();
+    expect(await open(folder)).toMatchObject({
+      ...{ name: 'imagenet-own-data', folder, totalSampleCount: 5, quality: undefined },
+      files: ['val_map.txt', ...[1, 2, 3, 4, 5].map((i) => `val_${i}.JPEG`)],
+      marks: [
+        expect.stringMatching(
+          /is not the validation set .*: 5 images, 0 of them with names of its/,
+        ),
+      ],
+    });
+  });
+
+  it('takes no part of the validation set for the whole', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'val/ILSVRC2012_val_00000001.JPEG', label: 1 }]);
+    const { name, marks } = await open(folder);
+    expect(name).toBe('imagenet-own-data');
+    expect(marks).toEqual([expect.stringContaining('1 images, 1 of them with names of its 50000')]);
+  });
+
+  it('finds images in the sub-folder that the list names', async () => {
+    const dataSet = await open(await writeImages('val'));
+    expect(dataSet.files).toContain('val/val_5.JPEG');
+    expect(await dataSet.readPayload(4, 'jpeg')).not.toHaveLength(0);
+  });
+
+  it('takes quality and marks from reference.json of generated data', async () => {
+    const folder = await writeImages();
+    await writeFile(
+      join(folder, 'reference.json'),
+      '{"benchmark": "resnet50", "model": "m-standin", "accuracy": 0.9}',
+    );
+    const { name, quality, marks, files } = await open(folder);
+    expect(name).toBe('imagenet-standin');
+    expect(quality).toMatchObject({ target: 0.9 * 0.99, reference: { value: 0.9, share: 0.99 } });
+    expect(marks).toEqual([expect.stringContaining('stand-in: 5 images drawn by longhaul')]);
+    expect(files).not.toContain('reference.json');
+  });
+
+  it('judges generated images of another seed by the reference of the standard ones, and says so', async () => {
+    const cacheFolder = tempFolder();
+    const openOther = (): Promise<DataSet> =>
+      resnet50.openDataSet({
+        ...{ dataFolder: 'standin', cacheFolder, generated: { seed: 5, imageCount: 3 } },
+        onProgress: () => {},
+      });
+    const unknown = await openOther();
+    expect(unknown).toMatchObject({ name: 'imagenet-standin-seed-5-count-3', quality: undefined });
+    expect(unknown.marks).toEqual([
+      expect.stringContaining('stand-in: 3 images drawn'),
+      expect.stringContaining('is not known, so the target is that for ImageNet'),
+    ]);
+    const reference = { benchmark: 'resnet50', model: 'm', accuracy: 0.96 };
+    const standardFolder = await standinDataFolder(STANDIN_EVALUATION_SET, cacheFolder);
+    await mkdir(standardFolder);
+    await writeReferenceAccuracy(standardFolder, reference);
+    const { quality, marks } = await openOther();
+    expect(quality).toMatchObject({
+      target: 0.96 * 0.99,
+      source: 'the FP32 stand-in m on the standard generated images',
+    });
+    expect(marks?.[1]).toBe(
+      'the data set is not the standard one: 3 images of seed 5; the quality target was measured on ' +
+        '1536 images of seed 12, and holds for these all the same',
+    );
+    // Measured on the images themselves, by "longhaul prepare".
+    await writeReferenceAccuracy(unknown.folder, { ...reference, accuracy: 1 });
+    const own = await openOther();
+    expect(own.quality).toMatchObject({ target: 0.99 });
+    expect(own.marks).toEqual([expect.stringContaining('stand-in: 3 images drawn')]);
+  });
+
+  it('knows a copy of generated images by their names', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'val/standin_val_1.JPEG', label: 1 }]);
+    const { name, marks, quality } = await open(folder);
+    expect({ name, quality }).toEqual({ name: 'imagenet-standin', quality: undefined });
+    expect(marks).toEqual([
+      expect.stringContaining('stand-in: 1 images drawn by longhaul'),
+      expect.stringContaining(
+        'the target is that for ImageNet: "longhaul prepare resnet50-standin" measures it',
+      ),
+    ]);
+  });
+
+  it('advises no preparing where there is none', async () => {
+    const folder = tempFolder();
+    await writeTinyImagenet(folder, [{ path: 'standin_val_1.JPEG', label: 1 }]);
+    const { marks } = await open(folder, mobilenet);
+    expect(marks?.[1]).toMatch(/FP32 stand-in for mobilenet .* the target is that for ImageNet$/);
+  });
+
+  it.each([
+    ['no JSON', 'accuracy 0.9', /reference.json is not JSON/],
+    ['an accuracy in percent', '{"model": "m", "accuracy": 90}', /reference.json must be \{/],
+  ])('refuses a reference.json that is %s', async (_case, text, message) => {
+    const folder = await writeImages();
+    await writeFile(join(folder, 'reference.json'), text);
+    await expect(open(folder)).rejects.toMatchObject({
+      code: 'ERR_DATA_SET',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('names all images that are missing, with their lines', async () => {
+    const folder = await writeImages();
+    await rm(join(folder, 'val_2.JPEG'));
+    await rm(join(folder, 'val_4.JPEG'));
+    await expect(open(folder)).rejects.toMatchObject({
+      code: 'ERR_DATA_SET',
+      message: expect.stringMatching(
+        /val_map.txt: 2 of 5 images are not in .*: val_2.JPEG \(line 2\), val_4.JPEG \(line 4\)$/,
+      ),
+    });
+  });
+
+  it('tells how to get ImageNet when no folder is said, and what there is without', async () => {
+    await expect(open(undefined)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: expect.stringMatching(/--data-dir FOLDER .*image-net\.org.* --data-dir standin/),
+    });
+  });
+});
+
+describe('samples of ImageNet', () => {
+  it('are the file, the cut image, or the normalised tensor', async () => {
+    const dataSet = await open(await writeImages());
+    const jpeg = await dataSet.readPayload(1, 'jpeg');
+    const uint8 = await dataSet.readPayload(1, 'uint8');
+    expect(uint8).toEqual(await decodeImagenetJpeg(jpeg, 'area'));
+    const bytes = await dataSet.readPayload(1, 'fp32');
+    expect(bytes).toHaveLength(602_112);
+    const tensor = new Float32Array(bytes.buffer);
+    expect(tensor[0]).toBeCloseTo((uint8[0] as number) - 123.68, 4);
+    expect(tensor[2 * 224 * 224]).toBeCloseTo((uint8[2] as number) - 103.94, 4);
+  });
+
+  it('are normalised as the benchmark wants it', async () => {
+    const dataSet = await open(await writeImages(), mobilenet);
+    const uint8 = await dataSet.readPayload(1, 'uint8');
+    const tensor = new Float32Array((await dataSet.readPayload(1, 'fp32')).buffer);
+    expect(tensor[0]).toBeCloseTo((uint8[0] as number) / 127.5 - 1, 5);
+  });
+
+  it.each([
+    ['is cut off', (path: string) => truncate(path, 200), 'damaged, truncated'],
+    ['is no image', (path: string) => writeFile(path, 'GIF89a'), 'not a JPEG image'],
+    ['is empty', (path: string) => truncate(path, 0), 'not a JPEG image (0 bytes)'],
+    ['is gone', (path: string) => rm(path), 'there is no such file'],
+  ])('name file and line when an image %s', async (_case, damage, reason) => {
+    const folder = await writeImages();
+    const dataSet = await open(folder);
+    const path = join(folder, 'val_3.JPEG');
+    await damage(path);
+    await expect(dataSet.readPayload(2, 'uint8')).rejects.toMatchObject({
+      code: 'ERR_DATA_SET',
+      message: expect.stringContaining(`${path} (val_map.txt, line 3): ${reason}`),
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  type PreparedStandin,
+  preparedText,
+} from '../../../../../loadgen-node/samples/benchmarks/prepared-text.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+// Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
+// Method: files of a few bytes in place of the real ones.
+function prepared(changes: Partial<PreparedStandin> = {}): PreparedStandin {
+  const folder = tempFolder();
+  const models = { fp32: join(folder, 'fp32.onnx'), int8: join(folder, 'int8.onnx') };
+  for (const file of Object.values(models)) writeFileSync(file, 'weights'.repeat(300_000));
+  const dataFolder = join(folder, 'data set');
+  mkdirSync(dataFolder);
+  writeFileSync(join(dataFolder, '1.JPEG'), 'image'.repeat(100_000));
+  return {
+    ...{ benchmark: 'resnet50', models, dataFolder, imageCount: 1536, dataFlags: '' },
+    ...{ correct: { fp32: 1478, int8: 1470 }, cacheDir: undefined, isCopy: false },
+    ...changes,
+  };
+}
+
+describe('preparedText', () => {
+  it('tells paths, sizes and checksums, and that nothing of it is of MLPerf', async () => {
+    const made = prepared();
+    const text = await preparedText(made);
+    const sha256 = createHash('sha256').update('weights'.repeat(300_000)).digest('hex');
+    expect(text).toContain(`${made.models.fp32}\n          2.1 MB, sha256 ${sha256}`);
+    expect(text).toContain('1536 JPEG files, 0.5 MB');
+    expect(text).toContain("Neither is MLPerf's");
+  });
+
+  it('tells both accuracies with five figures, and whether int8 reaches 99 %', async () => {
+    const text = await preparedText(prepared());
+    expect(text).toContain('FP32  96.224 %  (1478 of 1536)');
+    expect(text).toContain(
+      'int8  95.703 %  (1470 of 1536): 99.459 % of FP32; 99.000 % is asked: met',
+    );
+    const worse = await preparedText(prepared({ correct: { fp32: 1000, int8: 989 } }));
+    expect(worse).toContain('98.900 % of FP32; 99.000 % is asked: not met');
+  });
+
+  it('goes on with words where the cache is known, and with paths where copies were made', async () => {
+    expect(await preparedText(prepared())).toContain(
+      'longhaul sut --benchmark resnet50 --model standin --node sut-a\n',
+    );
+    const named = await preparedText(prepared({ cacheDir: '/big/cache' }));
+    expect(named.match(/--cache-dir \/big\/cache/g)).toHaveLength(2);
+    const copied = prepared({ isCopy: true, cacheDir: '/big/cache' });
+    const text = await preparedText(copied);
+    expect(text).toContain(`--model ${copied.models.fp32} `);
+    // A shell would take it for two words.
+    expect(text).toContain(`--data-dir '${copied.dataFolder}'`);
+    expect(text).not.toContain('--cache-dir');
+  });
+});

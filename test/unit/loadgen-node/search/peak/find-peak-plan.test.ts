@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type FindPeakPlan,
+  planFindPeak,
+} from '../../../../../loadgen-node/search/peak/find-peak-plan.ts';
+import {
+  FIND_PEAK_SETTINGS,
+  type FindPeakValues,
+} from '../../../../../loadgen-node/search/peak/find-peak-settings.ts';
+import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+
+// Goal: what is searched, and how it is confirmed, follows from the flags and the round; what cannot be searched is refused.
+
+function planOf(flags: Readonly<Record<string, string>>): FindPeakPlan {
+  const all = { sut: '10.0.1.1:50051', benchmark: 'delay', ...flags };
+  const { values, settings } = resolveSettings(FIND_PEAK_SETTINGS, {
+    section: 'run',
+    file: undefined,
+    flags: all,
+  });
+  return planFindPeak(values as FindPeakValues, settings);
+}
+
+describe('a planned search', () => {
+  it('needs no starting value, and takes a scenario in any case', () => {
+    const { search, run } = planOf({ scenario: 'server', latency: '15ms', percentile: '99' });
+    expect(search).toMatchObject({
+      kind: 'rate',
+      boundNs: 15e6,
+      percentile: 0.99,
+      precision: 0.02,
+    });
+    expect(search?.startLoad).toBeUndefined();
+    expect(search?.full).toMatchObject({ runs: 1, hasEarlyStopping: true, minDurationNs: 10e9 });
+    // Early stopping decides nothing of the 100 queries that a run makes at least.
+    expect(search?.full.minQueryCount).toBe(662);
+    expect(run.settings.minQueryCount).toBe(662);
+  });
+
+  it('is confirmed by five runs without early stopping in v0.5', () => {
+    const { search } = planOf({ benchmark: 'resnet50', round: 'v0.5', scenario: 'Server' });
+    expect(search?.full).toMatchObject({
+      runs: 5,
+      hasEarlyStopping: false,
+      minQueryCount: 270_336,
+    });
+    expect(search?.boundNs).toBe(15e6);
+  });
+
+  it('searches streams in fixed intervals, which --latency sets', () => {
+    const flags = { benchmark: 'resnet50', round: 'v0.5', scenario: 'multi-stream' };
+    expect(planOf(flags).search).toMatchObject({ kind: 'streams', boundNs: 50e6 });
+    expect(planOf({ ...flags, latency: '66ms' }).search?.boundNs).toBe(66e6);
+  });
+
+  it.each(['SingleStream', 'offline', 'multistream'])('searches nothing in %s', (scenario) => {
+    expect(planOf({ scenario }).search).toBeNull();
+  });
+
+  it('lasts as long as its bound needs, and says so', () => {
+    const { search, run, note, recordOf } = planOf({
+      ...{ scenario: 'server', latency: '2s', minDuration: '5s', searchTime: '60s' },
+    });
+    expect(search).toMatchObject({ screeningNsMax: 400e9, full: { minDurationNs: 100e9 } });
+    expect(search?.loadMax).toBe(2 ** 25 / 100);
+    expect(run.settings.minDurationMs).toBe(100_000);
+    expect(recordOf(50)).toMatch(/^ {2}minDuration: 100000ms +# find-peak$/m);
+    expect(note).toBe(
+      'full runs last 100 s and screenings may take 400 s together, longer than was asked for: under a bound of 2 s a shorter run can end before a queue that grows shows',
+    );
+    expect(planOf({ scenario: 'server', latency: '200ms' }).note).toBeUndefined();
+  });
+
+  it('can be made again at its load as an ordinary run', () => {
+    const record = planOf({ latency: '15ms', percentile: '97', minDuration: '60s' }).recordOf(
+      123.5,
+    );
+    expect(record).toMatch(/^ {2}targetQps: 123\.5 +# find-peak$/m);
+    expect(record).toMatch(/^ {2}targetLatency: 15ms +# find-peak$/m);
+    expect(record).toMatch(/^ {2}targetLatencyPercentile: 97 +# find-peak$/m);
+    expect(record).toMatch(/^ {2}minDuration: 60s +# flag --min-duration$/m);
+    expect(record).not.toContain('precision');
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['an unknown scenario', { scenario: 'serverless' }, 'must be one of'],
+    ['percentile 100', { percentile: '100' }, 'must be below 100'],
+    ['latency 0', { latency: '0s' }, 'must be longer than 0'],
+    ['target latency 0', { targetLatency: '0s' }, '--latency must be longer than 0'],
+    ['two latencies', { latency: '15ms', targetLatency: '20ms' }, 'say different things'],
+    ['two percentiles', { percentile: '99', targetLatencyPercentile: '90' }, 'different things'],
+    ['a threshold', { thresholds: 'p99 < 5ms' }, '--threshold is for run'],
+    ['a limit below the run', { latency: '2s', maxDuration: '60s' }, 'bound of 2 s lasts 100 s'],
+    ['another mode', { mode: 'find-peak' }, 'performance runs only'],
+    ['an unknown benchmark', { benchmark: 'resnet51' }, 'resnet51'],
+  ])('refuses %s', (_case, flags, message) => {
+    expect(() => planOf(flags)).toThrow(message);
+  });
+});

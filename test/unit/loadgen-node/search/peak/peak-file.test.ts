@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  hasPeakFile,
+  readPeakFile,
+  requireSameSearch,
+  writePeakFile,
+} from '../../../../../loadgen-node/search/peak/peak-file.ts';
+import type { PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+const PROBE: PeakProbe = {
+  number: 0,
+  kind: 'screening',
+  load: 431.25,
+  verdict: 'keeps',
+  why: 'VALID',
+  queries: 1000,
+  overlatencyQueries: 3,
+  varianceFactor: 1.5,
+  shareLow: 0.001,
+  shareHigh: 0.008,
+  percentileNs: 4e6,
+  meanNs: 2e6,
+  samplesPerSecond: 430,
+  scheduledPerSecond: 432,
+  growth: null,
+  durationNs: 2e9,
+  explanation: null,
+  folder: null,
+};
+const IDENTITY = { benchmark: '"delay"', 'models of the nodes': 'delay' };
+
+// Goal: a search goes on from its file to the bit, or is refused in words.
+describe('the file of a search', () => {
+  it('gives the probes back as they were', () => {
+    const folder = tempFolder();
+    expect(hasPeakFile(folder)).toBe(false);
+    const probes = [PROBE, { ...PROBE, number: 1, load: 1 / 3 }];
+    writePeakFile(folder, IDENTITY, probes);
+    expect(hasPeakFile(folder)).toBe(true);
+    const file = readPeakFile(folder);
+    expect(file.probes).toEqual(probes);
+    requireSameSearch(folder, file, IDENTITY);
+  });
+
+  it('says that there is none', () => {
+    expect(() => readPeakFile(tempFolder())).toThrow(/--resume: .* is not there/);
+  });
+
+  it('refuses another search, and names what differs', () => {
+    const folder = tempFolder();
+    writePeakFile(folder, IDENTITY, [PROBE]);
+    const other = { ...IDENTITY, 'models of the nodes': 'resnet50 0abc' };
+    expect(() => requireSameSearch(folder, readPeakFile(folder), other)).toThrow(
+      'models of the nodes was delay, is resnet50 0abc',
+    );
+  });
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['is cut', (text) => text.slice(0, text.length / 2), /cannot be read as a search/],
+    ['is empty', () => '', /cannot be read as a search/],
+    ['has a wrong number', (text) => text.replace('431.25', '-1'), /probes\.0\.load/],
+    ['lacks a probe', (text) => text.replace('"number": 0', '"number": 1'), /numbered from 0/],
+    ['is of another version', (text) => text.replace('peak-2', 'peak-1'), /format/],
+  ])('refuses a file that %s', (_case, spoil, message) => {
+    const folder = tempFolder();
+    writePeakFile(folder, IDENTITY, [PROBE]);
+    const path = join(folder, 'longhaul_peak.json');
+    writeFileSync(path, spoil(readFileSync(path, 'utf8')));
+    expect(() => readPeakFile(folder)).toThrow(message);
+  });
+});

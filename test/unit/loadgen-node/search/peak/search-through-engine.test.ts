@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import { startTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
+import { KeptProbe } from '../../../../../loadgen-node/search/peak/kept-probe.ts';
+import type { PeakSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import type { ProbeOutcome, ProbeSpec } from '../../../../../loadgen-node/search/peak/probe.ts';
+import {
+  atLoad,
+  boundOf,
+  shortSettings,
+} from '../../../../../loadgen-node/search/peak/probe-settings.ts';
+import type {
+  Query,
+  ResponseSink,
+  SystemUnderTest,
+} from '../../../../../shared/domain/system-under-test.ts';
+import { MemoryQsl } from '../../../../support/memory-qsl.ts';
+import { theoreticalPeak } from '../../../../support/queue-theory.ts';
+import { SimulatedClock } from '../../../../support/simulated-clock.ts';
+import { V41_SETTINGS } from '../../../../support/simulated-test.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+// Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the limit that theory gives.
+// Method: an M/D/1 queue as SUT under simulated time, at percentile 90, which needs the fewest queries.
+
+const SERVICE_NS = 1e6;
+const BASE: TestSettings = {
+  ...V41_SETTINGS,
+  scenario: 'Server',
+  mode: 'PerformanceOnly',
+  serverTargetLatencyNs: 6e6,
+  serverTargetLatencyPercentile: 0.9,
+  minDurationMs: 10_000,
+  minQueryCount: 100,
+};
+
+/** One server that takes its time for each query, one after the other. */
+class OneServer implements SystemUnderTest {
+  readonly #clock: SimulatedClock;
+  #sink: ResponseSink | null = null;
+  #freeAtNs = 0;
+
+  constructor(clock: SimulatedClock) {
+    this.#clock = clock;
+  }
+
+  async name(): Promise<string> {
+    return 'Network SUT: queue';
+  }
+
+  async start(sink: ResponseSink): Promise<void> {
+    this.#sink = sink;
+  }
+
+  issueQuery({ firstResponseId }: Query): void {
+    this.#freeAtNs = Math.max(this.#clock.nowNs(), this.#freeAtNs) + SERVICE_NS;
+    this.#clock.callAt(this.#freeAtNs, () =>
+      this.#sink?.complete(firstResponseId, new Uint8Array(), 0, this.#clock.nowNs()),
+    );
+  }
+
+  flushQueries(): void {
+    // Holds nothing back.
+  }
+
+  async stop(): Promise<void> {
+    this.#sink = null;
+  }
+}
+
+async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
+  const clock = new SimulatedClock(undefined, 4);
+  const isFull = spec.kind === 'full';
+  const settings = isFull ? atLoad(BASE, spec.load) : shortSettings(BASE, spec);
+  const kept = new KeptProbe();
+  const { isDecided } = spec;
+  const outcome = await clock.drive(
+    startTest({
+      sut: new OneServer(clock),
+      qsl: new MemoryQsl(64),
+      settings,
+      clock,
+      log: { outdir: tempFolder() },
+      stallTimeoutNs: 3600e9,
+      drainTimeoutNs: 2e9,
+      keepRecords: async (set) => kept.keep(set),
+      ...(isDecided === undefined ? {} : { earlyEnd: { boundNs: boundOf(BASE), isDecided } }),
+    }),
+  );
+  return kept.outcome(outcome, undefined, isFull ? undefined : 1e6);
+}
+
+it('finds the limit of a queue through the engine, and the same one again', {
+  timeout: 60_000,
+}, async () => {
+  const search: PeakSearch = {
+    kind: 'rate',
+    boundNs: boundOf(BASE),
+    percentile: 0.9,
+    startLoad: undefined,
+    loadMax: 1e6,
+    precision: 0.02,
+    confidence: 0.95,
+    screeningNsMax: 20e9,
+    full: {
+      runs: 1,
+      minDurationNs: 10e9,
+      minQueryCount: 100,
+      hasEarlyStopping: true,
+      loadsMax: 4,
+    },
+  };
+  const result = await findPeak(search, engineProbe);
+  const limit = theoreticalPeak('M/D/1', SERVICE_NS / 1e9, 6e-3, 0.1);
+  expect(result).toMatchObject({ ending: 'found', limit: 'sut' });
+  // The schedule of a run of 10 s is what was drawn: 1 % more or less than it was asked for.
+  expect(Math.abs((result.value ?? 0) / limit - 1)).toBeLessThan(0.04);
+  expect(result.value).toBe(result.probes.at(-1)?.scheduledPerSecond);
+  expect(result.interval?.low).toBeLessThan(limit);
+  expect(result.interval?.high).toBeGreaterThan(limit);
+  expect(result.probes.at(-1)?.kind).toBe('full');
+  const first = result.probes.slice(0, -1);
+  const again = await findPeak(search, engineProbe, { earlier: first });
+  expect(again.value).toBe(result.value);
+});

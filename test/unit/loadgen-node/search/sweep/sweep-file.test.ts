@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseLinkGrid } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
+import {
+  cellOf,
+  readSweep,
+  SWEEP_FILE,
+  type Sweep,
+  writeSweep,
+} from '../../../../../loadgen-node/search/sweep/sweep-file.ts';
+import {
+  cellLine,
+  heatMapOf,
+  sweepTable,
+} from '../../../../../loadgen-node/search/sweep/sweep-views.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+// Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
+const SWEEP: Sweep = {
+  schemaVersion: 1,
+  longhaul: '0.1.0',
+  question: { settings: { benchmark: 'digits' }, with: 'shim', unit: 'queries/s' },
+  notes: ['a shim stood between'],
+  cells: [
+    {
+      link: { delayNs: 1e6, bitsPerSecond: null, lossShare: 0 },
+      folder: 'cell_1',
+      seconds: 12,
+      result: {
+        value: 123.4,
+        interval: { low: 120, high: null },
+        ending: 'open',
+        limit: 'load-max',
+        limitText: 'No load missed the bound.',
+        probeCount: 5,
+        seen: { roundTripP50Ns: 2.1e6, roundTripP99Ns: 3e6, bitsPerSecond: null },
+        shim: { connections: 2, lostSegments: 0, lateP50Ns: 1e4, lateP99Ns: 2e4, lateMaxNs: 1e6 },
+      },
+    },
+    {
+      link: { delayNs: 5e6, bitsPerSecond: null, lossShare: 0 },
+      folder: 'cell_2',
+      seconds: 1,
+      result: { failure: 'the node was lost' },
+    },
+  ],
+};
+
+it('reads what it wrote, for the same question', () => {
+  const folder = tempFolder();
+  expect(() => readSweep(folder, SWEEP.question)).toThrow('there is no sweep to go on with');
+  writeSweep(folder, SWEEP);
+  const read = readSweep(folder, SWEEP.question);
+  expect(read).toEqual(SWEEP);
+  expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: null, lossShare: 0 })?.folder).toBe('cell_2');
+  expect(cellOf(SWEEP, { delayNs: 5e6, bitsPerSecond: 1e9, lossShare: 0 })).toBeUndefined();
+});
+
+it.each([
+  ['another benchmark', { settings: { benchmark: 'echo' } }, 'benchmark was digits, is echo'],
+  ['a setting more', { settings: { benchmark: 'digits', round: 'v0.5' } }, 'round was not set'],
+  ['a setting less', { settings: {} }, 'benchmark was digits, is not set'],
+  ['another way', { with: 'tc' }, 'with was shim, is tc'],
+])('refuses cells of %s', (_case, said, expected) => {
+  const folder = tempFolder();
+  writeSweep(folder, SWEEP);
+  expect(() => readSweep(folder, { ...SWEEP.question, ...said })).toThrow(expected);
+});
+
+it.each([
+  ['half a file', (text: string) => text.slice(0, 100), 'is no JSON'],
+  ['a field of another type', (text: string) => text.replace('12,', '"12",'), 'cells.0.seconds'],
+])('refuses %s', (_case, spoil, expected) => {
+  const folder = tempFolder();
+  writeSweep(folder, SWEEP);
+  const path = join(folder, SWEEP_FILE);
+  writeFileSync(path, spoil(readFileSync(path, 'utf8')));
+  expect(() => readSweep(folder, SWEEP.question)).toThrow(expected);
+});
+
+it('shows every cell: measured, failed with its reason, and not measured', () => {
+  const grid = parseLinkGrid({ delay: '1,5ms', rate: 'unlimited,1gbit', loss: '0' });
+  const text = sweepTable(SWEEP, grid);
+  expect(text.split('\n').slice(1, 4)).toEqual([
+    'delay             unlimited          1gbit',
+    '1ms     123.4 (120 or more)   not measured',
+    '5ms                  failed   not measured',
+  ]);
+  expect(text).toContain('failed: 5ms unlimited 0%: the node was lost');
+  expect(text).toContain('note: a shim stood between');
+  expect(heatMapOf(SWEEP, grid, 'digits').cells).toEqual([
+    [
+      {
+        value: 123.4,
+        text: expect.stringMatching(/^No load missed the bound. The shim .* late by 10 µs at p50/),
+      },
+      { word: 'not measured', why: '' },
+    ],
+    [
+      { word: 'failed', why: 'the node was lost' },
+      { word: 'not measured', why: '' },
+    ],
+  ]);
+  expect(SWEEP.cells.map(cellLine)).toEqual([
+    '1ms unlimited 0%: 123.4 (120 or more), 5 probes, round trip seen 2.1 ms (12 s)',
+    '5ms unlimited 0%: failed: the node was lost (1 s)',
+  ]);
+});

@@ -1,0 +1,131 @@
+/*
+ * Goal: each round's layout, and what only edge systems and the open division may do.
+ * Method: small scenes of simulated runs, built as the open division takes them.
+ */
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
+import { buildScene, prepareScene } from '../../../../support/submission-scene.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+
+const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
+
+it('leaves mlperf.conf out of a tree of v5.0, and tells a link that is too slow', async () => {
+  const { tree, built } = await buildScene({
+    ...OPEN,
+    folder: tempFolder(),
+    round: 'v5.0',
+    change: ({ systems }) => {
+      systems['acme-2n'].network.links[1].rate = '10M';
+    },
+  });
+  // 110,000 bytes per sample, 20 samples per second.
+  expect(built.warnings).toEqual([
+    'bandwidth of acme-2n: resnet50 Server: sut-a needs 17.6 Mbit/s into the SUT and has 10 Mbit/s',
+  ]);
+  const statement = join(tree, 'open/ACME/documentation/acme-2n/bandwidth.md');
+  expect(readFileSync(statement, 'utf8')).toContain('**too little**');
+  const folder = join(tree, 'open/ACME/measurements/acme-2n/resnet50/Server');
+  expect(readdirSync(folder).sort()).toEqual([
+    'README.md',
+    'acme-2n_longhaul_Server.json',
+    'calibration_process.adoc',
+    'user.conf',
+  ]);
+}, 30_000);
+
+it('builds the flat layout of v6.0, maps a model that the round does not know, points at weights', async () => {
+  const { tree, built } = await buildScene({
+    ...OPEN,
+    folder: tempFolder(),
+    round: 'v6.0',
+    change: ({ results, implementations }) => {
+      results[0].model = 'my-resnet';
+      results[0].reference_model = 'resnet50';
+      const source = 'https://example.org/weights.onnx';
+      implementations.longhaul.weights = [{ source, sha256: 'ab'.repeat(32), bytes: 3e9 }];
+    },
+  });
+  expect(built.warnings).toEqual([
+    'the weights of longhaul have 3000000000 bytes, above 2 GB: notify the results chair (submission_rules)',
+  ]);
+  const submitter = join(tree, 'open/ACME');
+  expect(readdirSync(submitter).sort()).toEqual([
+    'documentation',
+    'model_mapping.json',
+    'results',
+    'src',
+    'systems',
+  ]);
+  const mapping = readFileSync(join(submitter, 'model_mapping.json'), 'utf8');
+  expect(JSON.parse(mapping)).toEqual({ 'my-resnet': 'resnet' });
+  expect(readdirSync(join(submitter, 'results/acme-2n/my-resnet/Server')).sort()).toEqual([
+    'README.md',
+    'accuracy',
+    'measurements.json',
+    'performance',
+    'user.conf',
+  ]);
+  const readme = readFileSync(join(submitter, 'src/my-resnet/longhaul/README.md'), 'utf8');
+  expect(readme).toContain(`\`${'ab'.repeat(32)}\` | https://example.org/weights.onnx |`);
+}, 30_000);
+
+it('copies the runs of a measured result for those that an edge system infers', async () => {
+  const { tree } = await buildScene({
+    ...OPEN,
+    folder: tempFolder(),
+    scenarios: ['SingleStream'],
+    systemType: 'edge',
+    change: ({ results }) => {
+      const { performance: _, accuracy: __, compliance: ___, ...rest } = results[0];
+      results.push({ ...rest, scenario: 'MultiStream', inferred_from: 'SingleStream' });
+      results.push({ ...rest, scenario: 'Offline', inferred_from: 'SingleStream' });
+    },
+  });
+  const results = join(tree, 'open/ACME/results/acme-2n/resnet50');
+  const detail = (scenario: string): string =>
+    readFileSync(join(results, scenario, 'performance/run_1/mlperf_log_detail.txt'), 'utf8');
+  for (const scenario of ['MultiStream', 'Offline']) {
+    expect(detail(scenario)).toBe(detail('SingleStream'));
+    expect(existsSync(join(results, scenario, 'accuracy/accuracy.txt'))).toBe(true);
+  }
+  const readme = join(tree, 'open/ACME/measurements/acme-2n/resnet50/MultiStream/README.md');
+  expect(readFileSync(readme, 'utf8')).toContain('inferred from the measured SingleStream result');
+}, 30_000);
+
+it('repeats the notes of accuracy.txt as they are, and names the files of longhaul that ran', async () => {
+  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const record = (key: string, value: string): string =>
+    `:::MLLOG {"key": "${key}", "value": "${value}", "metadata": {"is_error": false}}\n`;
+  appendFileSync(
+    join(folder, 'runs/Server/performance/mlperf_log_detail.txt'),
+    record('longhaul_files_sha256', 'cd'.repeat(32)) + record('longhaul_files_state', 'modified'),
+  );
+  const note = 'the data set is a stand-in: drawn by longhaul 0.1.0, not ImageNet';
+  appendFileSync(join(folder, 'runs/Server/accuracy/accuracy.txt'), `note: ${note}\n`);
+  await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  const submitter = join(tree, 'open/ACME');
+  const readme = join(submitter, 'measurements/acme-2n/resnet50/Server/README.md');
+  expect(readFileSync(readme, 'utf8')).toContain(`| Note | ${note} |`);
+  expect(readFileSync(readme, 'utf8')).toContain(`> **Note of the run: ${note}.**`);
+  const software = join(submitter, 'documentation/acme-2n/software.md');
+  expect(readFileSync(software, 'utf8')).toContain(
+    `| SHA-256 of its files ${'cd'.repeat(32)}, modified | LoadGen node, SUT node sut-a |`,
+  );
+}, 30_000);
+
+it('takes a loose latency bound in open, and tells it', async () => {
+  const { folder, config, tree } = await prepareScene({ ...OPEN, folder: tempFolder() });
+  const log = join(folder, 'runs/Server/performance/mlperf_log_detail.txt');
+  const text = readFileSync(log, 'utf8');
+  const bound = /("effective_target_latency_ns", "value": )15000000/;
+  writeFileSync(
+    log,
+    text.replace(bound, (_, before: string) => `${before}90000000`),
+  );
+  const { warnings } = await buildSubmission({ config, tree, isDryRun: false, mayReplace: false });
+  expect(warnings.map((warning) => warning.replace(/^\S+ /, ''))).toEqual([
+    'the latency bound is 90 ms; resnet50 has 15 ms',
+  ]);
+}, 30_000);

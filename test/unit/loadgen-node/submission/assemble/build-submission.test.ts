@@ -1,0 +1,397 @@
+/*
+ * Goal: submission build makes the tree that the official tools want from good runs, and refuses everything else
+ * without leaving a file.
+ * Method: one set of simulated runs of full length, made once; each case changes the configuration.
+ */
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { BuiltTree } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
+import { BuildTrial } from '../../../../support/build-trial.ts';
+import { filesOf, jsonOf, textOf } from '../../../../support/read-tree.ts';
+import {
+  copyAsForeignRun,
+  prepareScene,
+  type Scene,
+  type SceneSubmission,
+  sceneSystem,
+} from '../../../../support/submission-scene.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+import { WRONG_DESCRIPTIONS, WRONG_SUBMISSIONS } from '../../../../support/wrong-submissions.ts';
+
+let scene: Scene;
+let trial: BuildTrial;
+/** A tree that nobody changes. */
+let tree: string;
+let built: BuiltTree;
+
+beforeAll(async () => {
+  scene = await prepareScene({ folder: mkdtempSync(join(tmpdir(), 'longhaul-build-')) });
+  trial = new BuildTrial(scene);
+  for (const scenario of ['Server', 'Offline']) {
+    // Nothing here reads the answers, or which samples were loaded: a build copies them, however many there are.
+    const folder = join(scene.folder, 'runs', scenario, 'accuracy');
+    writeFileSync(join(folder, 'mlperf_log_accuracy.json'), '[\n]\n');
+    const log = join(folder, 'mlperf_log_detail.txt');
+    const lines = readFileSync(log, 'utf8').split('\n');
+    writeFileSync(log, lines.filter((line) => !line.includes('loaded_qsl_set')).join('\n'));
+  }
+  tree = scene.tree;
+  const selfCheck = async (folder: string) => `checked ${folder}/a\n`;
+  built = await trial.build(() => {}, { selfCheck }, tree);
+}, 60_000);
+
+afterAll(() => rmSync(scene.folder, { recursive: true, force: true }));
+
+/** The division with the fewest files. */
+function openOnly({ results }: SceneSubmission): void {
+  for (const result of results) result.divisions = ['open'];
+}
+
+it('builds network, closed and open of v4.1 with the files that the official tools want', () => {
+  const { warnings, fileCount } = built;
+  expect(warnings).toEqual([]);
+  const files = filesOf(tree);
+  // And the text of the self-check in each division.
+  expect(files).toHaveLength(fileCount + 3);
+  const own = files.filter((file) => !file.includes('/code/longhaul/'));
+  expect(own.filter((file) => file.startsWith('network/ACME/results/acme-2n/')).sort()).toEqual(
+    ['Offline', 'Server'].flatMap((scenario) =>
+      [
+        'accuracy/accuracy.txt',
+        'accuracy/mlperf_log_accuracy.json',
+        'accuracy/mlperf_log_detail.txt',
+        'accuracy/mlperf_log_summary.txt',
+        'performance/run_1/mlperf_log_detail.txt',
+        'performance/run_1/mlperf_log_summary.txt',
+      ].map((file) => `network/ACME/results/acme-2n/resnet50/${scenario}/${file}`),
+    ),
+  );
+  const measured = 'closed/ACME/measurements/acme-2n/resnet50/Server/';
+  expect(own.filter((file) => file.startsWith(measured)).sort()).toEqual(
+    [
+      'README.md',
+      'acme-2n_longhaul_Server.json',
+      'calibration_process.adoc',
+      'mlperf.conf',
+      'user.conf',
+    ].map((file) => measured + file),
+  );
+  const test01 = 'closed/ACME/compliance/acme-2n/resnet50/Offline/TEST01/';
+  expect(own.filter((file) => file.startsWith(test01)).sort()).toEqual(
+    [
+      'accuracy/accuracy.txt',
+      'accuracy/mlperf_log_accuracy.json',
+      'performance/run_1/mlperf_log_detail.txt',
+      'performance/run_1/mlperf_log_summary.txt',
+      'verify_accuracy.txt',
+      'verify_performance.txt',
+    ].map((file) => test01 + file),
+  );
+  expect(own.some((file) => file.startsWith('open/ACME/compliance'))).toBe(false);
+  for (const file of files) {
+    expect(file).not.toMatch(/(^|\/)\.|\s/);
+    expect(statSync(join(tree, file)).size).toBeGreaterThan(0);
+  }
+  expect(readdirSync(tree).sort()).toEqual(['LONGHAUL.md', 'closed', 'network', 'open']);
+  expect(jsonOf(tree, `${measured}acme-2n_longhaul_Server.json`)).toEqual({
+    input_data_types: 'uint8',
+    retraining: 'No',
+    starting_weights_filename: 'resnet50_v1.onnx',
+    weight_data_types: 'fp32',
+    weight_transformations: 'none',
+  });
+});
+
+it('gives each division its system description, with is_network as a text where it belongs', () => {
+  const network = jsonOf(tree, 'network/ACME/systems/acme-2n.json');
+  expect([network.division, network.is_network, network.nic_sut]).toEqual([
+    'network',
+    'True',
+    'NVIDIA CX6',
+  ]);
+  const closed = jsonOf(tree, 'closed/ACME/systems/acme-2n.json');
+  expect([closed.division, closed.is_network, closed.nic_sut]).toEqual([
+    'closed',
+    undefined,
+    undefined,
+  ]);
+  expect(closed.framework).toBe('ONNX Runtime 1.30.0');
+  const open = jsonOf(tree, 'open/ACME/systems/acme-2n.json');
+  expect([open.division, open.is_network, open.number_nic_sut]).toEqual(['open', 'True', '1']);
+});
+
+it('writes how the runs are made again, what they gave, and that the engine is not the approved one', () => {
+  const readme = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Server/README.md');
+  expect(readme).toContain('--target-qps 20 \\\n  --round v4.1 \\\n  --output PERFORMANCE');
+  expect(readme).toContain('--mode accuracy');
+  expect(readme).toMatch(
+    /Scheduled samples per second \(the metric of Server\) \| 20\.\d{3} samples/,
+  );
+  expect(readme).toContain('accuracy=76.500%, good=38250, total=50000');
+  expect(readme).toContain('Nothing is batched');
+  expect(readme).toContain('not the approved C++ LoadGen');
+  const conf = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Server/user.conf');
+  expect(conf.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
+    '*.Server.target_qps = 20',
+    '*.Server.target_latency = 15',
+    '*.Server.target_latency_percentile = 99',
+    '*.Server.min_duration = 600000',
+    '*.Server.min_query_count = 100',
+    '*.Server.performance_sample_count_override = 1024',
+  ]);
+  const script = textOf(tree, 'network/ACME/code/resnet50/longhaul/run.sh');
+  expect(script.match(/longhaul run/g)).toHaveLength(4);
+});
+
+it('documents wire, QDL, network, bandwidth, software and evidence', () => {
+  const documents = 'network/ACME/documentation';
+  expect(textOf(tree, `${documents}/network.md`)).toContain('What a query is on the wire');
+  // Nothing that only a clone of longhaul has.
+  const DEVELOPERS = /\]\(\.\.\/docs|docs\/|npm run|CI fails|gen\/|descriptor|apt-get/;
+  expect(textOf(tree, `${documents}/network.md`)).not.toMatch(DEVELOPERS);
+  expect(existsSync(join(tree, 'network/ACME/code/longhaul/proto/README.md'))).toBe(false);
+  expect(existsSync(join(tree, 'closed/ACME/documentation/network.md'))).toBe(false);
+  expect(textOf(tree, 'network/ACME/code/longhaul/proto/mlperf/network/v1/sut.proto')).toContain(
+    'service',
+  );
+  expect(textOf(tree, 'network/ACME/code/longhaul/SHA256SUMS.txt')).toMatch(
+    /^[0-9a-f]{64} {2}qdl\//,
+  );
+  const bandwidth = textOf(tree, `${documents}/acme-2n/bandwidth.md`);
+  // 110,003 bytes per sample were counted; Offline ran at 50 samples per second.
+  expect(bandwidth).toContain('| 110003 bytes per sample (');
+  expect(bandwidth).toContain('| **Required into the SUT** | 44 Mbit/s |');
+  expect(bandwidth).toContain(
+    '| loadgen | into the SUT | 100 % | 44 Mbit/s | 25 Gbit/s | 568 times |',
+  );
+  expect(bandwidth).toContain('the model runs on the host');
+  const software = textOf(tree, `${documents}/acme-2n/software.md`);
+  expect(software).toContain('| onnxruntime | 1.30.0 | binary that can be had |');
+  expect(software).toContain('`43520951cdd04edf2dd99488b8a141bfbdfde15153e7163190b6786c55107626`');
+  expect(textOf(tree, `${documents}/acme-2n/system_diagram.svg`)).toContain(
+    'Switch of the test, 32 x 100G',
+  );
+  expect(textOf(tree, `${documents}/calibration.md`)).toContain('no quantization');
+  expect(
+    existsSync(join(tree, documents, 'evidence/acme-2n/resnet50/Server/TEST04/network_audit.json')),
+  ).toBe(true);
+  expect(
+    jsonOf(tree, `${documents}/evidence/acme-2n/resnet50/Server/performance/network_audit.json`).run
+      .scenario,
+  ).toBe('Server');
+});
+
+it('takes the evidence of a test from the folder that is named, and misses it where there is none', async () => {
+  const from = join(scene.folder, 'runs/Server/compliance');
+  cpSync(join(from, 'TEST04'), join(scene.folder, 'moved/TEST04'), { recursive: true });
+  const change =
+    (runs: object | undefined) =>
+    ({ results }: SceneSubmission): void => {
+      for (const result of results) result.divisions = ['network'];
+      const { TEST01, TEST05 } = { TEST01: `${from}/TEST01`, TEST05: `${from}/TEST05` };
+      results[0].compliance = { TEST01, TEST04: 'moved/TEST04', TEST05 };
+      results[0].compliance_runs = runs;
+    };
+  const { warnings } = await trial.build(change(undefined));
+  expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    'the run of TEST04 has no network_audit.json: name its folder in "compliance_runs"',
+  ]);
+  const named = await trial.build(change({ TEST04: `${from}/TEST04-run` }));
+  expect(named.warnings).toEqual([]);
+});
+
+it("warns of a test that longhaul's own checks failed, where the official files say PASS", async () => {
+  const own = join(scene.folder, 'own');
+  cpSync(join(scene.folder, 'runs/Server/compliance'), own, { recursive: true });
+  writeFileSync(join(own, 'TEST04/README.md'), '# TEST04: failed\n\nA cache.\n');
+  const { warnings } = await trial.build(({ results }) => {
+    for (const result of results) result.divisions = ['network'];
+    results[0].compliance = 'own';
+  });
+  expect(warnings.filter((text) => text.includes("TEST04 failed by longhaul's own"))).toEqual([
+    expect.stringMatching(/own\/TEST04\/README\.md tells which$/),
+  ]);
+});
+
+it('refuses tests that were not passed, and TEST01 that needs its fallback without it', async () => {
+  const failed = join(scene.folder, 'failed');
+  cpSync(join(scene.folder, 'runs/Server/compliance'), failed, { recursive: true });
+  writeFileSync(join(failed, 'TEST04/verify_performance.txt'), 'TEST FAIL\n');
+  writeFileSync(join(failed, 'TEST01/verify_accuracy.txt'), 'TEST FAIL\n');
+  const text = await trial.refusal(({ results }) => {
+    results[0].compliance = 'failed';
+  });
+  expect(text).toMatch(/TEST04 was not passed, says failed\/TEST04\/verify_performance\.txt/);
+  expect(text).toMatch(/baseline_accuracy\.txt is missing or empty/);
+  for (const name of ['baseline_accuracy.txt', 'compliance_accuracy.txt']) {
+    writeFileSync(join(failed, 'TEST01/accuracy', name), 'accuracy=76.500%\n');
+  }
+  const { tree } = await trial.build(
+    ({ results }) => {
+      for (const result of results) result.divisions = ['closed'];
+      results[0].compliance = 'failed';
+    },
+    { isDryRun: true },
+  );
+  const accuracy = 'closed/ACME/compliance/acme-2n/resnet50/Server/TEST01/accuracy';
+  expect(readdirSync(join(tree, accuracy))).toHaveLength(4);
+});
+
+it('takes runs of another LoadGen, and says what the network division misses', async () => {
+  for (const scenario of ['Server', 'Offline']) {
+    for (const kind of ['performance', 'accuracy']) {
+      const run = join(scenario, kind);
+      copyAsForeignRun(join(scene.folder, 'runs', run), join(scene.folder, 'foreign', run));
+    }
+  }
+  const { tree, warnings } = await trial.build(({ results }) => {
+    for (const result of results) {
+      result.divisions = ['network'];
+      result.performance = `foreign/${result.scenario}/performance`;
+      result.accuracy = `foreign/${result.scenario}/accuracy`;
+      result.batching = 'Samples that wait together are one batch.';
+    }
+  });
+  expect(warnings.map((text) => text.replace(/^\S+ /, '').replaceAll(scene.folder, ''))).toEqual(
+    ['Server', 'Offline'].map(
+      (scenario) =>
+        `/foreign/${scenario}/performance has no network_audit.json: nothing shows that the rules of the network division were kept`,
+    ),
+  );
+  const readme = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Server/README.md');
+  expect(readme).toContain('| effective_target_qps | 20 |');
+  expect(readme).toContain('Samples that wait together are one batch.');
+  expect(
+    filesOf(tree).filter((file) => file.includes('/evidence/') && file.includes('/performance/')),
+  ).toEqual([]);
+});
+
+it('keeps the user.conf that the submitter names, and copies code without what cannot be in a tree', async () => {
+  const code = join(scene.folder, 'code');
+  mkdirSync(join(code, 'node_modules', 'x'), { recursive: true });
+  mkdirSync(join(code, 'empty'));
+  writeFileSync(join(code, 'node_modules', 'x', 'a.js'), 'x');
+  writeFileSync(join(code, '.hidden'), 'x');
+  writeFileSync(join(code, 'main.ts'), 'code\n');
+  symlinkSync(join(code, 'main.ts'), join(code, 'link.ts'));
+  const conf = '*.Server.target_qps = 20\n*.Server.target_latency = 15 # a = b\n';
+  writeFileSync(join(scene.folder, 'user.conf'), conf);
+  const { tree, warnings } = await trial.build((submission) => {
+    openOnly(submission);
+    const { results, implementations } = submission;
+    results[0].user_conf = 'user.conf';
+    implementations.longhaul.code = ['code'];
+  });
+  expect(textOf(tree, 'open/ACME/measurements/acme-2n/resnet50/Server/user.conf')).toBe(conf);
+  const files = filesOf(join(tree, 'open/ACME/code/resnet50/longhaul')).sort();
+  expect(files).toEqual([
+    'README.md',
+    'code/link.ts',
+    'code/main.ts',
+    'run.sh',
+    'setup.sh',
+    'weights/resnet50_v1.onnx',
+  ]);
+  expect(warnings.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    '2 entries are left out (names with a leading dot, node_modules, __pycache__)',
+    'user.conf: "*.Server.target_latency = 15 # a = b" is not read by the official checker, which wants model.scenario.key = value and nothing behind it',
+  ]);
+});
+
+it('writes the text of the self-check into the results of each division', () => {
+  for (const division of ['network', 'closed', 'open']) {
+    const text = textOf(tree, `${division}/ACME/results/compliance_checker_log.txt`);
+    expect(text).toBe('checked ./a\n');
+  }
+});
+
+it('leaves what is there alone; --force replaces a tree that it built', async () => {
+  const { tree } = await trial.build(openOnly);
+  await expect(trial.build(openOnly, {}, tree)).rejects.toThrow(/is there: --force replaces it/);
+  writeFileSync(join(tree, 'open', 'stray'), 'x');
+  await trial.build(openOnly, { mayReplace: true }, tree);
+  expect(existsSync(join(tree, 'open', 'stray'))).toBe(false);
+  const other = tempFolder();
+  writeFileSync(join(other, 'precious'), 'x');
+  await expect(trial.build(openOnly, { mayReplace: true }, other)).rejects.toThrow(
+    /no tree that longhaul built/,
+  );
+  expect(readdirSync(other)).toEqual(['precious']);
+});
+
+it.each(WRONG_SUBMISSIONS)('refuses %s', async (_case, change, message) => {
+  expect(await trial.refusal(change)).toMatch(message);
+});
+
+it.each(WRONG_DESCRIPTIONS)(
+  'refuses a system description with %s',
+  async (_case, fields, message) => {
+    const path = join(scene.folder, 'systems', 'other.json');
+    writeFileSync(path, JSON.stringify({ ...sceneSystem('datacenter'), ...fields }));
+    const text = await trial.refusal(({ systems }) => {
+      systems['acme-2n'].file = 'systems/other.json';
+    });
+    expect(text).toMatch(message);
+  },
+);
+
+it('lists the problems of everything at once', async () => {
+  const text = await trial.refusal(({ results, implementations }) => {
+    results[0].performance = 'runs/none';
+    results[1].accuracy = 'runs/none';
+    implementations.longhaul.code = ['none'];
+  });
+  expect(text.split('\n')).toHaveLength(3);
+});
+
+it('refuses runs that are cut, INVALID, too short or have errors; --dry-run-lengths takes weak ones and marks the tree', async () => {
+  const copy = join(scene.folder, 'weak');
+  cpSync(join(scene.folder, 'runs/Server/performance'), copy, { recursive: true });
+  const log = join(copy, 'mlperf_log_detail.txt');
+  const whole = readFileSync(log, 'utf8');
+  const weaker = whole
+    .replace('"result_validity", "value": "VALID"', '"result_validity", "value": "INVALID"')
+    .replace(
+      '"effective_min_duration_ms", "value": 600000',
+      '"effective_min_duration_ms", "value": 60000',
+    );
+  writeFileSync(log, weaker);
+  const change = ({ results }: SceneSubmission): void => {
+    for (const result of results) result.divisions = ['closed'];
+    results[0].performance = 'weak';
+    results[0].compliance = 'runs/Server/compliance';
+  };
+  expect(await trial.refusal(change)).toMatch(
+    /ended with INVALID; a result has to be VALID .*--dry-run-lengths[\s\S]*effective_min_duration_ms is 60000; the rules want 600000 or more/,
+  );
+  const { tree, warnings } = await trial.build(change, { isDryRun: true });
+  expect(warnings).toHaveLength(2);
+  expect(textOf(tree, 'NOT_SUBMITTABLE.md')).toContain('Not to be handed in');
+  expect(textOf(tree, 'closed/ACME/measurements/acme-2n/resnet50/Server/README.md')).toContain(
+    '> **Not to be handed in',
+  );
+  writeFileSync(log, whole.slice(0, whole.length - 90));
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(/the file ends inside a record/);
+  writeFileSync(log, whole);
+  appendFileSync(
+    log,
+    ':::MLLOG {"key": "error_runtime", "value": "x", "metadata": {"is_error": true}}\n',
+  );
+  expect(await trial.refusal(change, { isDryRun: true })).toMatch(
+    /LoadGen recorded 1 error, the first "error_runtime"/,
+  );
+});

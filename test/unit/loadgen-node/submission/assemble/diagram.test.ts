@@ -1,0 +1,85 @@
+/*
+ * Goal: whatever the topology, every box and label of the diagram has room and stands in the picture.
+ * Method: layouts of several networks; rectangles are held against each other.
+ */
+import { expect, it } from 'vitest';
+import type { NetworkEntry } from '../../../../../loadgen-node/submission/assemble/config/config-types.ts';
+import { layOut } from '../../../../../loadgen-node/submission/assemble/diagram/diagram-layout.ts';
+import { diagramSvg } from '../../../../../loadgen-node/submission/assemble/diagram/diagram-svg.ts';
+
+const link = (from: string, to: string, media = 'copper (DAC)', count = 1) => ({
+  from,
+  to,
+  media,
+  rate: '100G',
+  count,
+});
+const component = (id: string) => ({ id, kind: 'switch' as const, name: `A switch, ${id}` });
+
+const NETWORKS: readonly (readonly [string, NetworkEntry, number])[] = [
+  ['point to point', { sut_nodes: ['a'], components: [], links: [link('loadgen', 'sut')] }, 2],
+  [
+    'one switch and four nodes',
+    {
+      sut_nodes: ['a', 'b', 'c', 'd'],
+      components: [component('s')],
+      links: [
+        link('loadgen', 's', 'optical fibre, multi-mode, of a very long name', 2),
+        link('s', 'sut'),
+      ],
+    },
+    6,
+  ],
+  [
+    'two switches that cross',
+    {
+      sut_nodes: ['a', 'b'],
+      components: [component('s'), component('t')],
+      links: [link('loadgen', 's'), link('loadgen', 't'), link('s', 'sut'), link('t', 'sut')],
+    },
+    5,
+  ],
+  [
+    'sixteen nodes, which share a box',
+    {
+      sut_nodes: Array.from({ length: 16 }, (_, i) => `sut-${i}`),
+      components: [component('s')],
+      links: [link('loadgen', 's'), link('s', 'sut')],
+    },
+    3,
+  ],
+];
+
+it.each(NETWORKS)('draws %s without overlaps', (_case, network, boxCount) => {
+  const texts = {
+    loadgen: ['LoadGen, QSL, QDL'],
+    sut: ['1 x A card of a vendor with a long name'],
+  };
+  const { width, height, boxes, wires } = layOut(network, texts);
+  expect(boxes).toHaveLength(boxCount);
+  const areas = [
+    ...boxes.map((box) => [box.x, box.y, box.width, box.height] as const),
+    ...wires.map(({ label, labelX, labelY, labelWidth }) => {
+      const tall = label.length * 19;
+      return [labelX - labelWidth / 2, labelY - tall / 2, labelWidth, tall] as const;
+    }),
+  ];
+  for (const [i, [x, y, w, h]] of areas.entries()) {
+    expect(x >= 0 && y >= 0 && x + w <= width && y + h <= height).toBe(true);
+    for (const [x2, y2, w2, h2] of areas.slice(i + 1)) {
+      expect(x + w <= x2 || x2 + w2 <= x || y + h <= y2 || y2 + h2 <= y).toBe(true);
+    }
+  }
+});
+
+it('escapes texts and has colours for light and dark', () => {
+  const network: NetworkEntry = {
+    sut_nodes: ['a'],
+    components: [],
+    links: [link('loadgen', 'a', '<fibre> & more')],
+  };
+  const svg = diagramSvg(layOut(network, { loadgen: [], sut: [] }), 'A & B');
+  expect(svg).toContain('&lt;fibre&gt; &amp; more');
+  expect(svg).toContain('<title>A &amp; B</title>');
+  expect(svg).toContain('prefers-color-scheme: dark');
+});

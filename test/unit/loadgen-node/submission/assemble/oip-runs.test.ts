@@ -1,0 +1,62 @@
+/*
+ * Goal: runs over the Open Inference Protocol become a tree that says what they cannot prove, for lack of which nothing fails.
+ * Method: one scene of the Network division whose nodes are any server; the texts, and what the check finds of the audits.
+ */
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
+import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
+import { OIP_EVIDENCE, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
+import { textOf } from '../../../../support/read-tree.ts';
+import { buildScene } from '../../../../support/submission-scene.ts';
+import { suiteFolder } from '../../../../support/suite-folder.ts';
+
+let tree: string;
+let warnings: readonly string[];
+
+/** The same run by another protocol: nothing of the other end but what ServerMetadata and ModelMetadata tell. */
+function overOip(facts: AuditFacts): AuditFacts {
+  const nodes = facts.nodes.map(({ ours }) =>
+    oipNode('sut-a', { serverName: 'triton', requestCount: ours.sampleCount }, ours),
+  );
+  const nameCalls = facts.nameCalls.map((call) => ({
+    ...call,
+    nodes: call.nodes.map((node) => ({ ...node, identity: null })),
+  }));
+  return { ...facts, run: { ...facts.run, protocol: 'oip' }, oip: OIP_EVIDENCE, nodes, nameCalls };
+}
+
+beforeAll(async () => {
+  const scene = await buildScene({
+    folder: join(suiteFolder(), 'scene'),
+    divisions: ['network'],
+    isDryRun: true,
+    facts: overOip,
+  });
+  tree = scene.tree;
+  warnings = scene.built.warnings;
+}, 60_000);
+
+it('the build warns of the rules that the runs cannot prove', () => {
+  expect(warnings.join('\n')).toMatch(
+    /a run over the Open Inference Protocol, which cannot prove 1\d rules of the network division: .*payload-unchanged/,
+  );
+});
+
+it('a README names the servers, and that they tell no settings', () => {
+  const readme = textOf(tree, 'network/ACME/measurements/acme-2n/resnet50/Offline/README.md');
+  expect(readme).toContain('which tells no settings of a server');
+  expect(readme).toMatch(
+    /\| sut-a\.example:50051 \| triton 2\.60\.0 \| resnet50 1 \| onnxruntime_onnx \|/,
+  );
+});
+
+it('the check calls each such rule unproved, and none broken', async () => {
+  const { findings } = await checkTree(tree);
+  const idsOf = (id: string) => findings.filter((one) => one.id === id).map(({ seen }) => seen);
+  expect(idsOf('audit-rule-broken')).toEqual([]);
+  expect(idsOf('audit-broken')).toEqual([]);
+  expect(idsOf('audit-rule-unproved').join('\n')).toMatch(
+    /both-ends-agree: This protocol has no ledger/,
+  );
+});

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
+import { sessionOptions } from '../../../../../sut-node/model/onnx/session-options.ts';
+import type { RuntimeSettings } from '../../../../../sut-node/settings/model-settings.ts';
+import { otherModel } from '../../../../support/other-model.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
+import { TEST_SETTINGS } from '../../../../support/test-sut-node.ts';
+
+// Goal: what is loaded is the file that was told, on the providers that were asked for, or nothing is loaded and the
+// message says what to do. Method: real ONNX Runtime, a small model.
+
+const MODEL = otherModel();
+const ALL_CHANGED: RuntimeSettings = {
+  providers: ['cpu'],
+  threadsPerWorker: 2,
+  interThreads: 2,
+  executionMode: 'parallel',
+  spinning: 'on',
+  graphLevel: 'disabled',
+  memoryArena: 'off',
+  memoryPattern: 'off',
+};
+
+async function create(bytes: Uint8Array, runtime: RuntimeSettings = TEST_SETTINGS, told = bytes) {
+  const modelFile = join(tempFolder(), 'mine.onnx');
+  await writeFile(modelFile, bytes);
+  const sha256 = createHash('sha256').update(told).digest('hex');
+  return createOrtSession({ modelFile, sha256, runtime });
+}
+
+describe('createOrtSession', () => {
+  it.each([
+    ['by default', TEST_SETTINGS],
+    ['with every option changed', ALL_CHANGED],
+  ])('tells what the model has, and runs it, %s', async (_case, runtime) => {
+    const { tensors, run } = await create(MODEL, runtime);
+    expect(tensors).toEqual({
+      inputs: [{ name: 'pixels', elementType: 'float', shape: [0, 4] }],
+      outputs: [{ name: 'absolute', elementType: 'float', shape: [0, 4] }],
+    });
+    const data = Float32Array.of(-1, 2, -3, 4);
+    const input = { name: 'pixels', elementType: 'float', data, dims: [1, 4] };
+    const outputs = await run([input], ['absolute']);
+    expect(outputs.get('absolute')).toEqual({ data: data.map(Math.abs), dims: [1, 4] });
+  });
+
+  it.each([
+    ['text', Buffer.from('not a model'), 'is not an ONNX model, or only a part of one'],
+    [
+      'a model that is cut off',
+      MODEL.subarray(0, -20),
+      'is not an ONNX model, or only a part of one',
+    ],
+  ])('refuses %s and names the file', async (_case, bytes, text) => {
+    await expect(create(bytes)).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringMatching(new RegExp(`mine\\.onnx ${text}`)),
+    });
+  });
+
+  it('refuses a file that is not the one whose checksum was told', async () => {
+    await expect(create(MODEL, TEST_SETTINGS, MODEL.subarray(1))).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringMatching(/mine\.onnx changed while the node started/),
+    });
+  });
+
+  it('tells ONNX Runtime whether the CPU may take what other providers do not', () => {
+    const { extra } = sessionOptions({ ...TEST_SETTINGS, providers: ['cuda'] }, '/models');
+    expect(extra).toMatchObject({ session: { disable_cpu_ep_fallback: '1' } });
+    const mixed = sessionOptions({ ...TEST_SETTINGS, providers: ['cuda', 'cpu'] }, '/models');
+    expect(mixed.extra).toMatchObject({ session: { disable_cpu_ep_fallback: '0' } });
+    expect(mixed.executionProviders).toEqual(['cuda', 'cpu']);
+  });
+});
