@@ -29,7 +29,7 @@ import {
   writePeakFile,
 } from '../search/peak/peak-file.ts';
 import { peakIdentity } from '../search/peak/peak-identity.ts';
-import type { PeakProbe, PeakResult, PeakSearch } from '../search/peak/peak-search.ts';
+import type { LoadSearch, PeakProbe, PeakResult } from '../search/peak/peak-search.ts';
 import { peakText, probeHeader, probeLine, searchText } from '../search/peak/print-peak.ts';
 import { runProbes } from '../search/peak/run-probes.ts';
 
@@ -80,7 +80,7 @@ async function measureOnly(plan: FindPeakPlan, { command, host }: Doors): Promis
 
 interface AskedSearch {
   readonly plan: FindPeakPlan;
-  readonly search: PeakSearch;
+  readonly search: LoadSearch;
   readonly values: FindPeakValues;
   readonly settings: readonly ResolvedSetting[];
 }

@@ -19,10 +19,10 @@ import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
 import { CommandHost } from '../run/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { prepareRun } from '../run/prepare/prepare-run.ts';
+import { cellsOf, type LinkGrid, parseLinkGrid } from '../search/link/link-conditions.ts';
 import { planFindPeak } from '../search/peak/find-peak-plan.ts';
 import { FIND_PEAK_SETTINGS, RUN_HEADING, SEARCH_KEYS } from '../search/peak/find-peak-settings.ts';
-import type { PeakSearch } from '../search/peak/peak-search.ts';
-import { cellsOf, type LinkGrid, parseLinkGrid } from '../search/sweep/link-conditions.ts';
+import type { LoadSearch } from '../search/peak/peak-search.ts';
 import { measureCells } from '../search/sweep/sweep-cells.ts';
 import {
   readSweep,
@@ -116,7 +116,7 @@ const NOT_ASKED: readonly string[] = ['output', 'force', 'resume', 'keepProbes',
 function questionOf(
   settings: readonly ResolvedSetting[],
   maker: ChosenLinkMaker,
-  { kind }: PeakSearch,
+  { kind }: LoadSearch,
 ): SweepQuestion {
   const asked = settings
     .filter(({ key, raw }) => raw !== undefined && !NOT_ASKED.includes(key))
@@ -150,7 +150,7 @@ function notesOf({ dispatch }: RunPlan, maker: ChosenLinkMaker, grid: LinkGrid):
   return notes;
 }
 
-function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: PeakSearch): string {
+function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
   const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
   return `${what}, ${rules.key}: p${Number((percentile * 100).toPrecision(6))} within ${boundNs / 1e6} ms`;
 }

@@ -12,7 +12,7 @@ import {
 } from './hosts-of-inventory.ts';
 import { installPackages } from './install-packages.ts';
 import type { HostSpec } from './inventory/inventory.ts';
-import { type Installed, nameCommand, nodeStart } from './launch-plans.ts';
+import { type Installed, nameLaunch, nodeStart } from './launch-plans.ts';
 import { OTHERS_MS, StartedNodes } from './started-nodes.ts';
 
 /** A SUT that is up, and what holds it. */
@@ -127,7 +127,7 @@ async function checkNames(
   const { inventory, say } = context;
   const session = hosts.of(inventory.loadgen);
   const name = `check-${Date.now()}-${process.pid}`;
-  const command = nameCommand(inventory, installedOf(inventory.loadgen), certificates, name);
+  const command = nameLaunch(inventory, installedOf(inventory.loadgen), certificates, name);
   const { folder } = session.facts;
   const stopTimeoutMs = inventory.stopTimeoutMs;
   const { code, stdout, stderr } = await execute(session, {

@@ -4,9 +4,9 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { type UpSut, withSut } from './bring-up.ts';
 import { type Fetched, fetchFiles, listFolder } from './fetch-files.ts';
 import { ask, type HostSession, hostError, isConnectionLost } from './host-session.ts';
-import type { CallEnd } from './hosts/host-link.ts';
+import type { AgentCallEnd } from './hosts/host-link.ts';
 import type { InstallContext, RemoteContext } from './hosts-of-inventory.ts';
-import { runCommand } from './launch-plans.ts';
+import { runLaunch } from './launch-plans.ts';
 import { OutputFolder } from './output-folder.ts';
 
 /** How often a host is tried again whose connection broke off. */
@@ -124,9 +124,9 @@ async function runLoadGen(
   name: string,
   output: string,
   { isJson, onOutput, onStderr }: MeasureOptions,
-): Promise<CallEnd> {
+): Promise<AgentCallEnd> {
   const installed = sut.installedOf(inventory.loadgen);
-  const command = runCommand(inventory, installed, sut.certificates, { name, output, isJson });
+  const command = runLaunch(inventory, installed, sut.certificates, { name, output, isJson });
   const { folder } = session.facts;
   const stopTimeoutMs = inventory.stopTimeoutMs;
   say(session.label, 'LoadGen begins');
@@ -202,7 +202,7 @@ function notFetched(error: unknown, { label }: HostSession, remote: string): unk
 /** Nodes stay only after a run that came to its end. */
 async function endNodes(
   { started }: UpSut,
-  { code }: CallEnd,
+  { code }: AgentCallEnd,
   { isKeeping }: MeasureOptions,
 ): Promise<void> {
   const isEnded = code === 0 || code === 3;

@@ -3,7 +3,7 @@ import { formatNs } from '../../../shared/base/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { SearchIdentity } from './peak-file.ts';
-import type { PeakSearch } from './peak-search.ts';
+import type { LoadSearch } from './peak-search.ts';
 
 /** Settings that may differ when a search goes on: where it is kept, how it looks, and where the nodes are now. */
 const FREE: readonly string[] = [
@@ -29,7 +29,7 @@ const FREE: readonly string[] = [
  */
 export async function peakIdentity(
   { plan, store }: PreparedRun,
-  search: PeakSearch,
+  search: LoadSearch,
   settings: readonly ResolvedSetting[],
 ): Promise<SearchIdentity> {
   const identity: Record<string, string> = {};
@@ -44,7 +44,7 @@ export async function peakIdentity(
 }
 
 /** What is searched, however it was asked for. */
-function numbersOf(search: PeakSearch): SearchIdentity {
+function numbersOf(search: LoadSearch): SearchIdentity {
   const { full } = search;
   return {
     searched: search.kind,
