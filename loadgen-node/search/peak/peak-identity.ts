@@ -1,6 +1,6 @@
-import { askNames, createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { formatNs } from '../../../shared/base/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { SearchIdentity } from './peak-file.ts';
 import type { LoadSearch } from './peak-search.ts';
@@ -28,7 +28,7 @@ const FREE: readonly string[] = [
  * @throws MlperfError where a node is not there, or not ready
  */
 export async function peakIdentity(
-  { plan, store }: PreparedRun,
+  prepared: PreparedRun,
   search: LoadSearch,
   settings: readonly ResolvedSetting[],
 ): Promise<SearchIdentity> {
@@ -37,9 +37,9 @@ export async function peakIdentity(
     if (raw !== undefined && !FREE.includes(key)) identity[key] = JSON.stringify(raw);
   }
   Object.assign(identity, numbersOf(search));
-  const { nodes } = await askNames(plan.dispatch);
-  identity['names of the nodes'] = nodes.map(({ name }) => name ?? '').join(', ');
-  identity['models of the nodes'] = (await modelsOf({ plan, store })).join(', ');
+  const { names, models } = await identifyNodes(prepared);
+  identity['names of the nodes'] = names.join(', ');
+  identity['models of the nodes'] = models.join(', ');
   return identity;
 }
 
@@ -55,18 +55,4 @@ function numbersOf(search: LoadSearch): SearchIdentity {
     'queries of a full run': String(full.minQueryCount),
     'time of all screenings': formatNs(search.screeningNsMax),
   };
-}
-
-/** The models, in the order of the nodes. */
-async function modelsOf({ plan, store }: Pick<PreparedRun, 'plan' | 'store'>): Promise<string[]> {
-  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
-  try {
-    await qdl.connect(() => {});
-    return qdl.nodes.map((node) => {
-      const model = node.evidence().description?.model;
-      return model == null ? 'none' : `${model.name} ${model.sha256}`.trim();
-    });
-  } finally {
-    await qdl.stop();
-  }
 }
