@@ -30,7 +30,7 @@ export function planResult(
 }
 
 /** A plan, a host after the other. */
-export function planText(plan: readonly PlannedHost[]): string {
+function planText(plan: readonly PlannedHost[]): string {
   return plan
     .map(({ host, steps }) => `${host}\n${steps.map((step) => `  ${step}\n`).join('')}`)
     .join('');
