@@ -7,27 +7,31 @@ import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
+import type { SutModel } from './inference/batcher/sut-model.ts';
 import { createModel, type SutNodeParts } from './inference/create-model.ts';
-import type { SutModel } from './inference/sut-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { configurationName } from './server/configuration-name.ts';
-import { CreditBook } from './server/credit-book.ts';
-import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
+import { configurationName } from './server/describe/configuration-name.ts';
+import type { LoadedModel, NodeFacts } from './server/describe/describe-node.ts';
+import { MachineFacts } from './server/describe/machine-facts.ts';
+import { nodeOffer, readBy, servedName } from './server/describe/node-offer.ts';
+import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
-import { InferStreams } from './server/infer-handler.ts';
-import type { InferServices } from './server/infer-stream.ts';
-import { LinkTests } from './server/link-test-handler.ts';
-import { MachineFacts } from './server/machine-facts.ts';
-import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
-import { nodeOffer, readBy, servedName } from './server/node-offer.ts';
-import { type NodeStateName, NodeStatus } from './server/node-status.ts';
+import { InferStreams } from './server/infer/infer-handler.ts';
+import type { InferServices } from './server/infer/infer-stream.ts';
+import { queryBytesMax } from './server/infer/sample-intake.ts';
+import { CreditBook } from './server/ledger/credit-book.ts';
+import { RunLedgers } from './server/ledger/run-ledger.ts';
+import {
+  type InferLimits,
+  inferLimits,
+  SMALL_RESPONSE_BYTES_MAX,
+} from './server/limits/node-limits.ts';
+import { LinkTests } from './server/link-test/link-test-handler.ts';
 import { OipNode } from './server/oip/oip-node.ts';
-import { RunLedgers } from './server/run-ledger.ts';
-import { queryBytesMax } from './server/sample-intake.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';

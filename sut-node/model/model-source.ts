@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
-import { isDescription, readModelDescription } from '../pipeline/model-description.ts';
+import { isDescription, readModelDescription } from './model-description.ts';
 import type { ModelUsage } from './model-usage.ts';
 
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */

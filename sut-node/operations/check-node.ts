@@ -7,19 +7,19 @@ import { componentVersions } from '../../shared/host/component-versions.ts';
 import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import { batchPolicy } from '../inference/batcher/batch-policy.ts';
 import { batchingInWords } from '../inference/batcher/batching-in-words.ts';
+import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
 } from '../inference/batcher/waiting-sample.ts';
-import type { SutModel } from '../inference/sut-model.ts';
 import type { ModelTensors } from '../inference/workers/worker-messages.ts';
-import { configurationName, providerOf } from '../server/configuration-name.ts';
-import type { LoadedModel } from '../server/describe-node.ts';
-import { inferLimits } from '../server/node-limits.ts';
-import { nodeOffer, readBy, servedName } from '../server/node-offer.ts';
-import { queryBytesMax } from '../server/sample-intake.ts';
-import { readServerSecurity } from '../server/server-security.ts';
+import { readServerSecurity } from '../server/connection/server-security.ts';
+import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
+import type { LoadedModel } from '../server/describe/describe-node.ts';
+import { nodeOffer, readBy, servedName } from '../server/describe/node-offer.ts';
+import { queryBytesMax } from '../server/infer/sample-intake.ts';
+import { inferLimits } from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Inferences of each batch size whose median is told. */

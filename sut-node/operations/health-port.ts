@@ -1,5 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
+import { createWindowedInjector } from '../server/connection/receive-window.ts';
+import { closeServers, listenOn } from '../server/connection/server-port.ts';
 import { gateCalls } from '../server/guard/call-gate.ts';
 import { callRule } from '../server/guard/call-rules.ts';
 import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
@@ -8,9 +10,7 @@ import {
   HEALTH_CONNECTIONS_MAX,
   HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
   HEALTH_MESSAGE_BYTES_MAX,
-} from '../server/node-limits.ts';
-import { createWindowedInjector } from '../server/receive-window.ts';
-import { closeServers, listenOn } from '../server/server-port.ts';
+} from '../server/limits/node-limits.ts';
 import type { HealthService } from './health-service.ts';
 
 /** HTTP/2's own: what is asked here has some bytes. */

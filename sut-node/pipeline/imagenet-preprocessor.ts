@@ -6,7 +6,7 @@ import {
   IMAGENET_IMAGE_SIZE,
   type ImagenetPreparation,
 } from '../../shared/benchmarks/image/imagenet-shape.ts';
-import type { TensorElements } from './element-types.ts';
+import type { TensorElements } from '../model/element-types.ts';
 import { listTensors } from './model-fit.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { ModelTensor } from '../inference/workers/worker-messages.ts';
+import { ELEMENT_TYPES } from '../model/element-types.ts';
 import type { BatchAxis, ModelUsage } from '../model/model-usage.ts';
-import { ELEMENT_TYPES } from './element-types.ts';
 import { listTensors, type OpenedModel } from './model-fit.ts';
 import type { PipelineInput } from './model-pipeline.ts';
 

@@ -1,6 +1,6 @@
 import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { TensorElements } from '../model/element-types.ts';
 import type { ResponseNumber } from '../model/model-usage.ts';
-import type { TensorElements } from './element-types.ts';
 
 /** An input of the model as a pipeline feeds it. */
 export interface PipelineInput {

@@ -1,4 +1,4 @@
-import { ELEMENT_TYPES, type ElementType } from './element-types.ts';
+import { ELEMENT_TYPES, type ElementType } from '../model/element-types.ts';
 import type { PipelineInput } from './model-pipeline.ts';
 
 /** Longest free axis that is looked for. */

@@ -1,7 +1,7 @@
 import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { TensorElements } from '../model/element-types.ts';
 import { indexOfNotFinite } from './check-finite.ts';
-import type { TensorElements } from './element-types.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
 import { freeLengthOf, hasFreeAxes, sampleBytes } from './sample-size.ts';
 

@@ -3,14 +3,14 @@ import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
+import { describeNode, type LoadedModel, type NodeFacts } from './describe/describe-node.ts';
+import type { MachineFacts } from './describe/machine-facts.ts';
+import type { NodeStatus } from './describe/node-status.ts';
 import { seenOf } from './guard/call-seen.ts';
-import type { InferStreams } from './infer-handler.ts';
-import type { InferServices } from './infer-stream.ts';
-import { type LinkTests, refuseLinkTest } from './link-test-handler.ts';
-import type { MachineFacts } from './machine-facts.ts';
-import type { NodeStatus } from './node-status.ts';
-import type { RunLedgers } from './run-ledger.ts';
+import type { InferStreams } from './infer/infer-handler.ts';
+import type { InferServices } from './infer/infer-stream.ts';
+import type { RunLedgers } from './ledger/run-ledger.ts';
+import { type LinkTests, refuseLinkTest } from './link-test/link-test-handler.ts';
 import { createSystemHandler } from './system-handler.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */

@@ -10,10 +10,10 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../../sut-node/inference/batcher/waiting-sample.ts';
-import { CreditBook } from '../../sut-node/server/credit-book.ts';
-import { InferStream } from '../../sut-node/server/infer-stream.ts';
-import { RunLedgers } from '../../sut-node/server/run-ledger.ts';
-import type { StreamEnd } from '../../sut-node/server/stream-end.ts';
+import { InferStream } from '../../sut-node/server/infer/infer-stream.ts';
+import { CreditBook } from '../../sut-node/server/ledger/credit-book.ts';
+import { RunLedgers } from '../../sut-node/server/ledger/run-ledger.ts';
+import type { StreamEnd } from '../../sut-node/server/limits/stream-end.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** An Open that the scene's node accepts. */

@@ -54,7 +54,7 @@ export interface BatcherOptions {
  * of another line goes the line of an older sample whose delay is over, full or not, or it would starve.
  *
  * No batch mixes benchmarks or models: a node serves one, and a stream that asks for another is refused when
- * it opens (server/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
+ * it opens (server/infer/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
  * (rule: inference_rules, "coalescing identical queries" is forbidden): each sample has a row of its own.
  *
  * Hot path: per batch one list and one object are made, per sample nothing.

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { LoadedModel } from '../../server/describe-node.ts';
+import type { LoadedModel } from '../../server/describe/describe-node.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { SutModel } from '../batcher/sut-model.ts';
 import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
-import type { SutModel } from '../sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
 import { NO_MODEL } from './no-model.ts';
 

@@ -3,13 +3,9 @@ import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { ModelTensor, ModelTensors } from '../../inference/workers/worker-messages.ts';
-import {
-  ELEMENT_TYPES,
-  type ElementType,
-  type TensorElements,
-} from '../../pipeline/element-types.ts';
 import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
+import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
 import { readModelFile } from '../read-model-file.ts';
 import { checkProviders } from './check-providers.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from './onnxruntime.ts';

@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders } from 'node:http2';
 import { status } from '@grpc/grpc-js';
-import type { StreamEnd } from '../stream-end.ts';
+import type { StreamEnd } from '../limits/stream-end.ts';
 
 /** The headers of a call as node:http2 gives them. */
 export interface CallHeaders {

@@ -6,8 +6,8 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
-import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from '../node-limits.ts';
-import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type StreamEnd } from '../stream-end.ts';
+import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from '../limits/node-limits.ts';
+import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type StreamEnd } from '../limits/stream-end.ts';
 import { type CallFault, type CallHeaders, formFault } from './call-form.ts';
 import type { CallRule } from './call-rules.ts';
 import { lookAtCall } from './call-seen.ts';

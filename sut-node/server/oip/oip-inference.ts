@@ -5,16 +5,16 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
 import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
-import type { CreditBook } from '../credit-book.ts';
-import type { InferLimits } from '../node-limits.ts';
-import { durationsOf } from '../response-writer.ts';
+import { durationsOf } from '../infer/response-writer.ts';
+import type { CreditBook } from '../ledger/credit-book.ts';
+import type { InferLimits } from '../limits/node-limits.ts';
 import {
   failedPrecondition,
   invalidArgument,
   resourceExhausted,
   StreamRefusal,
   unavailable,
-} from '../stream-end.ts';
+} from '../limits/stream-end.ts';
 import { InferWork } from './infer-work.ts';
 import { ModelStatistics } from './model-statistics.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';

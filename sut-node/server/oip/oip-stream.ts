@@ -1,4 +1,4 @@
-import { STREAM_OK, type StreamEnd, StreamRefusal, unavailable } from '../stream-end.ts';
+import { STREAM_OK, type StreamEnd, StreamRefusal, unavailable } from '../limits/stream-end.ts';
 import type { InferWork } from './infer-work.ts';
 import type { OipInference, ReadyRequest } from './oip-inference.ts';
 import { endOf } from './refusals.ts';

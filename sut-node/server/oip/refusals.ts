@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import type { SampleFault } from '../../inference/batcher/waiting-sample.ts';
-import { type StreamEnd, StreamRefusal } from '../stream-end.ts';
+import { type StreamEnd, StreamRefusal } from '../limits/stream-end.ts';
 
 /** There is no such model here. */
 export function notFound(details: string): StreamRefusal {

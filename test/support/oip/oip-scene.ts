@@ -9,11 +9,11 @@ import {
   DynamicBatcher,
 } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
-import { CreditBook } from '../../../sut-node/server/credit-book.ts';
+import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
+import type { StreamEnd } from '../../../sut-node/server/limits/stream-end.ts';
 import { OipInference } from '../../../sut-node/server/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../../sut-node/server/oip/oip-model.ts';
 import { OipStream } from '../../../sut-node/server/oip/oip-stream.ts';
-import type { StreamEnd } from '../../../sut-node/server/stream-end.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {

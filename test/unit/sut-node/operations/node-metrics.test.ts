@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import { type MeasuredNode, nodeMetrics } from '../../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../../sut-node/operations/observations.ts';
-import { NodeStatus } from '../../../../sut-node/server/node-status.ts';
+import { NodeStatus } from '../../../../sut-node/server/describe/node-status.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
 import { waitingSample } from '../../../support/waiting-samples.ts';
 
