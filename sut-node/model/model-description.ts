@@ -5,9 +5,7 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/yaml-text.ts';
-import { POSTPROCESSOR_NAMES } from '../pipeline/postprocessors.ts';
-import { PREPROCESSOR_NAMES } from '../pipeline/preprocessors.ts';
-import type { ModelUsage } from './model-usage.ts';
+import { type ModelUsage, POSTPROCESSOR_NAMES, PREPROCESSOR_NAMES } from './model-facts.ts';
 
 /** What a description file says: docs/models.md shows one. */
 export interface ModelDescription {

@@ -13,10 +13,9 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../inference/batcher/waiting-sample.ts';
-import type { ModelTensors } from '../inference/workers/worker-messages.ts';
+import type { LoadedModel, ModelTensors } from '../model/model-facts.ts';
 import { readServerSecurity } from '../server/connection/server-security.ts';
 import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
-import type { LoadedModel } from '../server/describe/describe-node.ts';
 import { nodeOffer, readBy, servedName } from '../server/describe/node-offer.ts';
 import { queryBytesMax } from '../server/infer/sample-intake.ts';
 import { inferLimits } from '../server/limits/node-limits.ts';

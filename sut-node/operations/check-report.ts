@@ -1,4 +1,4 @@
-import type { ModelTensor } from '../inference/workers/worker-messages.ts';
+import type { ModelTensor } from '../model/model-facts.ts';
 import type { CheckReport } from './check-node.ts';
 
 const MIB = 1024 ** 2;

@@ -8,8 +8,9 @@ import {
 } from 'prom-client';
 import { packageVersion } from '../../shared/base/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
 import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
-import type { LoadedModel, NodeFacts } from '../server/describe/describe-node.ts';
+import type { NodeFacts } from '../server/describe/node-offer.ts';
 import type { NodeStateName, NodeStatus } from '../server/describe/node-status.ts';
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts } from './bucket-counts.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../../shared/base/logger.ts';
-import type { BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
+import type { BatchWorkers } from '../inference/batcher/sut-model.ts';
 import type { SideService } from '../server/connection/side-service.ts';
 import type { NodeStatus } from '../server/describe/node-status.ts';
 import type { InferServices } from '../server/infer/infer-stream.ts';

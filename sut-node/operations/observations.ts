@@ -1,5 +1,5 @@
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
-import type { Batch, BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
+import type { Batch, BatchWorkers } from '../inference/batcher/sut-model.ts';
 import { BucketCounts } from './bucket-counts.ts';
 
 type Phase = 'receive' | 'queue' | 'batch_wait' | 'preprocess' | 'compute' | 'postprocess' | 'send';

@@ -1,5 +1,5 @@
 import { ELEMENT_TYPES, type ElementType } from '../model/element-types.ts';
-import type { PipelineInput } from './model-pipeline.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 
 /** Longest free axis that is looked for. */
 const LENGTH_MAX = 2 ** 32;

@@ -1,8 +1,9 @@
 import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { TensorElements } from '../model/element-types.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 import { indexOfNotFinite } from './check-finite.ts';
-import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
+import type { Preprocessor } from './model-pipeline.ts';
 import { freeLengthOf, hasFreeAxes, sampleBytes } from './sample-size.ts';
 
 /** Names of forms that say the element type of a tensor, by ONNX's name for it. */

@@ -3,8 +3,10 @@ import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import { describeNode, type LoadedModel, type NodeFacts } from './describe/describe-node.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
+import { describeNode } from './describe/describe-node.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
+import type { NodeFacts } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
 import { seenOf } from './guard/call-seen.ts';
 import type { InferStreams } from './infer/infer-handler.ts';

@@ -3,8 +3,8 @@ import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { factsToWire } from '../../shared/host/facts-on-wire.ts';
 import { tuningToWire } from '../../shared/host/tuning-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import type { NodeFacts } from './describe/describe-node.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
+import type { NodeFacts } from './describe/node-offer.ts';
 
 /** Answers DescribeSystem. @param machine Undefined where the operator does not want it told. */
 export function createSystemHandler(

@@ -3,8 +3,7 @@ import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { encodeResponse } from '../../shared/benchmarks/digits/response.ts';
 import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
-import type { Batch } from '../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { SutModel } from '../../sut-node/inference/batcher/sut-model.ts';
+import type { Batch, SutModel } from '../../sut-node/inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,

@@ -3,30 +3,9 @@ import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { type BatchPolicy, batchSizes } from './batch-policy.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { GroupedQueue } from './grouped-queue.ts';
+import type { BatchWorkers } from './sut-model.ts';
 import { removeOwner, type WaitingLine, type WaitingLines } from './waiting-lines.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
-
-/** Samples that go through the model together. */
-export interface Batch {
-  readonly samples: readonly WaitingSample[];
-  /** When the batch left the queue, in ns by the node's clock. */
-  readonly takenAtNs: number;
-}
-
-/** The workers as the batcher sees them. */
-export interface BatchWorkers {
-  /** True when a worker has nothing to do. */
-  readonly hasIdle: boolean;
-  /** True when a worker can take a batch now: idle, or busy with none waiting behind. */
-  readonly hasRoom: boolean;
-  /** Takes a batch. Only after {@link hasRoom}; an idle worker goes first. */
-  run(batch: Batch): void;
-  /**
-   * Where not every two samples fit into one batch (a model with free axes, say): samples of one number do.
-   * Undefined: all do. Never throws. Asked for once the model is loaded, then once per sample.
-   */
-  groupOf?: ((sample: WaitingSample) => number) | undefined;
-}
 
 /** What a batcher needs to know. */
 export interface BatcherOptions {

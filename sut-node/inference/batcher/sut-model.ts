@@ -3,8 +3,15 @@ import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import type { PrepareProgress } from '../../benchmarks/sut-benchmark.ts';
-import type { LoadedModel } from '../../server/describe/describe-node.ts';
-import type { BatchWorkers } from './dynamic-batcher.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type { WaitingSample } from './waiting-sample.ts';
+
+/** Samples that go through the model together. */
+export interface Batch {
+  readonly samples: readonly WaitingSample[];
+  /** When the batch left the queue, in ns by the node's clock. */
+  readonly takenAtNs: number;
+}
 
 /** What a model gets from the node that serves it. */
 export interface ModelContext {
@@ -24,7 +31,7 @@ export interface ModelContext {
  * What a node serves: whatever takes batches and gives the answers to the owners of their samples.
  * Order of calls: `load`, `warmUp`, `run`..., `stop`; `stop` may come at any time, once.
  */
-export interface SutModel extends BatchWorkers {
+export interface SutModel {
   readonly rules: BenchmarkRules;
   /** Name of the model on the wire and in logs. */
   readonly name: string;
@@ -49,9 +56,23 @@ export interface SutModel extends BatchWorkers {
   samplePayload?(): { readonly form: string; readonly payload: Uint8Array };
   /** Runs the model once in every worker. @throws MlperfError as {@link load} */
   warmUp(): Promise<void>;
+  /** True when a worker has nothing to do. */
+  readonly hasIdle: boolean;
+  /** True when a worker can take a batch now: idle, or busy with none waiting behind. */
+  readonly hasRoom: boolean;
+  /** Takes a batch. Only after {@link hasRoom}; an idle worker goes first. */
+  run(batch: Batch): void;
+  /**
+   * Where not every two samples fit into one batch (a model with free axes, say): samples of one number do.
+   * Undefined: all do. Never throws. Asked for once the model is loaded, then once per sample.
+   */
+  groupOf?: ((sample: WaitingSample) => number) | undefined;
   /**
    * Ends all workers behind the batches that they run now. What they hold gets no answer.
    * @param giveUp Aborted when they have had time enough: nobody waits for those that hang.
    */
   stop(giveUp: AbortSignal): Promise<void>;
 }
+
+/** What the batcher asks of a model: who can take a batch, and to take it. */
+export type BatchWorkers = Pick<SutModel, 'hasIdle' | 'hasRoom' | 'run' | 'groupOf'>;

@@ -2,9 +2,8 @@ import TinyQueue from 'tinyqueue';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { LoadedModel } from '../../server/describe/describe-node.ts';
-import type { Batch } from '../batcher/dynamic-batcher.ts';
-import type { ModelContext, SutModel } from '../batcher/sut-model.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type { Batch, ModelContext, SutModel } from '../batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
@@ -12,8 +11,18 @@ import type {
   WaitingSample,
 } from '../batcher/waiting-sample.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
 import { NO_MODEL } from './no-model.ts';
+
+/** What becomes of one sample, decided when its service begins. Times are ns from there. */
+export interface DelayedAnswer {
+  readonly atNs: number;
+  /** A view that many answers may share. */
+  readonly payload: Uint8Array;
+  /** Undefined where the model has no tokens. */
+  readonly tokens:
+    | { readonly count: number; readonly firstAtNs: number; readonly first: Uint8Array }
+    | undefined;
+}
 
 /** What a {@link DelayModel} is made of. */
 export interface DelayModelParts {

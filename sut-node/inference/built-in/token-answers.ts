@@ -5,7 +5,7 @@ import {
   type TokenCounts,
   type TokenType,
 } from '../../settings/delay-settings.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
+import type { DelayedAnswer } from './delay-model.ts';
 import { readNumberList } from './number-list.ts';
 import { inTurn } from './service-times.ts';
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
-import type { LoadedModel, NodeFacts } from './describe-node.ts';
+import type { NodeFacts } from './node-offer.ts';
 
 /** What tells where a node is and who watches it, not how it works: equal nodes of a SUT differ in these. */
 const PLACES: readonly string[] = [

@@ -7,48 +7,10 @@ import { componentVersions } from '../../../shared/host/component-versions.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import { OWN_VERSIONS } from '../../../shared/wire/protocol-versions.ts';
 import { batchingInWords } from '../../inference/batcher/batching-in-words.ts';
-import type { ModelTensors } from '../../inference/workers/worker-messages.ts';
-import type { ModelUsage } from '../../model/model-usage.ts';
-import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
-import type { NodeOffer } from '../infer/open-negotiation.ts';
 import { configurationName } from './configuration-name.ts';
-import { NODE_FEATURES } from './node-features.ts';
-import { readBy } from './node-offer.ts';
-
-/** The model that a node has loaded. */
-export interface LoadedModel {
-  /** Path of its file; absent where it is none. */
-  readonly file?: string;
-  readonly tensors: ModelTensors;
-  /** SHA-256 of the model file, lower-case hexadecimal. */
-  readonly sha256: string;
-  /** True for weights that are not known to be the benchmark's own. */
-  readonly isStandIn: boolean;
-  /** What the model's description says; undefined where there is none. */
-  readonly usage?: ModelUsage | undefined;
-  /** Samples per inference where the model has a fixed batch axis; undefined: any number. */
-  readonly batchSizeFixed?: number | undefined;
-  /** Forms of payload that its pre-processor reads; undefined: any. */
-  readonly forms?: readonly string[] | undefined;
-  /** How payloads and responses lie on its tensors; undefined where it has none. */
-  readonly layout?: ModelLayout | undefined;
-}
-
-/** What a payload and a response of a model are made of. */
-export interface ModelLayout
-  extends Pick<ModelPipeline, 'inputs' | 'outputNames' | 'responseNumber'> {
-  /** False where inputs and outputs have no batch axis. */
-  readonly hasBatchAxis: boolean;
-}
-
-/** What does not change while the node lives, gathered once. */
-export interface NodeFacts {
-  readonly name: string;
-  readonly identity: string;
-  readonly settings: SutSettings;
-  readonly offer: NodeOffer;
-}
+import { NODE_FEATURES, type NodeFacts, readBy } from './node-offer.ts';
 
 /** Answers Describe. Before the model is loaded there is none to describe. */
 export function describeNode(

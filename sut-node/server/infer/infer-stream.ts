@@ -17,7 +17,7 @@ import type {
   WaitingSample,
 } from '../../inference/batcher/waiting-sample.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
-import { agreedFeatures } from '../describe/node-features.ts';
+import { agreedFeatures, type NodeOffer } from '../describe/node-offer.ts';
 import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
 import { headBytesMax, type InferLimits } from '../limits/node-limits.ts';
@@ -29,7 +29,7 @@ import {
   StreamRefusal,
   unavailable,
 } from '../limits/stream-end.ts';
-import { type Agreement, type NodeOffer, negotiateOpen } from './open-negotiation.ts';
+import { type Agreement, negotiateOpen } from './open-negotiation.ts';
 import { decodeControl, partOf } from './read-message.ts';
 import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
 import {

@@ -7,23 +7,11 @@ import {
   ownSoftware,
   versionsInWords,
 } from '../../../shared/wire/protocol-versions.ts';
+import type { NodeOffer } from '../describe/node-offer.ts';
 import { failedPrecondition, invalidArgument } from '../limits/stream-end.ts';
 
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;
-
-/** What the node offers to a stream. */
-export interface NodeOffer {
-  readonly benchmark: string;
-  readonly model: string;
-  /** Encodings that the node takes, form and compression, in the order of their numbers. */
-  readonly encodings: readonly PayloadEncoding[];
-  /**
-   * How every response travels: as the benchmark's post-processing makes it, compressed as the node's
-   * settings say. A run that does not read it is refused: a setting that the node tells is in force.
-   */
-  readonly responseEncoding: PayloadEncoding;
-}
 
 /** What was agreed on. */
 export interface Agreement {

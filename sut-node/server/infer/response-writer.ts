@@ -6,8 +6,8 @@ import {
   type WireCompleted,
   type WireFailed,
 } from '../../../shared/wire/responses-codec.ts';
-import type { BatchTimes } from '../../inference/batcher/batch-times.ts';
 import type {
+  BatchTimes,
   SampleAnswer,
   SampleFirstToken,
   WaitingSample,

@@ -2,9 +2,8 @@ import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
 import type { OipTensor, SampleTensor } from '../../../shared/wire/oip/tensors.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
-import type { ResponseNumber } from '../../model/model-usage.ts';
-import type { LoadedModel, ModelLayout, NodeFacts } from '../describe/describe-node.ts';
-import { readBy } from '../describe/node-offer.ts';
+import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
+import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 
 /** The only version of the only model. */
 export const MODEL_VERSION = '1';

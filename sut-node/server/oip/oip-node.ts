@@ -1,8 +1,9 @@
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SideService } from '../connection/side-service.ts';
-import type { LoadedModel, NodeFacts } from '../describe/describe-node.ts';
+import type { NodeFacts } from '../describe/node-offer.ts';
 import type { NodeStatus } from '../describe/node-status.ts';
 import type { NodeTotals } from '../ledger/run-ledger.ts';
 import type { InferenceParts } from './oip-inference.ts';

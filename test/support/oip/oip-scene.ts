@@ -3,11 +3,8 @@ import protobuf from 'protobufjs';
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import { protoFolder } from '../../../shared/base/package-files.ts';
 import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import {
-  type Batch,
-  type BatchWorkers,
-  DynamicBatcher,
-} from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
 import type { StreamEnd } from '../../../sut-node/server/limits/stream-end.ts';

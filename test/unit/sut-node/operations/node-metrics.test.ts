@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { type MeasuredNode, nodeMetrics } from '../../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../../sut-node/operations/observations.ts';
 import { NodeStatus } from '../../../../sut-node/server/describe/node-status.ts';

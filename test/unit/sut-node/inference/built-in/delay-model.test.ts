@@ -5,8 +5,10 @@ import type {
   SampleAnswer,
   SampleFirstToken,
 } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
-import { DelayModel } from '../../../../../sut-node/inference/built-in/delay-model.ts';
-import type { DelayedAnswer } from '../../../../../sut-node/inference/built-in/delayed-answer.ts';
+import {
+  type DelayedAnswer,
+  DelayModel,
+} from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';

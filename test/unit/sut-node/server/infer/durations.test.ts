@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServiceTimes } from '../../../../../shared/domain/system-under-test.ts';
-import type { Batch } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import type { SutModel } from '../../../../../sut-node/inference/batcher/sut-model.ts';
+import type { Batch, SutModel } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { DelayModel } from '../../../../../sut-node/inference/built-in/delay-model.ts';
-import { createEchoModel } from '../../../../../sut-node/inference/built-in/echo-model.ts';
-import { createNullModel } from '../../../../../sut-node/inference/built-in/null-model.ts';
+import {
+  createEchoModel,
+  createNullModel,
+} from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { answerBatch } from '../../../../../sut-node/inference/workers/batch-answers.ts';
 import { InferStreamScene, partSample } from '../../../../support/infer-stream-scene.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';

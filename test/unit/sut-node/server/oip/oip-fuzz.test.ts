@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { timerClock } from '../../../../../shared/base/clock/timer-clock.ts';
-import { createEchoModel } from '../../../../../sut-node/inference/built-in/echo-model.ts';
+import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { StreamRefusal } from '../../../../../sut-node/server/limits/stream-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';
 import { anyRequest, type FuzzedRequest } from '../../../../support/oip/oip-requests.ts';
