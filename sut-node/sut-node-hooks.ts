@@ -1,12 +1,12 @@
+import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
 import type { Logger } from '../shared/base/logger.ts';
-import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
 
 /** What the caller of `startSutNode` wants to hear. */
 export interface SutNodeHooks {
   /** The node listens; it is not ready yet. `address` is the one that was bound. */
   readonly onListening?: (address: string, places: SidePlaces) => void;
   /** How far the start is, and what is done now. */
-  readonly onProgress: PrepareProgress;
+  readonly onProgress: BuildProgress;
   readonly logger: Logger;
   /**
    * Gives up a start that is under way; afterwards `SutNode.stop` is the way. Do not end the process

@@ -20,8 +20,8 @@ import { MachineFacts } from './server/describe/machine-facts.ts';
 import { type NodeFacts, nodeOffer, readBy, servedName } from './server/describe/node-offer.ts';
 import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
-import { InferStreams } from './server/infer/infer-handler.ts';
 import type { InferServices } from './server/infer/infer-stream.ts';
+import { InferStreams } from './server/infer/infer-streams.ts';
 import { queryBytesMax } from './server/infer/sample-intake.ts';
 import { CreditBook } from './server/ledger/credit-book.ts';
 import { RunLedgers } from './server/ledger/run-ledger.ts';
@@ -157,7 +157,8 @@ class ServingNode implements SutNode {
       policy: batchPolicy(settings),
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
-      workers: this.#operations.observedWorkers(model),
+      workers: model,
+      observeBatch: this.#operations.observeBatch,
     });
     this.#oip = new OipNode({
       facts: this.#facts,
@@ -336,9 +337,7 @@ class ServingNode implements SutNode {
 
   #inferServices(): InferServices {
     return {
-      name: this.name,
-      identity: this.#facts.identity,
-      offer: this.#facts.offer,
+      ...this.#facts,
       isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
       limits: this.#limits,
       credits: this.#credits,

@@ -1,9 +1,7 @@
+import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import type { ModelUsage, OpenedModel } from '../model/model-facts.ts';
 import type { BenchmarkModels } from '../model/model-source.ts';
 import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
-
-/** Tells how far a preparation is: 0 to 1, and what is done now. */
-export type PrepareProgress = (fraction: number, what: string) => void;
 
 /** A benchmark on the SUT node: payload bytes in, response bytes out. */
 export interface SutBenchmark extends BenchmarkModels {
@@ -19,7 +17,7 @@ export interface SutBenchmark extends BenchmarkModels {
   prepareModel(options: {
     readonly model: string;
     readonly cacheFolder: string;
-    readonly onProgress: PrepareProgress;
+    readonly onProgress: BuildProgress;
   }): Promise<string>;
   /** Loads in the main thread what workers will need and must not load first; resolves at once mostly. */
   prepareProcess?(): Promise<void>;

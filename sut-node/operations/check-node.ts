@@ -1,10 +1,10 @@
+import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../shared/base/package-files.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import { batchPolicy } from '../inference/batcher/batch-policy.ts';
 import { batchingInWords } from '../inference/batcher/batching-in-words.ts';
 import type { SutModel } from '../inference/batcher/sut-model.ts';
@@ -34,7 +34,7 @@ export interface MeasuredBatch {
 }
 
 /** What `longhaul sut --check` found out. */
-export interface CheckReport {
+export interface NodeCheckReport {
   readonly configuration: string;
   readonly benchmark: string;
   /** True for a benchmark of MLPerf; false for an example of this project. */
@@ -68,8 +68,8 @@ export interface CheckReport {
 export async function checkNode(
   settings: SutSettings,
   model: SutModel,
-  onProgress: PrepareProgress,
-): Promise<CheckReport> {
+  onProgress: BuildProgress,
+): Promise<NodeCheckReport> {
   readServerSecurity(settings);
   servedName(settings, model);
   const offer = nodeOffer(settings, model);
@@ -113,7 +113,7 @@ export async function checkNode(
   };
 }
 
-function describe(name: string, loaded: LoadedModel): CheckReport['model'] {
+function describe(name: string, loaded: LoadedModel): NodeCheckReport['model'] {
   const { file = null, sha256, isStandIn, tensors } = loaded;
   return { name, file, sha256, isStandIn, inputs: tensors.inputs, outputs: tensors.outputs };
 }

@@ -35,7 +35,7 @@ const RESPONSE_BYTES = 4;
  * Source: MLCommons inference, vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for
  * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
  */
-export function imagenetBenchmark(
+export function imagenetSutBenchmark(
   key: string,
   preprocess: PreprocessorName,
   reference: ReferenceModel,

@@ -14,6 +14,8 @@ export interface BatcherOptions {
   readonly queueSamplesMax: number;
   readonly clock: Clock;
   readonly workers: BatchWorkers;
+  /** Told of the samples in every batch, where metrics are asked for. */
+  readonly observeBatch?: ((sampleCount: number) => void) | undefined;
 }
 
 /**
@@ -131,6 +133,7 @@ export class DynamicBatcher {
   #run(line: WaitingLine): void {
     const waiting = Math.min(line.count, this.#policy.batchSizeMax);
     const samples = line.shift(this.#sizes[waiting] as number);
+    this.#options.observeBatch?.(samples.length);
     this.#options.workers.run({ samples, takenAtNs: this.#options.clock.nowNs() });
   }
 

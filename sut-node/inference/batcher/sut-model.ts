@@ -1,8 +1,8 @@
+import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import type { PrepareProgress } from '../../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { WaitingSample } from './waiting-sample.ts';
 
@@ -20,7 +20,7 @@ export interface ModelContext {
   /** Bytes that a sample, and a query compressed as a whole, may have once they are decompressed. */
   readonly sampleBytesMax: number;
   readonly queryBytesMax: number;
-  readonly onProgress: PrepareProgress;
+  readonly onProgress: BuildProgress;
   /** A worker can take a batch. */
   onRoom(): void;
   /** No batch will ever be taken again. Called once. */

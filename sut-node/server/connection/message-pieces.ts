@@ -3,9 +3,9 @@ import {
   COMPRESSED_MESSAGE,
   INCOMPLETE_MESSAGE,
   resourceExhausted,
-  type StreamEnd,
+  type ServerCallEnd,
   StreamRefusal,
-} from '../limits/stream-end.ts';
+} from '../limits/call-end.ts';
 
 /** A message that takes less than this share of the chunk it came in is copied out of it. */
 const KEPT_SHARE_MIN = 0.25;
@@ -162,14 +162,14 @@ interface GrpcCall {
 export function receiveInPieces(
   stream: object,
   messageBytesMax: number,
-  onBroken: (end: StreamEnd) => void,
+  onBroken: (end: ServerCallEnd) => void,
 ): boolean {
   let call: GrpcCall | undefined = stream;
   while (call !== undefined && call.decoder === undefined) call = call.call ?? call.nextCall;
   if (typeof call?.decoder?.write !== 'function') return false;
   const decoder = new PieceDecoder(messageBytesMax);
   let isBroken = false;
-  const breakOff = (end: StreamEnd): void => {
+  const breakOff = (end: ServerCallEnd): void => {
     isBroken = true;
     onBroken(end);
   };

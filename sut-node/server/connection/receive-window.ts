@@ -1,7 +1,7 @@
 import http2 from 'node:http2';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { HEADER_LIST_BYTES_MAX } from '../limits/node-limits.ts';
+import { CALL_HEADERS_BYTES_MAX } from '../limits/node-limits.ts';
 
 /** HTTP/2's own window, which holds until the settings of a session are acknowledged. */
 const WINDOW_BYTES_PROTOCOL = 65_535;
@@ -54,7 +54,7 @@ export function createWindowedInjector(
     const settings = {
       ...options.settings,
       initialWindowSize: windowBytes,
-      maxHeaderListSize: HEADER_LIST_BYTES_MAX,
+      maxHeaderListSize: CALL_HEADERS_BYTES_MAX,
     };
     made = createServer({ ...options, settings });
     return made;

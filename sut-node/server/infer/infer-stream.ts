@@ -17,18 +17,18 @@ import type {
   WaitingSample,
 } from '../../inference/batcher/waiting-sample.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
-import { agreedFeatures, type NodeOffer } from '../describe/node-offer.ts';
+import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';
 import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
-import { headBytesMax, type InferLimits } from '../limits/node-limits.ts';
 import {
   invalidArgument,
   resourceExhausted,
+  type ServerCallEnd,
   STREAM_OK,
-  type StreamEnd,
   StreamRefusal,
   unavailable,
-} from '../limits/stream-end.ts';
+} from '../limits/call-end.ts';
+import { headBytesMax, type InferLimits } from '../limits/node-limits.ts';
 import { type Agreement, negotiateOpen } from './open-negotiation.ts';
 import { decodeControl, partOf } from './read-message.ts';
 import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
@@ -50,19 +50,16 @@ export interface InferPeer {
   /** Hands a message to gRPC; false when it holds enough, until {@link InferStream.drained}. */
   write(message: Buffer): boolean;
   /** Ends the stream behind what was written. */
-  end(end: StreamEnd): void;
+  end(end: ServerCallEnd): void;
 }
 
 /** What the streams share. */
-export interface InferServices {
-  readonly name: string;
-  readonly identity: string;
-  readonly offer: NodeOffer;
+export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
   /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
   isRead(encoding: PayloadEncoding): boolean;
   readonly limits: InferLimits;
-  readonly credits: CreditBook;
-  readonly ledgers: RunLedgers;
+  readonly credits: Pick<CreditBook, 'open'>;
+  readonly ledgers: Pick<RunLedgers, 'check' | 'open'>;
   readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
   readonly clock: Clock;
   /** Told of the durations of every answered sample, where metrics are asked for. */
@@ -187,7 +184,7 @@ export class InferStream implements SampleOwner {
   }
 
   /** What the peer sends can no longer be read as messages. */
-  breakOff(end: StreamEnd): void {
+  breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }
 
@@ -372,7 +369,7 @@ export class InferStream implements SampleOwner {
   }
 
   /** Ends the stream, once. What it still had is dropped and counted. */
-  #end(end: StreamEnd | undefined): void {
+  #end(end: ServerCallEnd | undefined): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';
     this.#lull?.cancel();

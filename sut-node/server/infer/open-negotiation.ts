@@ -8,7 +8,7 @@ import {
   versionsInWords,
 } from '../../../shared/wire/protocol-versions.ts';
 import type { NodeOffer } from '../describe/node-offer.ts';
-import { failedPrecondition, invalidArgument } from '../limits/stream-end.ts';
+import { failedPrecondition, invalidArgument } from '../limits/call-end.ts';
 
 /** Longest run id: enough for a UUID and then some, too short to fill the ledger's memory. */
 const RUN_ID_LENGTH_MAX = 128;

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/evidence/payload-digest.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import { inlineDigester, type PayloadDigester } from '../digest/payload-digester.ts';
-import { invalidArgument, resourceExhausted, type StreamRefusal } from '../limits/stream-end.ts';
+import { invalidArgument, resourceExhausted, type StreamRefusal } from '../limits/call-end.ts';
 import { RecentIds } from './recent-ids.ts';
 
 /** Runs that the node remembers. */

@@ -62,7 +62,7 @@ export const REFLECTION_BYTES_MAX: number = 16 * 1024;
 export const FIRST_MESSAGE_BYTES_MAX: number = 16 * 1024;
 
 /** Largest header list of a call, as HTTP/2 counts it; a token and a dozen of gRPC's own fit. */
-export const HEADER_LIST_BYTES_MAX: number = 16 * 1024;
+export const CALL_HEADERS_BYTES_MAX: number = 16 * 1024;
 
 /** Bytes of a part beside its payload, whatever is in it: fields that a newer peer may add. */
 const PART_HEAD_BYTES = 4_096;

@@ -1,7 +1,7 @@
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import { type MessagePieces, receiveInPieces } from '../connection/message-pieces.ts';
-import type { StreamEnd } from '../limits/stream-end.ts';
+import type { ServerCallEnd } from '../limits/call-end.ts';
 import { LinkTest } from './link-test.ts';
 
 type LinkTestCall = ServerDuplexStream<Buffer, Buffer>;
@@ -26,7 +26,7 @@ export class LinkTests {
 
   /** Serves a call. */
   handle(call: LinkTestCall): void {
-    const end = ({ code, details }: StreamEnd): void => {
+    const end = ({ code, details }: ServerCallEnd): void => {
       if (code === status.OK) call.end();
       // grpc-js ends a stream with a status by this event, behind what was written.
       else call.emit('error', { code, details });

@@ -8,19 +8,19 @@ import {
   encodeLinkTestResponse,
 } from '../../../shared/wire/sut-contract.ts';
 import { MessagePieces } from '../connection/message-pieces.ts';
+import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
 import {
   LINK_TEST_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MAX,
   LINK_TEST_LOAD_BYTES_MIN,
   LINK_TEST_MS_MAX,
 } from '../limits/node-limits.ts';
-import { STREAM_OK, type StreamEnd } from '../limits/stream-end.ts';
 
 /** The other end of a test's call. */
 export interface LinkTestPeer {
   /** False when the peer should not be given more before {@link LinkTest.drained}. */
   write(message: Buffer): boolean;
-  end(end: StreamEnd): void;
+  end(end: ServerCallEnd): void;
 }
 
 interface Bounds {

@@ -7,7 +7,7 @@ import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batc
 import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
 import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
-import type { StreamEnd } from '../../../sut-node/server/limits/stream-end.ts';
+import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
 import { OipInference } from '../../../sut-node/server/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../../sut-node/server/oip/oip-model.ts';
 import { OipStream } from '../../../sut-node/server/oip/oip-stream.ts';
@@ -52,7 +52,7 @@ interface StreamAnswer {
 export class OipScene {
   readonly credits: CreditBook;
   readonly inference: OipInference;
-  readonly ends: StreamEnd[] = [];
+  readonly ends: ServerCallEnd[] = [];
   readonly endReasons: string[] = [];
   readonly #batcher: DynamicBatcher;
   readonly #batches: Batch[] = [];

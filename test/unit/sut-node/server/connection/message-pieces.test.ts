@@ -6,7 +6,7 @@ import {
   PieceDecoder,
   receiveInPieces,
 } from '../../../../../sut-node/server/connection/message-pieces.ts';
-import type { StreamEnd } from '../../../../../sut-node/server/limits/stream-end.ts';
+import type { ServerCallEnd } from '../../../../../sut-node/server/limits/call-end.ts';
 
 // Goal: however a gRPC stream is cut into chunks, the same messages come out; a message that is too
 // large or compressed is refused at its head; nothing keeps more memory than it needs.
@@ -101,9 +101,9 @@ class FakeCall {
 }
 
 /** A call that takes messages of at most 10 bytes, and how it was broken off. */
-function brokenCall(): { readonly call: FakeCall; readonly ends: StreamEnd[] } {
+function brokenCall(): { readonly call: FakeCall; readonly ends: ServerCallEnd[] } {
   const call = new FakeCall();
-  const ends: StreamEnd[] = [];
+  const ends: ServerCallEnd[] = [];
   receiveInPieces(call, 10, (end) => ends.push(end));
   return { call, ends };
 }

@@ -48,12 +48,7 @@ describe('InferStream', () => {
       'raw/br',
     ],
     ['no readable response', { responseEncodings: [] }, status.FAILED_PRECONDITION, 'responses'],
-    [
-      'payload digests without the feature',
-      { digestPerMillion: 5 },
-      status.INVALID_ARGUMENT,
-      'digest',
-    ],
+    ['digests without the feature', { digestPerMillion: 5 }, status.INVALID_ARGUMENT, 'digest'],
   ])('refuses an Open with %s', (_case, fields, code, text) => {
     const scene = new InferStreamScene();
     scene.open(fields);

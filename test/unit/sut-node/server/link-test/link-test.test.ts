@@ -9,11 +9,11 @@ import {
   encodeLinkTestRequest,
 } from '../../../../../shared/wire/sut-contract.ts';
 import { MessagePieces } from '../../../../../sut-node/server/connection/message-pieces.ts';
+import type { ServerCallEnd } from '../../../../../sut-node/server/limits/call-end.ts';
 import {
   LINK_TEST_BYTES_MAX,
   LINK_TEST_MS_MAX,
 } from '../../../../../sut-node/server/limits/node-limits.ts';
-import type { StreamEnd } from '../../../../../sut-node/server/limits/stream-end.ts';
 import { LinkTest } from '../../../../../sut-node/server/link-test/link-test.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
@@ -29,7 +29,7 @@ const LOAD = encodeLinkTestRequest({ load: Buffer.alloc(1000) });
 function scene(takes = 4) {
   const clock = new ManualClock();
   const sent: Buffer[] = [];
-  const ends: StreamEnd[] = [];
+  const ends: ServerCallEnd[] = [];
   let room = takes;
   const peer = {
     write: (message: Buffer) => {
@@ -37,7 +37,7 @@ function scene(takes = 4) {
       room -= 1;
       return room > 0;
     },
-    end: (end: StreamEnd) => {
+    end: (end: ServerCallEnd) => {
       ends.push(end);
     },
   };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { timerClock } from '../../../../../shared/base/clock/timer-clock.ts';
 import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
-import { StreamRefusal } from '../../../../../sut-node/server/limits/stream-end.ts';
+import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';
 import { anyRequest, type FuzzedRequest } from '../../../../support/oip/oip-requests.ts';
 import { decodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';

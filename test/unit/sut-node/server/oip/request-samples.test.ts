@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { encodeTypedContents } from '../../../../../shared/wire/oip/typed-contents.ts';
-import { StreamRefusal } from '../../../../../sut-node/server/limits/stream-end.ts';
+import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { OipModel } from '../../../../../sut-node/server/oip/oip-model.ts';
 import type {
   InferRequest,

@@ -1,25 +1,25 @@
 import { status } from '@grpc/grpc-js';
 
 /** How a stream ends: a gRPC status number and a sentence for people. */
-export interface StreamEnd {
+export interface ServerCallEnd {
   readonly code: number;
   readonly details: string;
 }
 
 /** The end of a stream on which everything was answered. */
-export const STREAM_OK: StreamEnd = { code: status.OK, details: 'OK' };
+export const STREAM_OK: ServerCallEnd = { code: status.OK, details: 'OK' };
 
 /**
  * The end of a call with a message that is compressed although no grpc-encoding says how. It was refused at its headers
  * if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
  */
-export const COMPRESSED_MESSAGE: StreamEnd = {
+export const COMPRESSED_MESSAGE: ServerCallEnd = {
   code: status.INTERNAL,
   details: 'a message says that it is compressed, and the call has no grpc-encoding',
 };
 
 /** The end of a call that the peer ends amid a message. */
-export const INCOMPLETE_MESSAGE: StreamEnd = {
+export const INCOMPLETE_MESSAGE: ServerCallEnd = {
   code: status.INTERNAL,
   details: 'the call ended inside a message',
 };
@@ -29,7 +29,7 @@ export const INCOMPLETE_MESSAGE: StreamEnd = {
  * error of the node.
  */
 export class StreamRefusal extends Error {
-  readonly end: StreamEnd;
+  readonly end: ServerCallEnd;
 
   constructor(code: number, details: string) {
     super(details);
