@@ -1,4 +1,5 @@
 import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
+import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../shared/base/logger.ts';
 
 /** What the caller of `startSutNode` wants to hear. */
@@ -21,4 +22,18 @@ export interface SidePlaces {
   readonly healthAddress: string | undefined;
   /** Where the metrics are served; undefined where they are not. */
   readonly metricsUrl: string | undefined;
+}
+
+/** Rejects with {@link startInterrupted} once a start is given up; never resolves. */
+export function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = (): void => reject(startInterrupted());
+    if (signal?.aborted) giveUp();
+    else signal?.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+/** `ERR_INTERRUPTED` of a start that was given up. */
+export function startInterrupted(): MlperfError {
+  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }

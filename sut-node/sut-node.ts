@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
 import { Deferred } from '../shared/base/deferred.ts';
-import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { hostAndPort } from '../shared/base/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
@@ -35,7 +36,12 @@ import { OipNode } from './server/oip/oip-node.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import type { SidePlaces, SutNodeHooks } from './sut-node-hooks.ts';
+import {
+  rejectsOnAbort,
+  type SidePlaces,
+  type SutNodeHooks,
+  startInterrupted,
+} from './sut-node-hooks.ts';
 
 /** A SUT node that serves. */
 export interface SutNode extends SidePlaces {
@@ -94,19 +100,6 @@ export async function startSutNode(
     throw error;
   }
   return node;
-}
-
-/** Never resolves. */
-function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    const giveUp = (): void => reject(startInterrupted());
-    if (signal?.aborted) giveUp();
-    else signal?.addEventListener('abort', giveUp, { once: true });
-  });
-}
-
-function startInterrupted(): MlperfError {
-  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
 }
 
 /** Composition root: joins server, batcher and model, and owns their lives. */
@@ -177,8 +170,7 @@ class ServingNode implements SutNode {
   }
 
   get address(): string {
-    const { host, port } = this.#bound;
-    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    return hostAndPort(this.#bound.host, this.#bound.port);
   }
 
   get port(): number {

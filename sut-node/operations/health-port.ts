@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
+import { hostAndPort } from '../../shared/base/host-and-port.ts';
 import { createWindowedInjector } from '../server/connection/receive-window.ts';
 import { closeServers, listenOn } from '../server/connection/server-port.ts';
 import { gateCalls } from '../server/guard/call-gate.ts';
@@ -68,9 +69,8 @@ export async function startHealthPort(
     throw error;
   }
   const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
-  const host = address.includes(':') ? `[${address}]` : address;
   return {
-    address: `${host}:${port}`,
+    address: hostAndPort(address, port),
     close: (reason) => {
       health.close(reason);
       return closeServers(tcpServer, grpcServer, guard);

@@ -1,4 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { hostAndPort } from '../../../shared/base/host-and-port.ts';
 import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
 import { isLoopback } from '../../../shared/security/loopback.ts';
 import {
@@ -60,28 +61,24 @@ export function exposureWarnings({
   const warnings: string[] = [];
   if (!isLoopback(listen.host) && tlsCert === undefined && tokenFile === undefined) {
     warnings.push(
-      `everybody who reaches ${placeOf(listen)} can use this node and read its traffic; ` +
+      `everybody who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
         'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
         '--tls-client-ca FILE (docs/security.md)',
     );
   }
   if (healthListen !== undefined && !isLoopback(healthListen.host)) {
     warnings.push(
-      `everybody who reaches ${placeOf(healthListen)} can ask whether this node is ready: ` +
+      `everybody who reaches ${hostAndPort(healthListen.host, healthListen.port)} can ask whether this node is ready: ` +
         'health has neither TLS nor a token there (docs/security.md)',
     );
   }
   if (metricsListen !== undefined && !isLoopback(metricsListen.host)) {
     warnings.push(
-      `everybody who reaches ${placeOf(metricsListen)} can read the metrics of this node: ` +
+      `everybody who reaches ${hostAndPort(metricsListen.host, metricsListen.port)} can read the metrics of this node: ` +
         'they have neither TLS nor a token (docs/security.md)',
     );
   }
   return warnings;
-}
-
-function placeOf({ host, port }: { readonly host: string; readonly port: number }): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function invalid(message: string): MlperfError {
