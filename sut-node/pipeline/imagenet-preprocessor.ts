@@ -6,9 +6,10 @@ import {
   IMAGENET_IMAGE_SIZE,
   type ImagenetPreparation,
 } from '../../shared/benchmarks/image/imagenet-shape.ts';
-import type { TensorElements } from './element-types.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 import { listTensors } from './model-fit.ts';
-import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
+import type { Preprocessor } from './model-pipeline.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /** Forms of payload, as shared/benchmarks/image/imagenet-shape.ts describes them. */
