@@ -17,10 +17,9 @@ import {
   positiveDuration,
   type Setting,
   type SettingValues,
-  splitAddress,
   text,
 } from '../../shared/config/setting.ts';
-import { withoutOipScheme } from '../../shared/wire/oip/oip-address.ts';
+import { splitAddress, withoutOipScheme } from '../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
 import { type ListedModel, nextText, probeText } from '../operate/probe/probe-text.ts';
 import { probedModel, takesMadeUpData } from '../operate/probe/probed-model.ts';

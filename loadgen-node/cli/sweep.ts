@@ -13,7 +13,7 @@ import {
   settingsOf,
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import { splitAddress } from '../../shared/config/setting.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import { renderHeatMap } from '../present/report/render-heat-map.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';

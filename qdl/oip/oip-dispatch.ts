@@ -1,5 +1,5 @@
+import type { OipTensor } from '../../shared/domain/tensors.ts';
 import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
-import type { OipTensor } from '../../shared/wire/oip/tensors.ts';
 
 /** Payload bytes of a request: a protobuf message has less than 2 GiB; of them the head takes a little. */
 export const REQUEST_BYTES_MAX: number = 2 ** 31 - 2 ** 20;

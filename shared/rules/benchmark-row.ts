@@ -1,5 +1,5 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
-import type { SampleTensor } from '../wire/oip/tensors.ts';
+import type { SampleTensor } from '../domain/tensors.ts';
 import type { Round } from './rounds.ts';
 
 /** Accuracy that a benchmark demands of its model. */

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { sutNodeName } from '../../shared/benchmarks/standin/standin-name.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
 import type { SutModel } from '../inference/sut-model.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { LoadedModel } from './describe-node.ts';

@@ -8,7 +8,7 @@ import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../../shared/wire/connection-errors.ts';
+import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { ProtoReader } from '../../../shared/wire/proto-reader.ts';
 
 /** What grpc.health.v1 answers, by its numbers. Rule: health.proto, ServingStatus. */

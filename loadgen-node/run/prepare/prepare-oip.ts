@@ -10,12 +10,12 @@ import {
   SYNTHETIC_BENCHMARKS,
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
 } from '../../../shared/benchmarks/synthetic-samples.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { answeredOutputs } from '../../samples/oip/answered-outputs.ts';

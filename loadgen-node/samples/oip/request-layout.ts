@@ -1,4 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
@@ -7,7 +8,6 @@ import type {
   OipModelRef,
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 import type { NamedTensor } from '../tensors/tensor-data-set.ts';
 import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
 import { fitEncoding } from './fit-encoding.ts';

@@ -6,7 +6,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
-import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import { lossReason } from '../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,
   isResponses,

@@ -3,7 +3,7 @@ import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
-import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { OipRequestEncoder } from '../../../shared/wire/oip/request-encoder.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {

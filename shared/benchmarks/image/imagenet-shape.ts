@@ -1,5 +1,5 @@
 import type { PayloadEncoding } from '../../domain/query-sample-library.ts';
-import type { SampleTensor } from '../../wire/oip/tensors.ts';
+import type { SampleTensor } from '../../domain/tensors.ts';
 
 /** Height and width of the images that models for ImageNet take. */
 export const IMAGENET_IMAGE_SIZE = 224;

@@ -4,11 +4,11 @@ import {
   readInPlace,
   textOf,
 } from '../../base/borrowed-bytes.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
+import { elementCount } from '../../domain/tensors.ts';
 import { malformed } from '../proto-reader.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
 import { isEqual } from './equal-bytes.ts';
 import type { OipRequestPlan } from './request-plan.ts';
-import { elementCount } from './tensors.ts';
 import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
 
 /** An output as it stands in a response; texts as bytes. */

@@ -1,5 +1,5 @@
+import type { OipTensor } from '../../domain/tensors.ts';
 import { bytesFieldSize, fieldSize, ProtoWriter, varintSize } from '../proto-writer.ts';
-import type { OipTensor } from './tensors.ts';
 import { encodeTypedContents } from './typed-contents.ts';
 
 /** An input of one sample with its contents. */

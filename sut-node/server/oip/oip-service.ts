@@ -2,8 +2,8 @@ import type { Server, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from 
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
 import type { Logger } from '../../../shared/base/logger.ts';
 import { packageVersion } from '../../../shared/base/package-files.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
 import { callerOf } from '../guard/call-seen.ts';
 import { MessagePieces, receiveInPieces } from '../message-pieces.ts';
 import type { NodeStatus } from '../node-status.ts';

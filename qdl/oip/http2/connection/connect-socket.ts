@@ -3,7 +3,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { overwriteInTests } from '../../../../shared/base/overwritten-buffers.ts';
-import { splitAddress } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import {
   type ClientSecrets,

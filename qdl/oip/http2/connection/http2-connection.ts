@@ -5,7 +5,7 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../../../shared/wire/connection-errors.ts';
+import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
 import { WAITING_BYTES_MAX } from '../../../native/channel/part-transport.ts';
 import type { AnswerRoom } from '../flow/answer-room.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';

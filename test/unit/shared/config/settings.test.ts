@@ -14,8 +14,8 @@ import {
   nodeName,
   optional,
   percentile,
-  splitAddress,
 } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 
 // Goal: a setting means the same as a flag and in a file, flags win, and whatever is wrong is named
 // with its place. Method: a small table, read from texts.

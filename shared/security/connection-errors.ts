@@ -1,4 +1,4 @@
-import type { ClientSecurity } from '../security/client-security.ts';
+import type { ClientSecurity } from './client-security.ts';
 
 /** What is wrong and what to do about it. */
 interface Explanation {

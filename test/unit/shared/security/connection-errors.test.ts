@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lossReason } from '../../../../shared/wire/connection-errors.ts';
+import { lossReason } from '../../../../shared/security/connection-errors.ts';
 
 // Goal: the end of a connection has one text, whichever client saw it. Method: the words of each.
 
