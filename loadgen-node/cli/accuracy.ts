@@ -14,8 +14,8 @@ import {
   text,
   toggle,
 } from '../../shared/config/setting.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
-import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';

@@ -8,7 +8,7 @@ import {
   type CompressionRule,
   perSampleRule,
 } from '../../shared/rules/compression-rules.ts';
-import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 
 const EXAMPLE = `
 Examples:

@@ -6,7 +6,6 @@ import { EXIT } from '../../shared/base/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/json-output.ts';
 import { compiledModule, packageVersion } from '../../shared/base/package-files.ts';
 import { Terminal } from '../../shared/base/terminal.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -16,6 +15,7 @@ import {
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../shared/host/onnx-runtime-package.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/rules/rows/synthetic-samples.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
 import { loadInProcessNode, type SutSources } from '../run/in-process-node.ts';
 import { Interruption } from '../run/interruption.ts';

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { ModelUsage } from '../model/model-usage.ts';
 import type { OpenedModel } from '../pipeline/model-fit.ts';
 import type { ModelPipeline } from '../pipeline/model-pipeline.ts';

@@ -3,7 +3,7 @@ import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import { fileDigest } from '../model/model-digest.ts';
 import { checkModelFile } from '../model/model-file.ts';

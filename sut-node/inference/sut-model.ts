@@ -1,7 +1,7 @@
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CompressionName } from '../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../server/describe-node.ts';
 import type { BatchWorkers } from './batcher/dynamic-batcher.ts';

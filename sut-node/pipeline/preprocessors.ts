@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-preparation.ts';
 import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
 import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
 import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';

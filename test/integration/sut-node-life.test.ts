@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/base/logger.ts';
 import { NODE_FLAGS } from '../../shared/base/node-flags.ts';
 import { compiledModule } from '../../shared/base/package-files.ts';
-import { IMAGE_SIZE } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { INPUT_NAME, LABEL_OUTPUT_NAME } from '../../sut-node/benchmarks/digits/digits-graph.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';

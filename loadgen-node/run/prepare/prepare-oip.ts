@@ -6,13 +6,13 @@ import {
 } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Terminal } from '../../../shared/base/terminal.ts';
-import {
-  SYNTHETIC_BENCHMARKS,
-  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-} from '../../../shared/benchmarks/synthetic-samples.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
+import {
+  SYNTHETIC_BENCHMARKS,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+} from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';

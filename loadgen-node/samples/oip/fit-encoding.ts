@@ -5,7 +5,7 @@ import {
   tensorsText,
   tensorText,
 } from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 
 /** A benchmark's encoding as a model takes it. */

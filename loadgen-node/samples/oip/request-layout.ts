@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type {

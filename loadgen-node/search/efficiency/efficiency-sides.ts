@@ -3,7 +3,7 @@ import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Terminal } from '../../../shared/base/terminal.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
-import type { HostEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';

@@ -5,16 +5,13 @@ import {
   decodeImagenetJpeg,
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_IMAGE_SIZE,
-  IMAGENET_PREPARATIONS,
-} from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-preparation.ts';
 import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
 import {
   STANDIN_CLASS_COUNT,
   type StandinSet,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import { calibrate } from '../../model/onnx/calibrate.ts';
 import { encodeModel, type ModelProto } from '../../model/onnx/onnx-schema.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../model/onnx/onnxruntime.ts';

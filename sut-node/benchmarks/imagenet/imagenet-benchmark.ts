@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { ModelUsage } from '../../model/model-usage.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors, type OpenedModel } from '../../pipeline/model-fit.ts';

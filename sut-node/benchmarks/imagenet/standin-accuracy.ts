@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/artifact-cache.ts';
 import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import { fileDigest } from '../../model/model-digest.ts';
 import { createOrtSession, type ModelSession } from '../../model/onnx/ort-session.ts';
 import type { ModelPipeline, PipelineInput } from '../../pipeline/model-pipeline.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel } from '../../server/describe-node.ts';
 import type { Batch } from '../batcher/dynamic-batcher.ts';
 import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';

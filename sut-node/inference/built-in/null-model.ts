@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/benchmarks/synthetic-samples.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { ImmediateModel } from './immediate-model.ts';
 
 /** The benchmark `null`: answers every sample with zeros, as many as it is told. */

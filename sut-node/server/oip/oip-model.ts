@@ -1,6 +1,6 @@
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
 import type { OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
 import type { ResponseNumber } from '../../model/model-usage.ts';
 import type { LoadedModel, ModelLayout, NodeFacts } from '../describe-node.ts';

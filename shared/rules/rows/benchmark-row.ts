@@ -1,6 +1,6 @@
-import type { PayloadEncoding } from '../domain/query-sample-library.ts';
-import type { SampleTensor } from '../domain/tensors.ts';
-import type { Round } from './rounds.ts';
+import type { PayloadEncoding } from '../../domain/query-sample-library.ts';
+import type { SampleTensor } from '../../domain/tensors.ts';
+import type { Round } from '../rounds/rounds.ts';
 
 /** Accuracy that a benchmark demands of its model. */
 export interface Quality {

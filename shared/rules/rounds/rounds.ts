@@ -1,9 +1,9 @@
-import { MLPERF_CONF_V05 } from './rounds/v0-5.ts';
-import { MLPERF_CONF_V41 } from './rounds/v4-1.ts';
-import { MLPERF_CONF_V50 } from './rounds/v5-0.ts';
-import { MLPERF_CONF_V51 } from './rounds/v5-1.ts';
-import { MLPERF_CONF_V60 } from './rounds/v6-0.ts';
-import { MLPERF_CONF_V61 } from './rounds/v6-1.ts';
+import { MLPERF_CONF_V05 } from './v0-5.ts';
+import { MLPERF_CONF_V41 } from './v4-1.ts';
+import { MLPERF_CONF_V50 } from './v5-0.ts';
+import { MLPERF_CONF_V51 } from './v5-1.ts';
+import { MLPERF_CONF_V60 } from './v6-0.ts';
+import { MLPERF_CONF_V61 } from './v6-1.ts';
 
 /** Rounds whose values this project holds, the oldest first. */
 export const ROUNDS = ['v0.5', 'v4.1', 'v5.0', 'v5.1', 'v6.0', 'v6.1'] as const;
