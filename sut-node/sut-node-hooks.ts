@@ -1,4 +1,4 @@
-import type { Logger } from '../shared/base/logger.ts';
+import type { Logger } from '../shared/base/process/logger.ts';
 import type { PrepareProgress } from './benchmarks/sut-benchmark.ts';
 
 /** What the caller of `startSutNode` wants to hear. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
+import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { startTest as runTest } from '../loadgen/engine/start-test.ts';
 import type { TestParts as EngineParts } from '../loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../loadgen/engine/test-outcome.ts';

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf, Terminal } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf, Terminal } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   optional,

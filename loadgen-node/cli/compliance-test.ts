@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import type { VerbResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../shared/base/process/json-output.ts';
+import { Terminal } from '../../shared/base/process/terminal.ts';
 import { flagOf } from '../../shared/config/setting.ts';
 import { printReport } from '../present/text/print-report.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/earlier-run.ts';

@@ -2,10 +2,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { compiledModule, packageVersion } from '../../shared/base/package-files.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { compiledModule, packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { Terminal } from '../../shared/base/process/terminal.ts';
 import {
   addSettingsInGroups,
   createCommand,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, progressStream, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
+import { Terminal } from '../../shared/base/process/terminal.ts';
 import {
   addSettingsInGroups,
   createCommand,

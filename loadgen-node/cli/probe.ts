@@ -9,8 +9,7 @@ import {
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { ownCommand } from '../../shared/base/own-command.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   optional,
@@ -26,6 +25,7 @@ import { probedModel, takesMadeUpData } from '../operate/probe/probed-model.ts';
 import { readyMadeRun } from '../operate/probe/ready-made-run.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../run/plan/oip-options.ts';
+import { ownCommand } from './own-command.ts';
 
 const PROBE_SETTINGS: {
   readonly model: Setting<string | undefined>;

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT, exitCodeOf } from '../../shared/base/exit-codes.ts';
+import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
 import {
   addJson,
   progressStream,
   type VerbResult,
   wantsJson,
   writeResult,
-} from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+} from '../../shared/base/process/json-output.ts';
+import { Terminal } from '../../shared/base/process/terminal.ts';
 import {
   addSettingsInGroups,
   createCommand,

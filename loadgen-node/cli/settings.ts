@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { reportError } from '../../shared/base/report-error.ts';
+import { reportError } from '../../shared/base/process/report-error.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
 import {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { Terminal } from '../../shared/base/process/terminal.ts';
 import {
   addSettingsInGroups,
   createCommand,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
+import type { Terminal } from '../../shared/base/process/terminal.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 
 /** Folder below a run's with the compliance tests that compared with it. */

@@ -1,6 +1,6 @@
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
+import type { Terminal } from '../../shared/base/process/terminal.ts';
 import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
+import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { startTest } from '../loadgen/engine/start-test.ts';
 import type { Judgement, TestParts } from '../loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../loadgen/engine/test-outcome.ts';

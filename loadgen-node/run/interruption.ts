@@ -1,5 +1,5 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
 
 const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
   SIGINT: EXIT.interrupted,

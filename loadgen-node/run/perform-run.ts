@@ -1,9 +1,9 @@
 import { createQueryDispatchLibrary, type QueryDispatchLibrary } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
+import type { Terminal } from '../../shared/base/process/terminal.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
 import type { RecordedSet } from '../loadgen/engine/issued-set.ts';
+import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { startTest } from '../loadgen/engine/start-test.ts';
 import type { TestParts } from '../loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../loadgen/engine/test-outcome.ts';

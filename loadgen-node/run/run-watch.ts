@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
+import type { Terminal } from '../../shared/base/process/terminal.ts';
 import type { TestParts } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome } from '../loadgen/engine/test-outcome.ts';
 import { ProcessMonitor } from '../observe/health/process-monitor.ts';

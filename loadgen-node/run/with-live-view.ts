@@ -1,4 +1,4 @@
-import type { Terminal } from '../../shared/base/terminal.ts';
+import type { Terminal } from '../../shared/base/process/terminal.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import { LiveView } from '../present/live/live-view.ts';
 import type { LiveValues } from './plan/live-options.ts';

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';

@@ -1,6 +1,6 @@
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../shared/base/one-line.ts';
+import { asOneLine } from '../../shared/base/text/one-line.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import type { SutChannel } from '../native/channel/sut-channel.ts';
 import type { DispatchSettings, Division } from './dispatch-settings.ts';

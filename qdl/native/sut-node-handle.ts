@@ -3,7 +3,7 @@ import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../shared/base/one-line.ts';
+import { asOneLine } from '../../shared/base/text/one-line.ts';
 import type {
   NodeEvidence,
   NodeLedger,

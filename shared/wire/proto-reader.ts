@@ -1,4 +1,4 @@
-import { type BorrowedBytes, textOf } from '../base/borrowed-bytes.ts';
+import { type BorrowedBytes, textOf } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /** Bytes of an int64 below 0 as a varint. */

@@ -6,7 +6,7 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { configurationName, providerOf } from '../server/configuration-name.ts';
 import type { LoadedModel, NodeFacts } from '../server/describe-node.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import type { BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
 import type { InferServices } from '../server/infer-stream.ts';
 import { HEALTH_WATCH_CALLS_MAX } from '../server/node-limits.ts';

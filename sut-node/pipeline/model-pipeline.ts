@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { ResponseNumber } from '../model/model-usage.ts';
 import type { TensorElements } from './element-types.ts';
 

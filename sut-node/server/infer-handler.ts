@@ -1,6 +1,6 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Open__Output } from '../../proto/gen/mlperf/network/v1/Open.ts';
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import { callerOf, seenOf } from './guard/call-seen.ts';
 import {
   type InferPeer,

@@ -1,9 +1,9 @@
 import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
-import { payloadLength, payloadPieces } from '../../shared/wire/split-part.ts';
 import type { PayloadSlice } from '../inference/batcher/waiting-sample.ts';
 import type { InferLimits } from './node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
 import type { RunLedger } from './run-ledger.ts';
+import { payloadLength, payloadPieces } from './split-part.ts';
 import { invalidArgument } from './stream-end.ts';
 
 /** A sample that has arrived completely. */

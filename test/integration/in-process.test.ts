@@ -9,7 +9,7 @@ import { performRun } from '../../loadgen-node/run/perform-run.ts';
 import { planRun, type RunPlan } from '../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { prepareData } from '../../loadgen-node/run/prepare/prepare-run.ts';
-import { NOWHERE, Terminal } from '../../shared/base/terminal.ts';
+import { NOWHERE, Terminal } from '../../shared/base/process/terminal.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
 import { readRunLogs } from '../support/run-logs.ts';

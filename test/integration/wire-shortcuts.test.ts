@@ -15,7 +15,7 @@ import { FramedBytes, passFramedBytes } from '../../qdl/native/channel/framed-by
 import { GrpcTransport } from '../../qdl/native/channel/grpc-transport.ts';
 import { framesSize, writeFrames } from '../../qdl/native/channel/part-frames.ts';
 import type { StreamEnd } from '../../qdl/native/channel/part-transport.ts';
-import { ReusedBuffers } from '../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
 import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';

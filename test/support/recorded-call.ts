@@ -5,7 +5,7 @@ import type {
   GrpcCallConnection,
 } from '../../qdl/oip/http2/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../../qdl/oip/http2/open-connection.ts';
-import { type BorrowedBytes, copyOf } from '../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import { NO_SECURITY } from '../../shared/security/client-security.ts';
 

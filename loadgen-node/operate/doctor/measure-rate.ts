@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
+import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import { startTest } from '../../loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../loadgen/settings/test-settings.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { RunSummary } from '../../observe/records/run-summary.ts';

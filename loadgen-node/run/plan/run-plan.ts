@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DispatchSettings, Division } from '../../../qdl/index.ts';
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';

@@ -1,5 +1,5 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf, type Terminal } from '../../../shared/base/terminal.ts';
+import { percentOf, type Terminal } from '../../../shared/base/process/terminal.ts';
 import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
 import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';

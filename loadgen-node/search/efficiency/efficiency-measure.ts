@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { Terminal } from '../../../shared/base/process/terminal.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 import type { SideMeasurer } from './efficiency-sides.ts';

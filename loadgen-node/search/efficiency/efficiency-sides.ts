@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { Terminal } from '../../../shared/base/process/terminal.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';

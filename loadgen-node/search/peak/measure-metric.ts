@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { Terminal } from '../../../shared/base/process/terminal.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { printReport } from '../../present/text/print-report.ts';

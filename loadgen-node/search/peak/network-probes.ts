@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { Terminal } from '../../../shared/base/process/terminal.ts';
 import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
+import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import { startTest } from '../../loadgen/engine/start-test.ts';
 import type { Interruption } from '../../run/interruption.ts';
 import { drainTimeoutNs, measureRun } from '../../run/perform-run.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { Terminal } from '../../../shared/base/process/terminal.ts';
 import { replaceEarlierRun } from '../../run/earlier-run.ts';
 import type { Interruption } from '../../run/interruption.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';

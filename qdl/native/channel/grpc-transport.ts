@@ -1,5 +1,5 @@
 import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';

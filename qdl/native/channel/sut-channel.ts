@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
-import { Deferred } from '../../../shared/base/deferred.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';

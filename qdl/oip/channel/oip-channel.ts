@@ -1,10 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
-import type { OipRequestEncoder } from '../../../shared/wire/oip/request-encoder.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
   ChannelEvents,
@@ -14,6 +13,7 @@ import type {
 import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
 import type { OutgoingPart } from '../../native/channel/part-transport.ts';
 import { statusText } from './failure-words.ts';
+import type { OipRequestEncoder } from './request-encoder.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import {
   type Gathered,

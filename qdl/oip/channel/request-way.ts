@@ -1,4 +1,4 @@
-import type { EncodedRequest } from '../../../shared/wire/oip/request-encoder.ts';
+import type { EncodedRequest } from './request-encoder.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
 /** What a {@link RequestWay} reports. No call comes from inside a call to the way. */

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../../shared/security/client-security.ts';
 import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import {
   acquireBuildLock,
   DEFAULT_LOCK_TIMING,

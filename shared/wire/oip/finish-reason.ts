@@ -1,4 +1,4 @@
-import { type BorrowedBytes, littleUint32At } from '../../base/borrowed-bytes.ts';
+import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-bytes.ts';
 import type { OipTensor } from '../../domain/tensors.ts';
 import { elementCount } from '../../domain/tensors.ts';
 import { isEqual } from './equal-bytes.ts';

@@ -3,7 +3,7 @@ import {
   littleUint32At,
   readInPlace,
   textOf,
-} from '../../base/borrowed-bytes.ts';
+} from '../../base/bytes/borrowed-bytes.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { elementCount } from '../../domain/tensors.ts';
 import { malformed } from '../proto-reader.ts';

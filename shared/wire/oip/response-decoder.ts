@@ -1,4 +1,4 @@
-import { type BorrowedBytes, textOf } from '../../base/borrowed-bytes.ts';
+import { type BorrowedBytes, textOf } from '../../base/bytes/borrowed-bytes.ts';
 import { malformed, ProtoReader } from '../proto-reader.ts';
 import { isEqual } from './equal-bytes.ts';
 import { tellsFinish } from './finish-reason.ts';

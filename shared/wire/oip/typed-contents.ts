@@ -1,4 +1,4 @@
-import { type BorrowedBytes, littleUint32At } from '../../base/borrowed-bytes.ts';
+import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { malformed, ProtoReader } from '../proto-reader.ts';

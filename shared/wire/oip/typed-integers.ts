@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { malformed } from '../proto-reader.ts';

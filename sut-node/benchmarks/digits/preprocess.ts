@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { type BorrowedBytes, readInPlace } from '../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { decodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
 import {
   decodeImagenetJpeg,
   normaliseImagenet,

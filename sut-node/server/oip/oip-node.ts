@@ -1,5 +1,5 @@
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel, NodeFacts } from '../describe-node.ts';
 import type { NodeStatus } from '../node-status.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import { protoFolder } from '../../../shared/base/package-files.ts';
+import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import type { OipDataType } from '../../../shared/domain/data-types.ts';
 import {
   type Batch,

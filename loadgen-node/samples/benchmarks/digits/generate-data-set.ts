@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
 import {
   type DigitSet,
   DRAWING_REVISION,

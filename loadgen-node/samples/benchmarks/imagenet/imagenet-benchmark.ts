@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
 import {

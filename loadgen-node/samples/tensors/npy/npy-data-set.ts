@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   describeSystemError,

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { compiledModule } from '../../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import type { SharedPayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { ChannelPlace } from '../../../dispatch/dispatch-channel.ts';
 import type { DispatchSettings } from '../../../dispatch/dispatch-settings.ts';

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FLAG } from '../frames/frame-constants.ts';
 import { Http2Error } from '../http2-error.ts';
 

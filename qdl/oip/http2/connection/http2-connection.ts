@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
-import { Deferred } from '../../../../shared/base/deferred.ts';
+import { Deferred } from '../../../../shared/base/async/deferred.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';

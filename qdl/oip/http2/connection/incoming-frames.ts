@@ -1,4 +1,8 @@
-import { type BorrowedBytes, textOf, uint32At } from '../../../../shared/base/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  textOf,
+  uint32At,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FloodGuard } from '../flow/flood-guard.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';

@@ -1,4 +1,8 @@
-import { type BorrowedBytes, uint16At, uint32At } from '../../../../shared/base/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  uint16At,
+  uint32At,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import {
   FRAME_BYTES_DEFAULT,
   FRAME_BYTES_LIMIT,

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { ERROR_CODE, type ErrorName, Http2Error } from '../http2-error.ts';
 import type { FrameBatch } from './frame-batch.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { ReceiveWindow } from '../flow/receive-window.ts';
 import { SendWindow } from '../flow/send-window.ts';
 import type { Answers, CallEvents, GrpcCall } from '../grpc-calls.ts';

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, textOf } from '../../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, textOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 import { DynamicTable, sizeOf } from './dynamic-table.ts';
 import { decodeHuffman } from './huffman.ts';

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { Http2Error } from '../http2-error.ts';
 
 /**

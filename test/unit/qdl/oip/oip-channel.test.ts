@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChannelEvents } from '../../../../qdl/dispatch/dispatch-channel.ts';
 import { NodeLoad } from '../../../../qdl/dispatch/router/node-load.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../qdl/oip/channel/oip-channel.ts';
+import { OipRequestEncoder } from '../../../../qdl/oip/channel/request-encoder.ts';
 import { openWay } from '../../../../qdl/oip/channel/request-parts.ts';
 import {
   type GatherOptions,
@@ -10,7 +11,6 @@ import {
 } from '../../../../qdl/oip/channel/response-gatherer.ts';
 import { REMEMBERED_FAILED_MAX } from '../../../../qdl/oip/channel/stream-way.ts';
 import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
-import { OipRequestEncoder } from '../../../../shared/wire/oip/request-encoder.ts';
 import type { OipMethod } from '../../../../shared/wire/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../support/oip/call-double.ts';
 import { dynamoResponse } from '../../../support/oip/dynamo-like.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/duration.ts';
+import { configJsonSchema } from '../../../../loadgen-node/cli/json-schema.ts';
+import { printSettings } from '../../../../loadgen-node/run/plan/print-settings.ts';
+import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text/duration.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
-import { configJsonSchema } from '../../../../shared/config/json-schema.ts';
-import { printSettings } from '../../../../shared/config/print-settings.ts';
 import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import {
   addressList,

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../../shared/base/logger.ts';
+import { silentLogger } from '../../../../shared/base/process/logger.ts';
 import { InferStreams } from '../../../../sut-node/server/infer-handler.ts';
 import { INFER_CALLS_MAX } from '../../../../sut-node/server/node-limits.ts';
 

@@ -12,7 +12,7 @@ import {
   runSources,
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/compliance/test-ids.ts';
-import { NOWHERE, Terminal } from '../../../../../shared/base/terminal.ts';
+import { NOWHERE, Terminal } from '../../../../../shared/base/process/terminal.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 

@@ -4,8 +4,8 @@ import {
   MessageReader,
   type MessageReceiver,
 } from '../../../../../qdl/oip/http2/grpc/message-reader.ts';
-import { type BorrowedBytes, textOf } from '../../../../../shared/base/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../../shared/base/reused-buffers.ts';
+import { type BorrowedBytes, textOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
+import { ReusedBuffers } from '../../../../../shared/base/bytes/reused-buffers.ts';
 import { grpcMessage } from '../../../../support/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.

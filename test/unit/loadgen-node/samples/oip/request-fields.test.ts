@@ -1,7 +1,7 @@
 import { loadSync } from '@grpc/proto-loader';
 import { describe, expect, it } from 'vitest';
-import { protoFolder } from '../../../../../shared/base/package-files.ts';
-import { encodeRequestFields } from '../../../../../shared/wire/oip/request-fields.ts';
+import { encodeRequestFields } from '../../../../../loadgen-node/samples/oip/request-fields.ts';
+import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
 import { decodeTypedContents } from '../../../../../shared/wire/oip/typed-contents.ts';
 
 interface Decoded {

@@ -3,7 +3,7 @@ import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { readBounded, readBoundedText } from '../../../../shared/base/read-file.ts';
+import { readBounded, readBoundedText } from '../../../../../shared/base/files/read-file.ts';
 
 // Goal: a file that a setting names is read whole, or refused in words within seconds, whatever it is.
 

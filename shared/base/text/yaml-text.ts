@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { MlperfError } from './errors/mlperf-error.ts';
+import { MlperfError } from '../errors/mlperf-error.ts';
 
 /** Lists and maps inside each other: no file of ours has ten. */
 const DEPTH_MAX = 100;

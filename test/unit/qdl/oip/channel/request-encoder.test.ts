@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   OipRequestEncoder,
   type RequestExtras,
-} from '../../../../../shared/wire/oip/request-encoder.ts';
+} from '../../../../../qdl/oip/channel/request-encoder.ts';
 import type { OipRequestPlan } from '../../../../../shared/wire/oip/request-plan.ts';
 import { decodeRequest, encodeRequest } from '../../../../support/oip/oip-messages.ts';
 

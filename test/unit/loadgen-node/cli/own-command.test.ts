@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { counted } from '../../../../shared/base/counted.ts';
-import { ownCommand } from '../../../../shared/base/own-command.ts';
+import { ownCommand } from '../../../../loadgen-node/cli/own-command.ts';
+import { counted } from '../../../../shared/base/text/counted.ts';
 
 it.each([
   ['npx longhaul', { npm_command: 'exec' }, '/clone/node_modules/.bin/longhaul'],

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { MlperfError } from './errors/mlperf-error.ts';
+import { MlperfError } from '../errors/mlperf-error.ts';
 
 /**
  * The one place that knows where the files of this package lie, whether it runs from a clone, from an

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
-import { fieldSize, ProtoWriter, varintSize } from '../proto-writer.ts';
-import type { OipPlannedInput, OipRequestPlan } from './request-plan.ts';
+import type { OipPlannedInput, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
+import { fieldSize, ProtoWriter, varintSize } from '../../../shared/wire/proto-writer.ts';
 
 /** Request parameter by which Triton marks the last response of a decoupled model, with an empty one if need be. */
 const WANTS_FINAL_MARK = 'triton_enable_empty_final_response';

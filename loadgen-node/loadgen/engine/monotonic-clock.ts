@@ -1,5 +1,5 @@
-import type { Clock } from './clock.ts';
-import { spinningClock } from './spinning-clock.ts';
+import type { Clock } from '../../../shared/base/clock/clock.ts';
+import { spinningClock } from '../../../shared/base/clock/spinning-clock.ts';
 
 /**
  * The real clock of LoadGen: monotonic, so that setting the wall clock does not disturb a run (the C++ LoadGen

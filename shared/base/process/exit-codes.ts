@@ -1,4 +1,4 @@
-import type { MlperfErrorCode } from './errors/mlperf-error.ts';
+import type { MlperfErrorCode } from '../errors/mlperf-error.ts';
 
 /** How the process ends. Stable; documented in docs/exit-codes.md. */
 export const EXIT = {

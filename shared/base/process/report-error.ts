@@ -1,8 +1,8 @@
-import { MlperfError, type MlperfErrorCode } from './errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from './errors/to-mlperf-error.ts';
+import { MlperfError, type MlperfErrorCode } from '../errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
+import { asOneLine } from '../text/one-line.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isStderrJournal, PRIORITY, withPriority } from './journal.ts';
-import { asOneLine } from './one-line.ts';
 
 /** An error as a program reads it, on a line of its own on stdout. */
 export interface ErrorDocument {

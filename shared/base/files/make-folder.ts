@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errorCodeOf } from './errors/to-mlperf-error.ts';
+import { errorCodeOf } from '../errors/to-mlperf-error.ts';
 
 /**
  * Makes a folder and those above it, like `mkdir -p`. Not `mkdirSync` with `recursive`: that never

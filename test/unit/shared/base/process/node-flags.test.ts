@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { hasYoungGenerationFlag, NODE_FLAGS } from '../../../../shared/base/node-flags.ts';
+import {
+  hasYoungGenerationFlag,
+  NODE_FLAGS,
+} from '../../../../../shared/base/process/node-flags.ts';
 
 // Goal: however longhaul is started, V8 begins with a young generation of its full size.
 // Method: the places that cannot import the flags are compared with them.

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { errorCodeOf } from './errors/to-mlperf-error.ts';
+import { errorCodeOf } from '../errors/to-mlperf-error.ts';
 
 /** Most bytes of a file that a setting names, by what is in it. */
 export const FILE_BYTES_MAX: Readonly<

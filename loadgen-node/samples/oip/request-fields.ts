@@ -1,6 +1,11 @@
-import type { OipTensor } from '../../domain/tensors.ts';
-import { bytesFieldSize, fieldSize, ProtoWriter, varintSize } from '../proto-writer.ts';
-import { encodeTypedContents } from './typed-contents.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import { encodeTypedContents } from '../../../shared/wire/oip/typed-contents.ts';
+import {
+  bytesFieldSize,
+  fieldSize,
+  ProtoWriter,
+  varintSize,
+} from '../../../shared/wire/proto-writer.ts';
 
 /** An input of one sample with its contents. */
 export interface FilledTensor extends OipTensor {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOWHERE, Terminal } from '../../../../shared/base/terminal.ts';
+import { NOWHERE, Terminal } from '../../../../../shared/base/process/terminal.ts';
 
 // Goal: one line that is written over on a terminal, few plain lines elsewhere. Method: what is written to a stream.
 

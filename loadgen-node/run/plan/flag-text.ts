@@ -1,4 +1,4 @@
-import { flagOf } from './setting.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
 
 /**
  * A setting as it stands on a command line of a shell: `--target-qps 10`; lists with commas; `true` as the flag alone.

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { ResolvedSetting } from './resolve-settings.ts';
+import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 
 /**
  * A section with its effective settings as YAML that could be a configuration file itself; each line
