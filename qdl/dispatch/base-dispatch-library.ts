@@ -5,9 +5,9 @@ import type { Query, ResponseSink } from '../../shared/domain/system-under-test.
 import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import { contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
 import type { ChannelPlace } from './dispatch-channel.ts';
-import type { DispatchSettings } from './dispatch-settings.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
 import type {

@@ -4,18 +4,18 @@ import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import { BaseDispatchLibrary, type ChannelCounts } from '../dispatch/base-dispatch-library.ts';
 import type { ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import type { Dispatcher, DispatcherChannels } from '../dispatch/dispatcher.ts';
 import { NetworkNames } from '../dispatch/network-name.ts';
-import { partLimits, requireOneNode } from '../dispatch/opened-channels.ts';
 import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { ResponseDecoder } from '../dispatch/response-decoder.ts';
 import { createRouter } from '../dispatch/router/create-router.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
 import { ledgerObstacle } from './evidence/ledger-obstacle.ts';
+import { partLimits, requireOneNode } from './opened-channels.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
 /** Longest wait for a node to end its stream after Close: everything is answered by then. */

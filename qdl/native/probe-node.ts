@@ -3,9 +3,9 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { NodeDescription, NodeProbe } from '../../shared/evidence/node-probe.ts';
 import { findConnectionEnds } from '../connect/connection-ends.ts';
 import { measureTcpConnect } from '../connect/tcp-connect.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { askSystems, type NodeSystem } from '../dispatch/node-systems.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
+import { askSystems, type NodeSystem } from './node-systems.ts';
 
 const TCP_CONNECTS = 5;
 const NAME_CALLS = 11;

@@ -5,22 +5,21 @@ import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts'
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import { BaseDispatchLibrary, type ChannelCounts } from '../dispatch/base-dispatch-library.ts';
-import { checkDispatchSettings } from '../dispatch/check-settings.ts';
 import type { ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import type { Dispatcher, DispatcherChannels } from '../dispatch/dispatcher.ts';
 import { NetworkNames } from '../dispatch/network-name.ts';
 import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { createRouter } from '../dispatch/router/create-router.ts';
+import { checkDispatchSettings } from '../settings/check-settings.ts';
+import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
 import { OipChannel } from './channel/oip-channel.ts';
 import { OipConnections } from './channel/oip-connections.ts';
-import { OipRequestEncoder } from './channel/request-encoder.ts';
+import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import { requireAgreement } from './node/model-facts.ts';
-import { type OipDispatch, REQUEST_BYTES_MAX } from './oip-dispatch.ts';
+import { requireUsable } from './node/require-usable.ts';
 import { distinguishByAddress } from './oip-names.ts';
 import { OipNodeHandle } from './oip-node-handle.ts';
-import { requireUsable } from './require-usable.ts';
 
 /** Longest wait for a server to end its streams: everything is answered by then. */
 const CLOSE_TIMEOUT_MS = 2_000;

@@ -10,11 +10,11 @@ import {
 } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectionOptions } from '../../qdl/connect/grpc-options.ts';
-import { defaultDispatchSettings } from '../../qdl/dispatch/dispatch-settings.ts';
 import { FramedBytes, passFramedBytes } from '../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../qdl/native/channel/grpc-transport.ts';
 import { framesSize, writeFrames } from '../../qdl/native/channel/part-frames.ts';
 import type { StreamEnd } from '../../qdl/native/channel/part-transport.ts';
+import { defaultDispatchSettings } from '../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';

@@ -18,8 +18,9 @@ import type {
   ChannelPlace,
   DispatchChannel,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
-import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
+import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
+import type { PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -38,7 +39,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingSamples;
+  readonly #outstanding: OutstandingTable;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
@@ -63,14 +64,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
-    this.#outstanding = new OutstandingSamples(place);
+    this.#outstanding = new OutstandingTable(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
   /** Samples that are on the wire. */
   get outstandingCount(): number {
-    return this.#outstanding.count;
+    return this.#outstanding.outstandingCount;
   }
 
   /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */

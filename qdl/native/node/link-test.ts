@@ -16,7 +16,7 @@ import {
   connectionCredentials,
   connectionOptions,
 } from '../../connect/grpc-options.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**
  * Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed;

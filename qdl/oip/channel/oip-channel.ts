@@ -10,8 +10,8 @@ import type {
   ChannelPlace,
   DispatchChannel,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
-import type { OutgoingPart } from '../../native/channel/part-transport.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
+import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
@@ -47,7 +47,7 @@ export class OipChannel implements DispatchChannel, RequestEvents {
   readonly place: ChannelPlace;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingSamples;
+  readonly #outstanding: OutstandingTable;
   readonly #way: RequestWay;
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
@@ -58,12 +58,12 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.place = place;
     this.#parts = parts;
     this.#events = events;
-    this.#outstanding = new OutstandingSamples(place);
+    this.#outstanding = new OutstandingTable(place);
     this.#way = parts.openWay(this);
   }
 
   get outstandingCount(): number {
-    return this.#outstanding.count;
+    return this.#outstanding.outstandingCount;
   }
 
   canTake(sampleCount: number, bytes: number): boolean {

@@ -2,6 +2,9 @@ import assert from 'node:assert';
 import type { OipPlannedInput, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { fieldSize, ProtoWriter, varintSize } from '../../../shared/wire/proto-writer.ts';
 
+/** Payload bytes of a request: a protobuf message has less than 2 GiB; of them the head takes a little. */
+export const REQUEST_BYTES_MAX: number = 2 ** 31 - 2 ** 20;
+
 /** Request parameter by which Triton marks the last response of a decoupled model, with an empty one if need be. */
 const WANTS_FINAL_MARK = 'triton_enable_empty_final_response';
 

@@ -1,7 +1,7 @@
 import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { GrpcCallConnection } from '../http2/grpc-calls.ts';
+import type { GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import { CallWay } from './call-way.ts';
 import type { RequestExtras } from './request-encoder.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';

@@ -1,7 +1,7 @@
 import { Deferred } from '../../../shared/base/async/deferred.ts';
 import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
+import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
 import type { RequestEvents, RequestWay } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';

@@ -9,7 +9,7 @@ import {
   WINDOW_BYTES_DEFAULT,
   WINDOW_BYTES_LIMIT,
 } from '../frames/frame-constants.ts';
-import { Http2Error } from '../http2-error.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 
 /** Numbers of settings. Rule: RFC 9113, section 6.5.2. */
 export const SETTING = {

@@ -1,7 +1,7 @@
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { ReceiveWindow } from '../flow/receive-window.ts';
 import { SendWindow } from '../flow/send-window.ts';
-import type { Answers, CallEvents, GrpcCall } from '../grpc-calls.ts';
+import type { Answers, CallEvents, GrpcCall } from './grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
 import { type CallEnd, endOf, type ResponseHead } from './response-head.ts';

@@ -1,5 +1,5 @@
 import { type BorrowedBytes, textOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { Http2Error } from '../http2-error.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 import { DynamicTable, sizeOf } from './dynamic-table.ts';
 import { decodeHuffman } from './huffman.ts';
 import type { HeaderField } from './static-table.ts';

@@ -5,7 +5,7 @@ import {
   FrameReader,
   type FrameReceiver,
 } from '../../../../../qdl/oip/http2/frames/frame-reader.ts';
-import { Http2Error } from '../../../../../qdl/oip/http2/http2-error.ts';
+import { Http2Error } from '../../../../../qdl/oip/http2/frames/http2-error.ts';
 import { type BorrowedBytes, textOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { frame } from '../../../../support/raw-http2-peer.ts';
 

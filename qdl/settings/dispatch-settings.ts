@@ -1,12 +1,12 @@
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { OipTensor } from '../../shared/domain/tensors.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
 import {
   MESSAGE_BYTES_MAX_DEFAULT,
   PART_BYTES_MAX_DEFAULT,
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../../shared/wire/limits.ts';
-import type { OipDispatch } from '../oip/oip-dispatch.ts';
-import type { DispatchPolicy } from './router/router.ts';
+import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 
 /** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
 export const DIVISIONS = ['network', 'open'] as const;
@@ -22,6 +22,27 @@ export const NODE_LOSS_POLICIES = ['fail', 'drain', 'continue'] as const;
 
 /** One of {@link NODE_LOSS_POLICIES}. */
 export type NodeLossPolicy = (typeof NODE_LOSS_POLICIES)[number];
+
+/** How a node is chosen for a query (for a part, where the query is larger than one). */
+export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'] as const;
+
+/** One of {@link DISPATCH_POLICIES}. */
+export type DispatchPolicy = (typeof DISPATCH_POLICIES)[number];
+
+/** Settings of the QDL for nodes that speak the Open Inference Protocol. */
+export interface OipDispatch {
+  /** gRPC's name of the service. */
+  readonly service: string;
+  readonly model: OipModelRef;
+  /** How samples become requests; undefined where nothing is to be sent yet: names, metadata. */
+  readonly plan?: OipRequestPlan;
+  /** Requests that each node got before the run, to try whether it takes what is planned; default: none. */
+  readonly trialCount?: number;
+  /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
+  readonly answeredOutputs?: readonly OipTensor[];
+  /** What came to light before the run, for people; told in the evidence. */
+  readonly notes?: readonly string[];
+}
 
 /** Settings of the QDL, complete and checked. */
 export interface DispatchSettings {
@@ -71,6 +92,9 @@ export interface DispatchSettings {
   /** TLS and token of every connection. */
   readonly security: ClientSecurity;
 }
+
+/** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
+export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
 const CALL_TIMEOUT_MS = 5_000;

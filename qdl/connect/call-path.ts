@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Metadata } from '@grpc/grpc-js';
-import type { CallSeen__Output } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
-import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import type { CallSeen__Output } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
+import { asOneLine } from '../../shared/base/text/one-line.ts';
 import {
   type CallPath,
   HEADER_VALUE_LENGTH_MAX,
@@ -11,7 +11,7 @@ import {
   type OwnSide,
   plainAddress,
   type SocketEnds,
-} from '../../../shared/evidence/call-path.ts';
+} from '../../shared/evidence/call-path.ts';
 
 /** Headers of an answer as they are kept. @param metadata As grpc-js gives it. */
 export function responseHeadersOf(metadata: Metadata): readonly HeaderEvidence[] {

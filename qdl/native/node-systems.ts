@@ -8,8 +8,8 @@ import type { SystemFacts } from '../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../shared/host/tuning-facts.ts';
 import { tuningFromWire } from '../../shared/host/tuning-on-wire.ts';
 import { type ConnectionEnds, findConnectionEnds } from '../connect/connection-ends.ts';
-import { ControlClient } from '../native/node/control-client.ts';
-import type { DispatchSettings } from './dispatch-settings.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import { ControlClient } from './node/control-client.ts';
 
 /** A node reads its machine with all tools that it has before it answers. */
 const DESCRIBE_TIMEOUT_MS = 30_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
-import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { WirePart } from '../../shared/wire/part-codec.ts';
-import type { OutgoingPart } from '../native/channel/part-transport.ts';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 

@@ -1,6 +1,6 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
+import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 
 /**
  * Refuses a plan that the model cannot answer.

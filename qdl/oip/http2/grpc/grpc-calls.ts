@@ -1,5 +1,5 @@
-import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
 
 /** What a call reports. No call comes from inside a call to the connection. */
 export interface CallEvents {

@@ -2,10 +2,10 @@ import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../shared/base/text/one-line.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
-import type { SutChannel } from '../native/channel/sut-channel.ts';
-import type { DispatchSettings, Division } from './dispatch-settings.ts';
-import type { NetworkName } from './network-name.ts';
-import type { PartLimits } from './part-cutter.ts';
+import type { NetworkName } from '../dispatch/network-name.ts';
+import type { PartLimits } from '../dispatch/part-cutter.ts';
+import type { DispatchSettings, Division } from '../settings/dispatch-settings.ts';
+import type { SutChannel } from './channel/sut-channel.ts';
 
 /** Largest part that every channel takes: by our settings, the nodes' limits and their first grants. */
 export function partLimits(
