@@ -2,10 +2,11 @@ export { DISPATCH_POLICIES, type DispatchPolicy } from './settings/dispatch-sett
 
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { NameCall } from '../shared/evidence/network-evidence.ts';
+import { NetworkDispatchLibrary } from './dispatch/network-dispatch-library.ts';
 import type { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
-import { NativeDispatchLibrary } from './native/native-dispatch-library.ts';
+import { NativeDriver } from './native/native-driver.ts';
 import { askNativeNames } from './native/native-names.ts';
-import { OipDispatchLibrary } from './oip/oip-dispatch-library.ts';
+import { OipDriver } from './oip/oip-driver.ts';
 import { askOipNames } from './oip/oip-names.ts';
 import type { DispatchSettings } from './settings/dispatch-settings.ts';
 
@@ -38,8 +39,11 @@ export function createQueryDispatchLibrary(
   payloads: SamplePayloads,
 ): QueryDispatchLibrary {
   const { oip } = settings;
-  if (oip === undefined) return new NativeDispatchLibrary(settings, payloads);
-  return new OipDispatchLibrary(settings, oip, payloads);
+  const driver =
+    oip === undefined
+      ? new NativeDriver(settings, payloads)
+      : new OipDriver(settings, oip, payloads);
+  return new NetworkDispatchLibrary(settings, payloads, driver);
 }
 
 /**

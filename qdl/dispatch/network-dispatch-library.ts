@@ -7,7 +7,7 @@ import { contradictsResult } from '../../shared/evidence/node-claims.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
-import type { ChannelPlace } from './dispatch-channel.ts';
+import type { ChannelEvents, ChannelPlace } from './dispatch-channel.ts';
 import { Dispatcher, type DispatcherChannels } from './dispatcher.ts';
 import type { NetworkNames } from './network-name.ts';
 import type {
@@ -17,6 +17,7 @@ import type {
   QueryDispatchLibrary,
   WaitProgress,
 } from './query-dispatch-library.ts';
+import { createRouter } from './router/create-router.ts';
 import { NodeLoad } from './router/node-load.ts';
 
 /** How the channels of a run lie over nodes and connections. */
@@ -28,13 +29,42 @@ export interface ChannelCounts {
   readonly nodeOutstandingMax: number;
 }
 
-/** The life of a QDL around its dispatcher, as far as it is the same for every protocol. */
-export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
+/** The channels of a run, all open, and what they agreed on with the nodes. */
+export type OpenedChannels = Omit<DispatcherChannels, 'router'>;
+
+/**
+ * What a protocol does for a QDL. Order of calls: `connect`, then `openChannels`, `closeChannels`, `compareLedgers`
+ * where the run came to its end, `close`.
+ */
+export interface ProtocolDriver {
+  /** In the order of the settings. */
+  readonly nodes: readonly QdlNode[];
+  readonly names: NetworkNames;
+  /** As {@link QueryDispatchLibrary.connect}. */
+  connect(onWait: WaitProgress): Promise<void>;
+  channelCounts(): ChannelCounts;
+  /** Opens the channels of the run at these places. @param events Takes what they report. */
+  openChannels(places: readonly ChannelPlace[], events: ChannelEvents, runId: string): Promise<OpenedChannels>;
+  /** Ends the channels: nothing is outstanding any more, or it was given up. Never throws. */
+  closeChannels(): Promise<void>;
+  /**
+   * Compares what both ends counted, after a run that came to its end.
+   * @param lostNodes Indices of the nodes that cannot be asked.
+   * @returns Differences in words.
+   */
+  compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]>;
+  /** Frees everything else. */
+  close(): Promise<void>;
+  /** Evidence that only this protocol has. */
+  evidence(): Pick<NetworkEvidence, 'oip'>;
+}
+
+/** The life of a QDL around its dispatcher, the same for every protocol. */
+export class NetworkDispatchLibrary implements QueryDispatchLibrary {
   readonly runId: string = randomUUID();
-  abstract readonly nodes: readonly QdlNode[];
-  protected readonly settings: DispatchSettings;
-  protected readonly payloads: SamplePayloads;
-  protected abstract readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
+  readonly #driver: ProtocolDriver;
   #loads: readonly NodeLoad[] = [];
   #dispatcher: Dispatcher | undefined;
   #sink: ResponseSink | undefined;
@@ -42,48 +72,34 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
   #ledgerReport: LedgerReport = { isCompared: false, differences: [] };
 
   /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
-  constructor(settings: DispatchSettings, payloads: SamplePayloads) {
-    this.settings = settings;
-    this.payloads = payloads;
+  constructor(settings: DispatchSettings, payloads: SamplePayloads, driver: ProtocolDriver) {
+    this.#settings = settings;
+    this.#payloads = payloads;
+    this.#driver = driver;
   }
 
-  abstract connect(onWait?: WaitProgress): Promise<void>;
+  get nodes(): readonly QdlNode[] {
+    return this.#driver.nodes;
+  }
 
-  /** Opens the channels of the run at these places; what they report goes to the dispatcher. */
-  protected abstract openChannels(
-    places: readonly ChannelPlace[],
-    dispatcher: Dispatcher,
-  ): Promise<DispatcherChannels>;
-
-  /** How many channels there are. */
-  protected abstract channelCounts(): ChannelCounts;
-
-  /** Ends the channels: nothing is outstanding any more, or nobody waits for it. Never throws. */
-  protected abstract closeChannels(): Promise<void>;
-
-  /**
-   * After a run that came to its end: what the other ends counted.
-   * @param lostNodes Indices of the nodes that cannot be asked.
-   * @returns Differences in words.
-   */
-  protected abstract compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]>;
-
-  /** Frees everything else. */
-  protected abstract close(): Promise<void>;
+  connect(onWait: WaitProgress = () => {}): Promise<void> {
+    return this.#driver.connect(onWait);
+  }
 
   async evidence(): Promise<NetworkEvidence> {
-    const { division, encoding, receiveWindowBytes } = this.settings;
+    const { division, encoding, receiveWindowBytes } = this.#settings;
     return {
       runId: this.runId,
       division,
       encoding,
-      settings: settingsAsText(this.settings),
+      settings: settingsAsText(this.#settings),
       receiveWindowBytes,
       issuedQueries: this.#dispatcher?.issuedQueries ?? 0,
       issuedSamples: this.#dispatcher?.issuedSamples ?? 0,
       isComplete: this.#ledgerReport.isCompared,
-      nameCalls: await this.names.calls(),
+      nameCalls: await this.#driver.names.calls(),
       nodes: this.nodes.map((node) => node.evidence()),
+      ...this.#driver.evidence(),
     };
   }
 
@@ -96,7 +112,7 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
   }
 
   activity(): NodeActivity[] {
-    const names = this.names.last?.nodes;
+    const names = this.#driver.names.last?.nodes;
     return this.nodes.map(({ address, ledger }, i) => ({
       name: names?.[i]?.name ?? address,
       outstandingSamples: this.#loads[i]?.outstanding ?? 0,
@@ -107,19 +123,21 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
   }
 
   name(): Promise<string> {
-    return this.names.ask();
+    return this.#driver.names.ask();
   }
 
   async start(sink: ResponseSink): Promise<void> {
     this.#sink = sink;
-    const { onNodeLoss } = this.settings;
+    const { onNodeLoss } = this.#settings;
     const ledgers = this.nodes.map((node) => node.ledger);
     const claims = this.nodes.map((node) => node.claims);
     const dispatcher = new Dispatcher({
-      ...{ payloads: this.payloads, sink, onNodeLoss, ledgers, claims },
+      ...{ payloads: this.#payloads, sink, onNodeLoss, ledgers, claims },
     });
     this.#dispatcher = dispatcher;
-    dispatcher.begin(await this.openChannels(this.#places(), dispatcher));
+    const opened = await this.#driver.openChannels(this.#places(), dispatcher, this.runId);
+    const router = createRouter(this.#settings.policy, opened.channels);
+    dispatcher.begin({ ...opened, router });
     this.#isStarted = true;
   }
 
@@ -137,16 +155,17 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
   async stop(): Promise<void> {
     const isComplete = this.#isStarted && this.#dispatcher?.isComplete === true;
     this.#dispatcher?.stop();
-    await this.closeChannels();
+    await this.#driver.closeChannels();
     if (isComplete) await this.#compare();
     this.#judgeClaims();
-    await this.close();
+    await this.#driver.close();
   }
 
   /** The channels of the run: neighbours belong to different nodes, so that turns go round the nodes first. */
   #places(): ChannelPlace[] {
-    const { nodes, weights } = this.settings;
-    const { channelsPerNode, connectionsPerNode, nodeOutstandingMax } = this.channelCounts();
+    const { nodes, weights } = this.#settings;
+    const { channelsPerNode, connectionsPerNode, nodeOutstandingMax } =
+      this.#driver.channelCounts();
     const streamCount = nodes.length * channelsPerNode;
     const loads = nodes.map((_, i) => new NodeLoad(weights[i] ?? 1, nodeOutstandingMax));
     this.#loads = loads;
@@ -179,7 +198,8 @@ export abstract class BaseDispatchLibrary implements QueryDispatchLibrary {
 
   /** What one end counted and the other did not makes the run INVALID: a fault, told before the end. */
   async #compare(): Promise<void> {
-    const differences = await this.compareLedgers(this.#dispatcher?.lostNodes ?? new Set());
+    const lostNodes = this.#dispatcher?.lostNodes ?? new Set();
+    const differences = await this.#driver.compareLedgers(lostNodes, this.runId);
     this.#ledgerReport = { isCompared: true, differences };
     if (differences.length === 0) return;
     const what = `the two ends counted differently: ${differences.join('; ')}`;

@@ -4,12 +4,14 @@ import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts
 import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
-import { BaseDispatchLibrary, type ChannelCounts } from '../dispatch/base-dispatch-library.ts';
-import type { ChannelPlace } from '../dispatch/dispatch-channel.ts';
-import type { Dispatcher, DispatcherChannels } from '../dispatch/dispatcher.ts';
+import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
+import type {
+  ChannelCounts,
+  OpenedChannels,
+  ProtocolDriver,
+} from '../dispatch/network-dispatch-library.ts';
 import { NetworkNames } from '../dispatch/network-name.ts';
 import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
-import { createRouter } from '../dispatch/router/create-router.ts';
 import { checkDispatchSettings } from '../settings/check-settings.ts';
 import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
 import { OipChannel } from './channel/oip-channel.ts';
@@ -30,10 +32,12 @@ const CLOSE_TIMEOUT_MS = 2_000;
  */
 const NODE_OUTSTANDING_MAX = 4_096;
 
-/** The QDL for nodes that speak the Open Inference Protocol. */
-export class OipDispatchLibrary extends BaseDispatchLibrary {
+/** Nodes that speak the Open Inference Protocol. */
+export class OipDriver implements ProtocolDriver {
   readonly nodes: readonly OipNodeHandle[];
-  protected readonly names: NetworkNames;
+  readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
   readonly #oip: OipDispatch;
   readonly #connections: OipConnections;
   readonly #notes: string[] = [];
@@ -42,7 +46,8 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
 
   /** @param settings With `oip`, which needs a plan where queries are to be sent. */
   constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
-    super(settings, payloads);
+    this.#settings = settings;
+    this.#payloads = payloads;
     this.#oip = oip;
     this.#connections = new OipConnections(settings, (address, own) =>
       this.nodes.find((node) => node.address === address)?.onAccepted(own),
@@ -59,8 +64,8 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
    * @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan; `ERR_CONFIG_INVALID` for
    *   settings that the plan's method has no use for
    */
-  async connect(onWait: WaitProgress = () => {}): Promise<void> {
-    checkDispatchSettings(this.settings);
+  async connect(onWait: WaitProgress): Promise<void> {
+    checkDispatchSettings(this.#settings);
     const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
     requireAgreement(facts);
     this.#facts = facts[0];
@@ -68,17 +73,13 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
   }
 
-  override async evidence(): Promise<NetworkEvidence> {
-    const evidence = await super.evidence();
+  evidence(): Pick<NetworkEvidence, 'oip'> {
     const { service, plan, notes = [] } = this.#oip;
-    return {
-      ...evidence,
-      oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] },
-    };
+    return { oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] } };
   }
 
-  protected channelCounts(): ChannelCounts {
-    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.settings;
+  channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
     // Calls of their own need no streams: a channel is a connection.
     const isStream = this.#oip.plan?.method === 'stream';
     return {
@@ -90,10 +91,10 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     };
   }
 
-  protected async openChannels(
+  async openChannels(
     places: readonly ChannelPlace[],
-    dispatcher: Dispatcher,
-  ): Promise<DispatcherChannels> {
+    events: ChannelEvents,
+  ): Promise<OpenedChannels> {
     const { plan } = this.#oip;
     if (plan === undefined) {
       throw new MlperfError('ERR_CONFIG_INVALID', 'oip: nothing was planned that could be sent');
@@ -103,11 +104,10 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     await Promise.all(this.nodes.map((node) => node.beginStatistics()));
     // Nothing is waited for from here until the dispatcher has the channels, which hear of every later loss.
     this.#connections.requireOpen();
-    this.#channels = places.map((place) => this.#channel(place, plan, dispatcher));
-    const { policy, nodeOutstandingMax } = this.settings;
+    this.#channels = places.map((place) => this.#channel(place, plan, events));
+    const { nodeOutstandingMax } = this.#settings;
     return {
       channels: this.#channels,
-      router: createRouter(policy, this.#channels),
       limits: {
         bytesMax: REQUEST_BYTES_MAX,
         samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
@@ -117,41 +117,46 @@ export class OipDispatchLibrary extends BaseDispatchLibrary {
     };
   }
 
-  protected async closeChannels(): Promise<void> {
+  async closeChannels(): Promise<void> {
     await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
   }
 
   /** Nobody else counts. What the servers' own statistics say is kept. */
-  protected async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
+  async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
     const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
     await Promise.all(reached.map((node) => node.endStatistics()));
     return [];
   }
 
-  protected async close(): Promise<void> {
+  async close(): Promise<void> {
     await this.#connections.close();
     for (const node of this.nodes) node.control.close();
   }
 
-  #channel(place: ChannelPlace, plan: OipRequestPlan, dispatcher: Dispatcher): OipChannel {
+  #channel(place: ChannelPlace, plan: OipRequestPlan, events: ChannelEvents): OipChannel {
     assert(this.#facts !== undefined, 'start before connect');
     const facts = this.#facts;
     const { service } = this.#oip;
     const connection = this.#connections.to(place.address, place.connection);
     const gatherer = gathererOf(plan, facts, {
-      bytesMax: this.settings.messageBytesMax,
+      bytesMax: this.#settings.messageBytesMax,
       room: connection.room,
     });
     const channel = new OipChannel(
       place,
       {
         encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
-        payloads: this.payloads,
-        tokenLatencies: this.settings.tokenLatencies,
-        openWay: (events) =>
-          openWay(plan.method, { connection: connection.calls, service, gatherer, events }),
+        payloads: this.#payloads,
+        tokenLatencies: this.#settings.tokenLatencies,
+        openWay: (toChannel) =>
+          openWay(plan.method, {
+            connection: connection.calls,
+            service,
+            gatherer,
+            events: toChannel,
+          }),
       },
-      dispatcher,
+      events,
     );
     connection.add(channel);
     return channel;
