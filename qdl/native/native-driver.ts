@@ -1,3 +1,4 @@
+import { ledgerObstacle } from './evidence/node-ledger.ts';
 import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
@@ -17,7 +18,6 @@ import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
-import { ledgerObstacle } from './evidence/ledger-obstacle.ts';
 import { partLimits, requireOneNode } from './opened-channels.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 

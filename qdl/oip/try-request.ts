@@ -8,7 +8,7 @@ import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
-import type { RequestEvents } from './channel/request-way.ts';
+import type { RequestWayEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';
 
@@ -117,7 +117,7 @@ export function fullCount(
 }
 
 /** What came of the requests. */
-class TrialEvents implements RequestEvents {
+class TrialEvents implements RequestWayEvents {
   readonly #address: string;
   readonly #resolve: (trial: OipTrial) => void;
   readonly #sendNext: () => void;

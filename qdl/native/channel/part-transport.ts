@@ -2,7 +2,7 @@ import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 
 /** How a stream ended: gRPC's status number and text. */
-export interface StreamEnd {
+export interface TransportEnd {
   readonly code: number;
   readonly details: string;
 }
@@ -18,7 +18,7 @@ export interface TransportEvents {
   /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
   onWritten(bytes: number): void;
   /** The stream is over; called once, nothing comes after it. */
-  onEnd(end: StreamEnd): void;
+  onEnd(end: TransportEnd): void;
 }
 
 /**

@@ -20,7 +20,7 @@ import type {
 } from '../../dispatch/dispatch-channel.ts';
 import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
-import type { PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
+import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -280,7 +280,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
   }
 
-  onEnd(end: StreamEnd): void {
+  onEnd(end: TransportEnd): void {
     // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
     // is no loss: the ledgers tell whether something is missing.
     if (this.#state === 'closing') {
@@ -294,7 +294,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#whenClosed.resolve();
   }
 
-  #lossOf(end: StreamEnd): MlperfError {
+  #lossOf(end: TransportEnd): MlperfError {
     const what = `SUT node ${this.place.address}`;
     if (end.code === status.OK) {
       return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);

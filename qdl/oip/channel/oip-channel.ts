@@ -14,7 +14,7 @@ import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { RequestWayEvents, RequestWay } from './request-way.ts';
 import {
   type Gathered,
   type PendingRequest,
@@ -32,7 +32,7 @@ export interface OipChannelParts {
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   /** Makes the way of the requests, which reports to this channel. */
-  openWay(events: RequestEvents): RequestWay;
+  openWay(events: RequestWayEvents): RequestWay;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface OipChannelParts {
  *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
  *      └──────────────────────────┴ close() ──► closing ──► closed
  */
-export class OipChannel implements DispatchChannel, RequestEvents {
+export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly place: ChannelPlace;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;

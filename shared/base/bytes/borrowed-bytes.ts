@@ -26,7 +26,7 @@ export function readInPlace(bytes: BorrowedBytes): Uint8Array {
 }
 
 /** Text of `[begin, end)`. */
-export function textOf(
+export function borrowedText(
   bytes: BorrowedBytes,
   encoding: 'utf8' | 'latin1' = 'utf8',
   begin = 0,

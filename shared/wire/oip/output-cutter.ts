@@ -2,7 +2,7 @@ import {
   type BorrowedBytes,
   littleUint32At,
   readInPlace,
-  textOf,
+  borrowedText,
 } from '../../base/bytes/borrowed-bytes.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { elementCount } from '../../domain/tensors.ts';
@@ -111,7 +111,7 @@ function rawOf(
   raw: BorrowedBytes | undefined,
 ): BorrowedBytes {
   if (!isEqual(output.datatype, datatypeName)) {
-    const theirs = textOf(output.datatype);
+    const theirs = borrowedText(output.datatype);
     throw malformed(`output "${text}" is of datatype ${theirs}, its description says ${datatype}`);
   }
   const elements = elementCount(output.shape);

@@ -27,7 +27,7 @@ import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
 import type { ResponseHead } from '../grpc/response-head.ts';
 import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
 import { HeldAnswers } from './held-answers.ts';
-import { HEADER_LIST_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
+import { ANSWER_HEADER_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
 import { Keepalive, type KeepaliveSettings, type KeptAlive } from './keepalive.ts';
 import { Outgoing } from './outgoing.ts';
 import { PeerSettings, SETTING } from './peer-settings.ts';
@@ -185,7 +185,7 @@ export class Http2Connection
       [SETTING.enablePush, 0],
       [SETTING.initialWindowSize, this.#windowBytes],
       [SETTING.maxFrameSize, FRAME_BYTES_MAX],
-      [SETTING.maxHeaderListSize, HEADER_LIST_BYTES_MAX],
+      [SETTING.maxHeaderListSize, ANSWER_HEADER_BYTES_MAX],
     ]);
     const more = this.#windowBytes - WINDOW_BYTES_DEFAULT;
     if (more > 0) this.#control.windowUpdate(0, more);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelInferResponse } from '../../../../proto/gen/inference/ModelInferResponse.ts';
+import type { ModelInferResponse } from '../../../../../proto/gen/inference/ModelInferResponse.ts';
 import {
   type GatherOptions,
   pendingRequest,
   ResponseGatherer,
-} from '../../../../qdl/oip/channel/response-gatherer.ts';
-import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
-import { dynamoResponse } from '../../../support/oip/dynamo-like.ts';
-import { encodeStreamResponse } from '../../../support/oip/oip-messages.ts';
-import { oipPlan } from '../../../support/oip/oip-qdl.ts';
+} from '../../../../../qdl/oip/channel/response-gatherer.ts';
+import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
+import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
+import { encodeStreamResponse } from '../../../../support/oip/oip-messages.ts';
+import { oipPlan } from '../../../../support/oip/oip-qdl.ts';
 
 // Goal: what is kept of a response is not lost with the message. Method: messages that are overwritten at once.
 

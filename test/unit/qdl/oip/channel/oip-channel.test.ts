@@ -1,25 +1,25 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import type { ChannelEvents } from '../../../../qdl/dispatch/dispatch-channel.ts';
-import { NodeLoad } from '../../../../qdl/dispatch/router/node-load.ts';
-import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../qdl/oip/channel/oip-channel.ts';
-import { OipRequestEncoder } from '../../../../qdl/oip/channel/request-encoder.ts';
-import { openWay } from '../../../../qdl/oip/channel/request-parts.ts';
+import type { ChannelEvents } from '../../../../../qdl/dispatch/dispatch-channel.ts';
+import { NodeLoad } from '../../../../../qdl/dispatch/router/node-load.ts';
+import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
+import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
+import { openWay } from '../../../../../qdl/oip/channel/request-parts.ts';
 import {
   type GatherOptions,
   ResponseGatherer,
-} from '../../../../qdl/oip/channel/response-gatherer.ts';
-import { REMEMBERED_FAILED_MAX } from '../../../../qdl/oip/channel/stream-way.ts';
-import { AnswerRoom } from '../../../../qdl/oip/http2/flow/answer-room.ts';
-import type { OipMethod } from '../../../../shared/wire/oip/request-plan.ts';
-import { type CallDouble, ConnectionDouble } from '../../../support/oip/call-double.ts';
-import { dynamoResponse } from '../../../support/oip/dynamo-like.ts';
+} from '../../../../../qdl/oip/channel/response-gatherer.ts';
+import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/stream-way.ts';
+import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
+import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
+import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
+import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
 import {
   decodeRequest,
   encodeResponse,
   encodeStreamResponse,
-} from '../../../support/oip/oip-messages.ts';
-import { oipPlan } from '../../../support/oip/oip-qdl.ts';
+} from '../../../../support/oip/oip-messages.ts';
+import { oipPlan } from '../../../../support/oip/oip-qdl.ts';
 
 // Goal: a channel takes what fits and no more, tells each sample's end once, and knows a server's own UNAVAILABLE from
 // the end of the connection. Method: a connection whose calls go nowhere.

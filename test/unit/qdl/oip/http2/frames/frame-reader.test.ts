@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
+import { FLAG, FRAME_TYPE } from '../../../../../../qdl/oip/http2/frames/frame-constants.ts';
 import {
   FrameReader,
   type FrameReceiver,
-} from '../../../../../qdl/oip/http2/frames/frame-reader.ts';
-import { Http2Error } from '../../../../../qdl/oip/http2/frames/http2-error.ts';
-import { type BorrowedBytes, textOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
-import { frame } from '../../../../support/raw-http2-peer.ts';
+} from '../../../../../../qdl/oip/http2/frames/frame-reader.ts';
+import { Http2Error } from '../../../../../../qdl/oip/http2/frames/http2-error.ts';
+import { type BorrowedBytes, borrowedText } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import { frame } from '../../../../../support/raw-http2-peer.ts';
 
 // Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has every kind.
 
@@ -22,7 +22,7 @@ class Recorder implements FrameReceiver {
   }
 
   onDataPiece(chunk: BorrowedBytes, begin: number, end: number): void {
-    this.#pieces += textOf(chunk, 'latin1', begin, end);
+    this.#pieces += borrowedText(chunk, 'latin1', begin, end);
   }
 
   onDataEnd(endsStream: boolean): void {
@@ -37,7 +37,7 @@ class Recorder implements FrameReceiver {
     begin: number,
     end: number,
   ): void {
-    this.heard.push(`${type} ${flags} ${streamId} ${textOf(chunk, 'latin1', begin, end)}`);
+    this.heard.push(`${type} ${flags} ${streamId} ${borrowedText(chunk, 'latin1', begin, end)}`);
   }
 }
 

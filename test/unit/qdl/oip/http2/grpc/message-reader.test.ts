@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
+import { AnswerRoom } from '../../../../../../qdl/oip/http2/flow/answer-room.ts';
 import {
   MessageReader,
   type MessageReceiver,
-} from '../../../../../qdl/oip/http2/grpc/message-reader.ts';
-import { type BorrowedBytes, textOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
-import { ReusedBuffers } from '../../../../../shared/base/bytes/reused-buffers.ts';
-import { grpcMessage } from '../../../../support/raw-http2-peer.ts';
+} from '../../../../../../qdl/oip/http2/grpc/message-reader.ts';
+import { type BorrowedBytes, borrowedText } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import { ReusedBuffers } from '../../../../../../shared/base/bytes/reused-buffers.ts';
+import { grpcMessage } from '../../../../../support/raw-http2-peer.ts';
 
 // Goal: messages are whole wherever frames and reads cut them.
 
@@ -17,7 +17,7 @@ class Recorder implements MessageReceiver {
   beginMessage(): void {}
 
   receive(message: BorrowedBytes): boolean {
-    this.messages.push(textOf(message));
+    this.messages.push(borrowedText(message));
     return false;
   }
 }
