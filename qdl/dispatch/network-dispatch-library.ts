@@ -44,7 +44,11 @@ export interface ProtocolDriver {
   connect(onWait: WaitProgress): Promise<void>;
   channelCounts(): ChannelCounts;
   /** Opens the channels of the run at these places. @param events Takes what they report. */
-  openChannels(places: readonly ChannelPlace[], events: ChannelEvents, runId: string): Promise<OpenedChannels>;
+  openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+    runId: string,
+  ): Promise<OpenedChannels>;
   /** Ends the channels: nothing is outstanding any more, or it was given up. Never throws. */
   closeChannels(): Promise<void>;
   /**

@@ -1,10 +1,9 @@
-import { ledgerObstacle } from './evidence/node-ledger.ts';
 import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
@@ -18,6 +17,7 @@ import { GrpcConnections } from './channel/grpc-connections.ts';
 import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
+import { ledgerObstacle } from './evidence/node-ledger.ts';
 import { partLimits, requireOneNode } from './opened-channels.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 

@@ -1,6 +1,6 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ProbedDescription, NodeProbe } from '../../shared/evidence/node-probe.ts';
+import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-probe.ts';
 import { findConnectionEnds } from '../connect/connection-ends.ts';
 import { measureTcpConnect } from '../connect/tcp-connect.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';

@@ -3,7 +3,7 @@ import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
-import type { RequestWayEvents, RequestWay } from './request-way.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import {
   badResponse,
   type Gathered,

@@ -14,7 +14,7 @@ import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
-import type { RequestWayEvents, RequestWay } from './request-way.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import {
   type Gathered,
   type PendingRequest,

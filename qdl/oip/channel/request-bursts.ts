@@ -1,5 +1,5 @@
 import { statusText } from './failure-words.ts';
-import type { RequestWayEvents, RequestWay } from './request-way.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
 /** What came of several requests at once: how long until all were answered, or why they were not. */

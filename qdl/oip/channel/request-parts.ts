@@ -4,7 +4,7 @@ import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request
 import type { GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import { CallWay } from './call-way.ts';
 import type { RequestExtras } from './request-encoder.ts';
-import type { RequestWayEvents, RequestWay } from './request-way.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
 

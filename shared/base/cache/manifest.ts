@@ -44,7 +44,11 @@ const manifestSchema: z.ZodType<Manifest> = z.object({
 });
 
 /** Writes the manifest of all files that lie in `folder` and below. */
-export async function writeFolderManifest(folder: string, name: string, recipe: string): Promise<void> {
+export async function writeFolderManifest(
+  folder: string,
+  name: string,
+  recipe: string,
+): Promise<void> {
   const paths = await listFiles(folder);
   const files: ManifestEntry[] = [];
   await forEachIndex(paths.length, CONCURRENCY, async (i) => {

@@ -1,8 +1,8 @@
 import {
   type BorrowedBytes,
+  borrowedText,
   littleUint32At,
   readInPlace,
-  borrowedText,
 } from '../../base/bytes/borrowed-bytes.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { elementCount } from '../../domain/tensors.ts';

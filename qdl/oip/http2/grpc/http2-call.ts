@@ -4,7 +4,7 @@ import { SendWindow } from '../flow/send-window.ts';
 import type { Answers, CallEvents, GrpcCall } from './grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
-import { type GrpcCallEnd, callEndOf, type ResponseHead } from './response-head.ts';
+import { callEndOf, type GrpcCallEnd, type ResponseHead } from './response-head.ts';
 import { UnsentMessages } from './unsent-messages.ts';
 
 /** What a call needs of its connection. */

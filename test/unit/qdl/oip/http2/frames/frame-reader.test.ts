@@ -6,7 +6,10 @@ import {
   type FrameReceiver,
 } from '../../../../../../qdl/oip/http2/frames/frame-reader.ts';
 import { Http2Error } from '../../../../../../qdl/oip/http2/frames/http2-error.ts';
-import { type BorrowedBytes, borrowedText } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  borrowedText,
+} from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { frame } from '../../../../../support/raw-http2-peer.ts';
 
 // Goal: frames are found wherever the bytes are cut. Method: all splits of a sequence that has every kind.

@@ -4,7 +4,10 @@ import {
   MessageReader,
   type MessageReceiver,
 } from '../../../../../../qdl/oip/http2/grpc/message-reader.ts';
-import { type BorrowedBytes, borrowedText } from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  borrowedText,
+} from '../../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../../../../shared/base/bytes/reused-buffers.ts';
 import { grpcMessage } from '../../../../../support/raw-http2-peer.ts';
 
