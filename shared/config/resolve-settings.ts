@@ -148,3 +148,9 @@ function unknownKey(
   const within = section === undefined ? '' : ` in section "${section}"`;
   return `${place}: unknown key "${key}"${within}; ${hint}`;
 }
+
+/** Keys of the settings that somebody gave: by a flag, a file, the environment. */
+export function saidKeys(settings: readonly ResolvedSetting[]): ReadonlySet<string> {
+  const given = settings.filter(({ source }) => source !== 'default' && source !== 'not set');
+  return new Set(given.map(({ key }) => key));
+}

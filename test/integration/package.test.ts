@@ -157,7 +157,7 @@ const verbs = await verbCommands(Object.keys(VERBS), () => {});
 console.log(JSON.stringify([verbs, absentVerbCommands()].map((all) => all.map((verb) => verb.name()))));`;
 
 function verbsOf(main: string): { readonly has: string[]; readonly lacks: string[] } {
-  const table = pathToFileURL(join(dirname(main), 'commands', 'verbs.js')).href;
+  const table = pathToFileURL(join(dirname(main), 'cli', 'verbs.js')).href;
   const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
   const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
   const [has = [], lacks = []] = JSON.parse(text) as string[][];

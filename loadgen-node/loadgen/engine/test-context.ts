@@ -73,20 +73,20 @@ export interface TestParts {
    * Takes the records of each set of the performance phase after its end, untimed: what it does not copy stays in memory
    * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
    */
-  readonly keepRecords?: (set: RecordedSet) => Promise<void>;
+  readonly keepRecords?: ((set: RecordedSet) => Promise<void>) | undefined;
   /** Ends a performance run before its time. Default: nobody does. */
-  readonly earlyEnd?: EarlyEnd;
+  readonly earlyEnd?: EarlyEnd | undefined;
   /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
-  readonly generatorMonitor?: GeneratorMonitor;
+  readonly generatorMonitor?: GeneratorMonitor | undefined;
   /** Called at the beginning of each phase, untimed. Must not throw. */
-  readonly onPhase?: (phase: TestPhase) => void;
+  readonly onPhase?: ((phase: TestPhase) => void) | undefined;
   /** Looks on, in both phases. Default: nobody, and nothing is spent on it. */
   readonly sampleWatch?: SampleWatch | undefined;
   /**
    * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
    * short: it is timed.
    */
-  readonly onProgress?: (progress: RunProgress) => void;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
 /** Who may end a performance run once it has seen enough. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layoutReport } from '../../../../loadgen-node/run/report-layout.ts';
+import { layoutReport } from '../../../../../loadgen-node/run/screen/report-layout.ts';
 
 // Goal: a result is read at a glance on a terminal, and is as it was for programs. Method: a short result in several widths.
 

@@ -13,12 +13,12 @@ import type {
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { hasLatency } from '../../observe/records/figures-of-outcome.ts';
-import { dataSetInWords } from '../../run/judge/data-set-notes.ts';
-import { isValid, type RunReport } from '../../run/perform-run.ts';
+import { stepTable, stepVerdict } from '../../present/report/step-text.ts';
+import { adviceOn } from '../../present/text/advice.ts';
+import { timeLines } from '../../present/text/print-split.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
-import { stepTable, stepVerdict } from '../report/step-text.ts';
-import { adviceOn } from './advice.ts';
-import { timeLines } from './print-split.ts';
+import { dataSetInWords } from '../judge/data-set-notes.ts';
+import { isValid, type RunReport } from '../run-report.ts';
 
 const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */
@@ -39,7 +39,7 @@ export function printReport(report: RunReport): string {
     ...accuracyLines(report),
     ...(outcome.performance === null ? [] : performanceLines(report, outcome.performance)),
     ...stepLines(report),
-    ...timeLines(report).map(([label, text]) => row(label, text)),
+    ...timesOf(report).map(([label, text]) => row(label, text)),
     ...searchLines(outcome),
     ...countLines(report, 'accuracy', outcome.accuracy),
     ...countLines(report, 'performance', outcome.performance),
@@ -51,8 +51,13 @@ export function printReport(report: RunReport): string {
   return `${lines.join('\n')}\n`;
 }
 
+function timesOf(report: RunReport): ReturnType<typeof timeLines> {
+  const { outcome, summary } = report;
+  return summary === null ? [] : timeLines({ outcome, summary });
+}
+
 /** What became of each step of the arrivals. */
-function stepLines({ summary: { loadTest } }: RunReport): string[] {
+function stepLines({ loadTest }: RunReport): string[] {
   const steps = loadTest?.steps ?? null;
   if (steps === null) return [];
   const lines = [...stepTable(steps), stepVerdict(steps)];
@@ -290,7 +295,7 @@ function verdictLines(report: RunReport): string[] {
 }
 
 /** What the user asked for, apart from the verdict by the rules. */
-function thresholdLines({ summary: { thresholds: results } }: RunReport): string[] {
+function thresholdLines({ thresholds: results }: RunReport): string[] {
   const lines = results.map(({ text, isMet, seenText }, i) =>
     row(i === 0 ? 'Thresholds' : '', `${text}: ${isMet ? 'met' : 'NOT met'}, seen ${seenText}`),
   );

@@ -1,5 +1,5 @@
-import { printReport } from '../present/text/print-report.ts';
-import type { RunReport } from './perform-run.ts';
+import type { RunReport } from '../run-report.ts';
+import { printReport } from './print-report.ts';
 
 /** Column at which the texts behind the labels begin, as print-report.ts writes them. */
 const LABEL_WIDTH = 14;
