@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { CommandHost, orAbort } from '../run/host.ts';

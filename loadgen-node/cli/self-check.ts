@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { checkSelf, type SelfCheck, writeManifest } from '../run/self-check.ts';
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { RecordedSet } from '../loadgen/engine/issued-set.ts';
+import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';

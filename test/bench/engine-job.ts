@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestObserver } from '../../loadgen-node/loadgen/engine/test-context.ts';
 import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/performance-summary.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { LiveRun } from '../../loadgen-node/observe/live/live-run.ts';
 import type { Clock } from '../../shared/base/clock/clock.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';

@@ -12,7 +12,7 @@ import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour
 import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/read-conf-files.ts';
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import type { Round } from '../../shared/rules/rounds.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import { goldenFolders, readGoldenText } from '../support/golden.ts';
 import { HarnessSut } from '../support/harness-sut.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';

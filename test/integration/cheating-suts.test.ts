@@ -13,7 +13,7 @@ import type { RunnableTestId } from '../../loadgen-node/submission/compliance/te
 import type { TestVerdict } from '../../loadgen-node/submission/compliance/test-verdict.ts';
 import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify-test01.ts';
 import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify-test04.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';

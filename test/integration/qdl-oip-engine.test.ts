@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import {
   echoOf,

@@ -1,4 +1,5 @@
 import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
@@ -6,7 +7,6 @@ import { ProcessMonitor } from '../../loadgen-node/observe/health/process-monito
 import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import { V41_SETTINGS } from './simulated-test.ts';
 import { tempFolder } from './temp-folder.ts';
 

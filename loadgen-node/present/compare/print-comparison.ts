@@ -1,4 +1,4 @@
-import { sentencesOf } from '../../../shared/base/one-line.ts';
+import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { FIGURES, type FigureName } from '../../observe/records/figure-names.ts';
 import { formatNumber } from '../report/charts/number.ts';
 import { figureText } from '../report/figure-text.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { FIGURES, type FigureName } from '../../observe/records/figure-names.ts';
 import { formatNumber } from './charts/number.ts';
 import { formatShare } from './charts/time-format.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';

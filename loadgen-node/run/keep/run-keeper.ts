@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { writeAudit } from '../../observe/audit/audit-file.ts';

@@ -1,5 +1,5 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';

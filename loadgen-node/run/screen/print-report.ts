@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
 import type {
   PerformanceOutcome,

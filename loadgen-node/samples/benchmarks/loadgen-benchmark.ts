@@ -1,4 +1,4 @@
-import type { BenchmarkRules, Quality } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules, Quality } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { GeneratedSet } from './generated-data.ts';
 
 /** One response of the accuracy log. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
-import type { HostEvidence } from '../../../shared/evidence/network-evidence.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
 import type { LatencyStatistics } from '../../loadgen/results/performance-summary.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';

@@ -1,5 +1,5 @@
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../run/host.ts';
 import { exampleMarks } from '../../run/judge/model-notes.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { standinQdl, standinStore } from '../sut/standin-path.ts';
 import { ClosedLoop } from '../wire/closed-loop.ts';

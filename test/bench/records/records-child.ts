@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { readRun } from '../../../loadgen-node/observe/records/derive-run.ts';
 import { RecordsKeeper } from '../../../loadgen-node/observe/records/records-keeper.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
 import type {
   Query,
   ResponseSink,

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import { type QuantilePoint, quantilePoints } from '../aggregate/distribution.ts';
 import { type Html, html } from '../html.ts';
 import { coordinate } from './number.ts';
