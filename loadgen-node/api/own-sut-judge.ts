@@ -3,8 +3,8 @@ import { dataSetDetail, dataSetMarks } from '../run/judge/data-set-notes.ts';
 import { marksOf, qualityProblems } from '../run/judge/judge-run.ts';
 import { type ScoredAccuracy, scoreAccuracy } from '../run/judge/score-accuracy.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
-import type { NamedQuality } from '../samples/benchmarks/loadgen-benchmark.ts';
 import { qualityOfRun } from '../samples/benchmarks/quality.ts';
+import type { NamedQuality } from '../samples/data-set/data-set.ts';
 import type { SampleSource } from './sample-library.ts';
 
 const NO_NETWORK =

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestParts } from '../../loadgen-node/loadgen/engine/test-context.ts';
-import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/performance-summary.ts';
+import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
   defaultTestSettings,
   type TestSettings,

@@ -1,11 +1,13 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { TestMode } from '../../../shared/domain/scenario.ts';
-import { writeConfigEvents } from '../logs/config-event-lines.ts';
-import type { DetailLog } from '../logs/detail-log.ts';
-import { writeHeader } from '../logs/header-lines.ts';
-import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
-import { TestLogs } from '../logs/test-logs.ts';
-import { writeVerdict } from '../logs/verdict-lines.ts';
+import type { DetailLog } from '../logs/write/detail-log.ts';
+import { writeHeader } from '../logs/write/header-lines.ts';
+import {
+  writeConfigEvents,
+  writeEffectiveSettings,
+  writeRequestedSettings,
+} from '../logs/write/settings-lines.ts';
+import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import { checkSettings } from '../settings/check-settings.ts';
@@ -18,9 +20,10 @@ import { findPeakPerformance } from './find-peak-performance.ts';
 import { INTERRUPTED, Interruption } from './interruption.ts';
 import { runPerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
-import { EngineResponseSink } from './response-sink.ts';
+import { EngineResponseSink } from './responses/response-sink.ts';
 import type { TestContext, TestParts } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
+import { writeVerdict } from './verdict-lines.ts';
 import { makeVerdicts, type SutProblem } from './verdicts.ts';
 
 /**

@@ -6,19 +6,17 @@ import type {
   PhaseOutcome,
   TestOutcome,
 } from '../../loadgen/engine/test-outcome.ts';
-import type {
-  LatencyStatistics,
-  PerformanceSummary,
-} from '../../loadgen/results/performance-summary.ts';
+import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
+import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { hasLatency } from '../../observe/records/figures-of-outcome.ts';
-import { dataSetInWords } from '../../run/judge/data-set-notes.ts';
+import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { isValid, type RunReport } from '../../run/perform-run.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
-import { stepTable, stepVerdict } from '../report/step-text.ts';
+import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
 import { adviceOn } from './advice.ts';
 import { timeLines } from './print-split.ts';
+import { stepTable, stepVerdict } from './step-text.ts';
 
 const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */

@@ -4,9 +4,9 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/package-files.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import { writeSummary } from '../../observe/records/summary-file.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { writeSummary } from '../../observe/summary/summary-file.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { composeSummary, type SummaryParts } from './compose-summary.ts';
 

@@ -1,9 +1,9 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
 import { percentOf, type Terminal } from '../../../shared/base/terminal.ts';
-import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
-import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { SampleDigests } from '../../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import type { Interruption } from '../interruption.ts';

@@ -11,7 +11,12 @@ import {
   IMAGENET_ELEMENTS,
   type ImagenetPreparation,
 } from '../../../../shared/benchmarks/image/imagenet-shape.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../loadgen-benchmark.ts';
+import type {
+  AccuracyEntry,
+  AccuracyReport,
+  DataSet,
+  NamedQuality,
+} from '../../data-set/data-set.ts';
 import { scoreResponses } from './score-responses.ts';
 import { type LabelledImage, VAL_MAP_FILE } from './val-map.ts';
 
