@@ -14,7 +14,6 @@ import {
   generatedSetOf,
   isGeneratedData,
 } from '../samples/benchmarks/generated-data.ts';
-import type { DataSet, PrepareProgress } from '../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { findList } from '../samples/data-set/check-data-set.ts';
 import {
@@ -23,6 +22,7 @@ import {
   formatChecksumList,
 } from '../samples/data-set/checksum-list.ts';
 import { compareFiles, differenceError, differs } from '../samples/data-set/compare-files.ts';
+import type { DataSet, PrepareProgress } from '../samples/data-set/data-set.ts';
 import { hashFiles } from '../samples/data-set/hash-files.ts';
 
 const EXAMPLE = `

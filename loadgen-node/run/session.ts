@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { RecordedSet } from '../loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../loadgen/engine/start-test.ts';
 import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
