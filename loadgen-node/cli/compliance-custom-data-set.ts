@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { makeFolder } from '../../shared/base/make-folder.ts';
+import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import {
@@ -16,8 +16,8 @@ import {
   share,
   text,
 } from '../../shared/config/setting.ts';
-import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { refuseOtherArrivals } from '../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';

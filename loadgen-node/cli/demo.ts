@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { DEMO_RUN, DEMO_SETTINGS, runDemo } from '../operate/demo/run-demo.ts';
-import { refuseUsedOutput } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
-import { withLiveView } from '../run/with-live-view.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { withLiveView } from '../run/host/with-live-view.ts';
+import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 
 const EXAMPLE = `
 What it does:

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { doctorJson, doctorText, hasErrors } from '../operate/doctor/doctor-report.ts';
 import { DOCTOR_SETTINGS, examine } from '../operate/doctor/examine.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 
 const EXAMPLE = `
 The link test sends load to each node, one after the other. A node in the middle of a run refuses it.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -8,7 +8,7 @@ import {
   sourcesOf,
 } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import {
   EFFICIENCY_OPTIONS,
   SIDE_RUN_SETTINGS,

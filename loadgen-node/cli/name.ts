@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { askNodeNames, NAME_SETTINGS } from '../run/ask-nodes.ts';
 import { nameLines } from '../run/screen/print-report.ts';

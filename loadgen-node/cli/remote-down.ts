@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { writeResult } from '../../shared/base/json-output.ts';
+import { writeResult } from '../../shared/base/process/json-output.ts';
 import { takeDown } from '../operate/remote/take-down.ts';
 import { type LoadTable, openInventory, remoteVerb } from './remote-options.ts';
 

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import { addJson } from '../../shared/base/json-output.ts';
+import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import type { RemoteContext } from '../operate/remote/hosts-of-inventory.ts';
 import { openRemote } from '../operate/remote/open-remote.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 
 /** Loads the settings of `longhaul sut`, which an inventory may have, too. */
 export type LoadTable = () => Promise<SettingTable>;

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import { wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { measure } from '../operate/remote/measure.ts';
 import { withPackages } from '../operate/remote/open-remote.ts';
 import { folderName } from '../operate/remote/output-folder.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { writeResult } from '../../shared/base/json-output.ts';
+import { writeResult } from '../../shared/base/process/json-output.ts';
 import { withKnownPackages } from '../operate/remote/open-remote.ts';
 import { hostsText } from '../operate/remote/remote-text.ts';
 import { status } from '../operate/remote/take-down.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { writeResult } from '../../shared/base/json-output.ts';
+import { writeResult } from '../../shared/base/process/json-output.ts';
 import { bringUpToStay } from '../operate/remote/bring-up.ts';
 import { withPackages } from '../operate/remote/open-remote.ts';
 import { planResult, upText } from '../operate/remote/remote-text.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson } from '../../shared/base/json-output.ts';
+import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { inventoryJsonSchema } from '../operate/remote/inventory/inventory-schema.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';

@@ -8,8 +8,9 @@ import {
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { addressList, type Setting, type SettingValues } from '../../shared/config/setting.ts';
-import type { HostEvidence, NameCall } from '../../shared/evidence/network-evidence.ts';
-import { orAbort, type RunHost } from './host.ts';
+import type { NameCall } from '../../shared/evidence/network-evidence.ts';
+import type { HostEvidence } from '../../shared/host/host-facts.ts';
+import { orAbort, type RunHost } from './host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';

@@ -2,12 +2,12 @@ import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
-import type { CommandHost } from '../../run/host.ts';
+import type { CommandHost } from '../../run/host/host.ts';
+import { withSutProcess } from '../../run/host/sut-process.ts';
 import { LIVE_OPTIONS } from '../../run/plan/live-options.ts';
 import { planRun } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRuns } from '../../run/repeated-runs.ts';
-import { withSutProcess } from '../../run/sut-process.ts';
 
 const NODE_NAME = 'sut-demo';
 

@@ -5,9 +5,9 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../../qdl/index.ts';
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import {
   addressList,
   optional,
@@ -26,7 +26,7 @@ import {
   readTuningFacts,
   type TuningFacts,
 } from '../../../shared/host/tuning-facts.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
 import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
 import { generatorCeiling } from './generator-ceiling.ts';

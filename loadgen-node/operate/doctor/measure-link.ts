@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DispatchSettings, probeNode, testLink } from '../../../qdl/index.ts';
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { linkFacts } from '../../submission/system/link-facts.ts';
 import type { MeasuredLink } from './link-findings.ts';
 import { parseTcpInfo, type TcpInfo } from './tcp-info.ts';

@@ -1,9 +1,9 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';

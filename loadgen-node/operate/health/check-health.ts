@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
   addressList,
   duration,

@@ -1,5 +1,5 @@
 import { MlperfError, type MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
-import { orAbort } from '../../run/host.ts';
+import { orAbort } from '../../run/host/host.ts';
 import type { NodeStart } from './agent/agent-words.ts';
 import { type Certificates, provideCertificates } from './certificates.ts';
 import { topologyWarnings } from './host-checks.ts';

@@ -1,4 +1,4 @@
-import { orAbort, type RunHost } from '../../run/host.ts';
+import { orAbort, type RunHost } from '../../run/host/host.ts';
 import { allOrErrors, type HostSession, openSession } from './host-session.ts';
 import type { HostLink, OpenLink } from './hosts/host-link.ts';
 import { type HostSpec, hostKey, type Inventory } from './inventory/inventory.ts';

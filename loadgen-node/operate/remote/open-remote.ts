@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { addFlags, createCommand } from '../../../shared/config/command-line.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import type { OpenLink } from './hosts/host-link.ts';
 import { LocalLink } from './hosts/local-link.ts';

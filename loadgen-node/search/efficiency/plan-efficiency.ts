@@ -7,8 +7,8 @@ import {
   type SettingSources,
 } from '../../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable, type SettingValues } from '../../../shared/config/setting.ts';
-import { refuseUsedOutput } from '../../run/earlier-run.ts';
-import type { SutSources } from '../../run/in-process-node.ts';
+import type { SutSources } from '../../run/host/in-process-node.ts';
+import { refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES } from '../../run/plan/oip-options.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';

@@ -1,15 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../../shared/benchmarks/synthetic-samples.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
-import { replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { RunHost } from '../../run/host.ts';
-import { loadInProcessNode } from '../../run/in-process-node.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { loadInProcessNode } from '../../run/host/in-process-node.ts';
+import { withSutProcess } from '../../run/host/sut-process.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
-import { withSutProcess } from '../../run/sut-process.ts';
 import { compareSides } from './compare-sides.ts';
 import { efficiencyNotes, oneMachineNote } from './efficiency-notes.ts';
 import {

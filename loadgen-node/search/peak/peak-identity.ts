@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { identifyNodes } from '../../run/ask-nodes.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';

@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { loadRateText, loadText } from './peak-result.ts';
 import type { HeldLoad, LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from './find-peak.ts';
