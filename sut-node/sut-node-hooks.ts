@@ -1,6 +1,6 @@
 import type { BuildProgress } from '../shared/base/cache/artifact-cache.ts';
 import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
-import type { Logger } from '../shared/base/logger.ts';
+import type { Logger } from '../shared/base/process/logger.ts';
 
 /** What the caller of `startSutNode` wants to hear. */
 export interface SutNodeHooks {

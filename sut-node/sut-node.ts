@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import { Deferred } from '../shared/base/async/deferred.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
-import { Deferred } from '../shared/base/deferred.ts';
 import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
 import { hostAndPort } from '../shared/base/text/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   optional,
@@ -14,15 +14,14 @@ import {
   text,
   toggle,
 } from '../../shared/config/setting.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
-import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { readsRunOf, requireSameData, scoredRun, scoreMarks } from '../run/scored-run.ts';
 import { generatedSetOf } from '../samples/benchmarks/generated-data.ts';
-import type { DataSet } from '../samples/benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -35,6 +34,7 @@ import {
   repeatsInWords,
   scoreAccuracyLog,
 } from '../samples/benchmarks/score-accuracy-log.ts';
+import type { DataSet } from '../samples/data-set/data-set.ts';
 import { isCutLog } from '../submission/truncate/cut-log.ts';
 
 const ACCURACY_SETTINGS: {

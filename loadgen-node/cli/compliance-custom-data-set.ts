@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { makeFolder } from '../../shared/base/make-folder.ts';
+import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';

@@ -2,10 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { compiledModule, packageVersion } from '../../shared/base/package-files.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
+import { compiledModule, packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -15,6 +14,7 @@ import {
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../shared/host/onnx-runtime-package.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/rules/rows/synthetic-samples.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
 import { CommandHost, orAbort } from '../run/host.ts';
 import { loadInProcessNode, type SutSources } from '../run/in-process-node.ts';

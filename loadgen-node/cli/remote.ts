@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { withSut } from '../operate/remote/bring-up.ts';

@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, progressStream, wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import {
+  addJson,
+  progressStream,
+  wantsJson,
+  writeResult,
+} from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,

@@ -1,5 +1,5 @@
-import { compiledModule } from '../../shared/base/package-files.ts';
-import { percentOf } from '../../shared/base/terminal.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import type { InProcessHalf, InProcessNode } from '../../shared/domain/in-process-node.ts';
 import type { RunHost } from './host.ts';
 

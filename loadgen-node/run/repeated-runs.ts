@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { EXIT, exitCodeOf } from '../../shared/base/exit-codes.ts';
-import type { VerbResult } from '../../shared/base/json-output.ts';
+import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../shared/base/process/json-output.ts';
 import { repeatTest } from '../loadgen/engine/repeat-test.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { replaceEarlierRun } from './earlier-run.ts';

@@ -2,10 +2,10 @@ import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import type { TestOutcome } from '../loadgen/engine/test-outcome.ts';
 import type { NetworkAudit } from '../observe/audit/network-audit.ts';
-import type { RunSummary } from '../observe/records/run-summary.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';
-import type { NamedQuality } from '../samples/benchmarks/loadgen-benchmark.ts';
+import type { RunSummary } from '../observe/summary/run-summary.ts';
 import type { DataSetCheck } from '../samples/data-set/check-data-set.ts';
+import type { NamedQuality } from '../samples/data-set/data-set.ts';
 import type { ScoredAccuracy } from './judge/score-accuracy.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 

@@ -4,7 +4,8 @@ import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { distFolder, packageVersion } from '../../shared/base/package-files.ts';
+import { distFolder, packageVersion } from '../../shared/base/files/package-files.ts';
+import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 
 /*
  * The package's compiled files against a list of hashes that was made when they were built. It finds
@@ -17,7 +18,7 @@ const MANIFEST = 'manifest.json';
 const NOT_SHIPPED: readonly string[] = [`test${sep}`, `deploy${sep}`];
 
 /** Files of `dist/` by path with `/`, and the SHA-256 of each in hex. */
-export type FileHashes = Readonly<Record<string, string>>;
+type FileHashes = Readonly<Record<string, string>>;
 
 interface Manifest {
   readonly version: string;
@@ -28,18 +29,6 @@ const manifestSchema: z.ZodType<Manifest> = z.object({
   version: z.string(),
   sha256: z.record(z.string(), z.string()),
 });
-
-/** What the self-check found. */
-export interface SelfCheck {
-  readonly version: string;
-  /** SHA-256 over the sorted list of files and hashes: one value for the whole program. */
-  readonly hash: string;
-  /** `no-manifest`: there is no list to hold against; nothing can be said. */
-  readonly state: 'unmodified' | 'modified' | 'no-manifest';
-  /** Files that are changed, missing or not in the list; all of them when the list is damaged. */
-  readonly differingFiles: readonly string[];
-  readonly files: FileHashes;
-}
 
 /** Hashes the program's own files and holds them against the manifest. */
 export function checkSelf(folder: string = distFolder()): SelfCheck {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';

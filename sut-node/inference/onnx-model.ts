@@ -1,9 +1,9 @@
 import assert from 'node:assert';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { checkModelFile, fileDigest } from '../model/model-file.ts';

@@ -3,8 +3,8 @@ import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/read-file.ts';
-import { parseGoodYaml } from '../../shared/base/yaml-text.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
+import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
 import { type ModelUsage, POSTPROCESSOR_NAMES, PREPROCESSOR_NAMES } from './model-facts.ts';
 
 /** What a description file says: docs/models.md shows one. */

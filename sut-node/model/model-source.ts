@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { isDescription, readModelDescription } from './model-description.ts';
 import type { ModelUsage } from './model-facts.ts';
 import type { ReferenceModel } from './reference-file.ts';

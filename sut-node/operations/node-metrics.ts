@@ -6,7 +6,7 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { configurationName, providerOf } from '../server/describe/configuration-name.ts';

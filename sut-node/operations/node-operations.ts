@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import type { BatcherOptions } from '../inference/batcher/dynamic-batcher.ts';
 import type { SideService } from '../server/connection/side-service.ts';
 import type { NodeStatus } from '../server/describe/node-status.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { descriptorSetFile } from '../../shared/base/package-files.ts';
+import { descriptorSetFile } from '../../shared/base/files/package-files.ts';
 import { ProtoReader } from '../../shared/wire/proto-reader.ts';
 import type { SideService } from '../server/connection/side-service.ts';
 

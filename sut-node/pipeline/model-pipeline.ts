@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { TensorElements } from '../model/element-types.ts';
 import type { OutputTensor, PipelineInput, ResponseNumber } from '../model/model-facts.ts';
 

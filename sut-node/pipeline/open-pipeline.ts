@@ -1,4 +1,4 @@
-import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-preparation.ts';
 import type {
   ModelUsage,
   OpenedModel,

@@ -1,4 +1,4 @@
-import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
+import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { TensorElements } from '../model/element-types.ts';
 import type { PipelineInput } from '../model/model-facts.ts';

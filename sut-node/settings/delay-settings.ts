@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../shared/base/duration.ts';
+import { parseDuration } from '../../shared/base/text/duration.ts';
 import {
   choice,
   count,

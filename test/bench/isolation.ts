@@ -1,6 +1,6 @@
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';

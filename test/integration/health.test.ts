@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../sut-node/server/limits/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';

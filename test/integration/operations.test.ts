@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import {
   REFLECTION_BYTES_MAX,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { encodeResponse } from '../../shared/benchmarks/digits/response.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { Batch, SutModel } from '../../sut-node/inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { replaceEarlierRun } from '../../run/earlier-run.ts';

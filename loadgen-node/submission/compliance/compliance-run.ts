@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
 import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
 import {

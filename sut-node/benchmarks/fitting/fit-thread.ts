@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
 import { MlperfError, type MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
 import { trackThread } from '../../model/onnx/running-threads.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import type { ModelUsage, OpenedModel, PreprocessorName } from '../../model/model-facts.ts';
 import type { ReferenceModel } from '../../model/reference-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';

@@ -1,7 +1,7 @@
 import TinyQueue from 'tinyqueue';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { Batch, ModelContext, SutModel } from '../batcher/sut-model.ts';
 import type {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/benchmarks/synthetic-samples.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { Batch, SutModel } from '../batcher/sut-model.ts';
 import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';

@@ -1,5 +1,5 @@
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
 import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { Deferred } from '../../../shared/base/deferred.ts';
-import { formatNs } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
 import type { Batch } from '../batcher/sut-model.ts';
 import type { BatchMessage, DoneMessage, FailedMessage, FromWorker } from './worker-messages.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { ModelTensors } from '../../model/model-facts.ts';
 import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
 import type { WaitingSample } from '../batcher/waiting-sample.ts';

@@ -1,7 +1,7 @@
 import type { DescribeResponse } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import type { ModelDescription } from '../../../proto/gen/mlperf/network/v1/ModelDescription.ts';
 import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { settingsAsText } from '../../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../../shared/host/component-versions.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';

@@ -1,8 +1,8 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { sutNodeName } from '../../../shared/benchmarks/standin/standin-name.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
 import { PAYLOAD_DIGESTS_FEATURE } from '../../../shared/evidence/payload-digest.ts';
-import { NODE_NAME_LENGTH_MAX } from '../../../shared/wire/limits.ts';
 import type { SutModel } from '../../inference/batcher/sut-model.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';

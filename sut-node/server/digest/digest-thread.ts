@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
 import type { OnDigest, PayloadDigester } from './payload-digester.ts';
 

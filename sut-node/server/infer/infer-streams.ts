@@ -1,5 +1,5 @@
 import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
 import { INFER_CALLS_MAX } from '../limits/node-limits.ts';

@@ -1,10 +1,10 @@
 import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
-import { payloadLength, payloadPieces } from '../../../shared/wire/split-part.ts';
 import type { PayloadSlice } from '../../inference/batcher/waiting-sample.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
 import type { Agreement } from './open-negotiation.ts';
+import { payloadLength, payloadPieces } from './split-part.ts';
 
 /** A sample that has arrived completely. */
 export interface WholeSample {

@@ -1,6 +1,6 @@
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import type { OipTensor, SampleTensor } from '../../../shared/wire/oip/tensors.ts';
+import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
 import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
 import { type NodeFacts, readBy } from '../describe/node-offer.ts';

@@ -1,6 +1,6 @@
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoadedModel } from '../../model/model-facts.ts';
 import type { SideService } from '../connection/side-service.ts';
 import type { NodeFacts } from '../describe/node-offer.ts';

@@ -1,9 +1,9 @@
 import type { Server, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
 import { MessagePieces, receiveInPieces } from '../connection/message-pieces.ts';
 import type { SideService } from '../connection/side-service.ts';
 import type { NodeStatus } from '../describe/node-status.ts';

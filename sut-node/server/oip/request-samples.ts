@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, RAW_ONLY_DATA_TYPES } from '../../../shared/wire/oip/data-types.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { OIP_ELEMENT_BYTES, RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import {
   decodeTypedContents,
   forEachBytesElement,

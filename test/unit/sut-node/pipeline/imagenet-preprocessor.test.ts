@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_PREPARATIONS,
-} from '../../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
 import { encodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
+import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
 import type { PipelineInput } from '../../../../sut-node/model/model-facts.ts';
 import {
   IMAGENET_SHAPES,

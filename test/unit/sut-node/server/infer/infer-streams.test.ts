@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../../../shared/base/logger.ts';
+import { silentLogger } from '../../../../../shared/base/process/logger.ts';
 import type { InferServices } from '../../../../../sut-node/server/infer/infer-stream.ts';
 import { InferStreams } from '../../../../../sut-node/server/infer/infer-streams.ts';
 import { INFER_CALLS_MAX } from '../../../../../sut-node/server/limits/node-limits.ts';
