@@ -16,7 +16,7 @@ import { checkNode } from './operations/check-node.ts';
 import { checkReportText } from './operations/check-report.ts';
 import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
-import { exposureWarnings } from './server/server-security.ts';
+import { exposureWarnings } from './server/connection/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';

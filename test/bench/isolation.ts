@@ -15,7 +15,7 @@ import {
   type SpawnWorker,
   spawnOrtWorker,
 } from '../../sut-node/inference/workers/worker-thread.ts';
-import { fileDigest } from '../../sut-node/model/model-digest.ts';
+import { fileDigest } from '../../sut-node/model/model-file.ts';
 import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import {
   MODEL_OPTIONS,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-settings.ts';
 import {
@@ -66,7 +66,7 @@ async function runLike(folder: string, round: Round): Promise<TestOutcome> {
   }
   const clock = new SimulatedClock();
   return await clock.drive(
-    startTest({
+    runTest({
       sut: new HarnessSut(clock, args, 'Network_SUT_harness'),
       qsl: new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf'])),
       clock,

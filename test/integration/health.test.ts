@@ -6,7 +6,7 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLogger } from '../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
-import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../sut-node/server/node-limits.ts';
+import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../sut-node/server/limits/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';

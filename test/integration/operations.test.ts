@@ -6,7 +6,10 @@ import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
-import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
+import {
+  REFLECTION_BYTES_MAX,
+  REFLECTION_CALLS_MAX,
+} from '../../sut-node/server/limits/node-limits.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import {
   LonghaulProcess,

@@ -18,7 +18,7 @@ import { defaultDispatchSettings } from '../../qdl/settings/dispatch-settings.ts
 import { ReusedBuffers } from '../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
-import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';
+import { MessagePieces, receiveInPieces } from '../../sut-node/server/connection/message-pieces.ts';
 
 // Goal: the two places where the wire reaches into grpc-js fit the grpc-js that is installed: a release
 // that looks otherwise is found here, not by a benchmark. Method: a real call in one process.

@@ -19,7 +19,7 @@ import { INTERRUPTED, Interruption } from './interruption.ts';
 import { runPerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
 import { EngineResponseSink } from './response-sink.ts';
-import type { TestContext, TestParts } from './test-context.ts';
+import type { TestContext, TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
 import { makeVerdicts, type SutProblem } from './verdicts.ts';
 
@@ -33,11 +33,13 @@ import { makeVerdicts, type SutProblem } from './verdicts.ts';
  *   when the disk fails; `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
  *   first name, the SUT's start or the sample library throw.
  */
-export async function startTest(parts: TestParts): Promise<TestOutcome> {
-  const stopper = new SutStopper(parts);
-  const interruption = new Interruption(parts.signal);
+export async function runTest(asked: TestSetup): Promise<TestOutcome> {
+  const stopper = new SutStopper(asked);
+  const interruption = new Interruption(asked.signal);
   try {
-    return await runTest(parts, stopper, interruption);
+    checkSettings(asked.settings, asked.qsl);
+    const parts = { ...asked, settings: applyTest05(asked.settings) };
+    return await runChecked(parts, stopper, interruption);
   } catch (error) {
     await stopper.stop(); // Its own failure would only hide the first one.
     throw error;
@@ -46,21 +48,8 @@ export async function startTest(parts: TestParts): Promise<TestOutcome> {
   }
 }
 
-async function runTest(
-  parts: TestParts,
-  stopper: SutStopper,
-  interruption: Interruption,
-): Promise<TestOutcome> {
-  checkSettings(parts.settings, parts.qsl);
-  return await runChecked(
-    { ...parts, settings: applyTest05(parts.settings) },
-    stopper,
-    interruption,
-  );
-}
-
 async function runChecked(
-  parts: TestParts,
+  parts: TestSetup,
   stopper: SutStopper,
   interruption: Interruption,
 ): Promise<TestOutcome> {
@@ -107,15 +96,15 @@ class TestRun {
 
   async run(settingErrors: readonly string[]): Promise<TestOutcome> {
     const { parts, interruption } = this.#context;
-    parts.onPhase?.('name');
+    parts.observer?.onPhase?.('name');
     await this.#askName();
     this.#writeHead(settingErrors);
     if (!interruption.isInterrupted) {
-      parts.onPhase?.('start');
+      parts.observer?.onPhase?.('start');
       await interruption.orInterrupted(parts.sut.start(this.#context.sink));
     }
     await this.#runPhases();
-    parts.onPhase?.('judge');
+    parts.observer?.onPhase?.('judge');
     await this.#stopSut();
     return this.#finish(await this.#judge());
   }
@@ -153,12 +142,12 @@ class TestRun {
   async #runPhases(): Promise<void> {
     const { effective, interruption, parts } = this.#context;
     if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
-      parts.onPhase?.('accuracy');
+      parts.observer?.onPhase?.('accuracy');
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
     if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
-    parts.onPhase?.('performance');
+    parts.observer?.onPhase?.('performance');
     const askNameAgain = (): Promise<void> => this.#askNameAgain();
     if (effective.mode === 'FindPeakPerformance') {
       const search = await findPeakPerformance(this.#context, this.#sutName, askNameAgain);
@@ -212,7 +201,7 @@ class TestRun {
       accuracyLogPath: logs.paths.accuracy,
       excessTimes: this.#context.sink.toldTimes.excess,
     };
-    const judgement = await parts.judge?.(test);
+    const judgement = await parts.observer?.judge?.(test);
     // No errors of the test: the verdict names them.
     this.#problems.push(...(judgement?.problems ?? []));
     for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
@@ -317,10 +306,10 @@ function applyTest05(settings: TestSettings): TestSettings {
 
 /** Stops the SUT, once, whichever way the test ends. */
 class SutStopper {
-  readonly #parts: TestParts;
+  readonly #parts: TestSetup;
   #isStopped = false;
 
-  constructor(parts: TestParts) {
+  constructor(parts: TestSetup) {
     this.#parts = parts;
   }
 

@@ -26,7 +26,7 @@ import type {
 import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
-export interface TestParts {
+export interface TestSetup {
   readonly sut: SystemUnderTest;
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestSettings;
@@ -64,6 +64,12 @@ export interface TestParts {
   readonly selfCheck?: SelfCheck;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
+  /** Who looks on, judges and keeps. Default: nobody. */
+  readonly observer?: TestObserver;
+}
+
+/** Who looks on during a test, judges what LoadGen cannot, and keeps its records: the engine knows none of them. */
+export interface TestObserver {
   /**
    * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
    * the same. Must not throw.
@@ -125,7 +131,7 @@ export interface LoggedDetail {
 
 /** What the phases of one test share. */
 export interface TestContext {
-  readonly parts: TestParts;
+  readonly parts: TestSetup;
   readonly effective: EffectiveSettings;
   readonly loadgen: LoadgenBehaviour;
   readonly logs: TestLogs;

@@ -24,7 +24,7 @@ import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
  */
 const LOAD_BYTES = 60 * 1024;
 
-/** Most bytes of one test: as much as a node takes (sut-node/server/node-limits.ts). */
+/** Most bytes of one test: as much as a node takes (sut-node/server/limits/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;
 
 /** What a slow link may add to the time of a test: bytes on the way, an answer behind them. */

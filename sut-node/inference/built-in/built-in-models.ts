@@ -6,11 +6,9 @@ import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/syn
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../../settings/delay-settings.ts';
 import { DEFAULT_RUNTIME, runtimeSettings } from '../../settings/model-settings.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
-import type { SutModel } from '../sut-model.ts';
-import { DelayModel } from './delay-model.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
-import { createEchoModel } from './echo-model.ts';
-import { createNullModel } from './null-model.ts';
+import type { SutModel } from '../batcher/sut-model.ts';
+import { type DelayedAnswer, DelayModel } from './delay-model.ts';
+import { createEchoModel, createNullModel } from './immediate-model.ts';
 import { serviceTimes } from './service-times.ts';
 import { tokenAnswers } from './token-answers.ts';
 

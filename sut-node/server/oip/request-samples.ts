@@ -5,7 +5,7 @@ import {
   decodeTypedContents,
   forEachBytesElement,
 } from '../../../shared/wire/oip/typed-contents.ts';
-import { invalidArgument } from '../stream-end.ts';
+import { invalidArgument } from '../limits/call-end.ts';
 import type { InputKind, OipInput, OipModel } from './oip-model.ts';
 import type { InferRequest, RequestedOutput, RequestInput } from './request-decoder.ts';
 

@@ -3,7 +3,7 @@ import { EVALUATION_SET } from '../../../../../shared/benchmarks/digits/digit-se
 import { renderDigit } from '../../../../../shared/benchmarks/digits/render-digit.ts';
 import { encodeJpeg } from '../../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../../../shared/rules/rows/digits.ts';
-import type { OutputTensor } from '../../../../../sut-node/pipeline/model-pipeline.ts';
+import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import { digitsPipeline } from '../../../../support/digits-pipeline.ts';
 
 // Goal: payload bytes become the model's input, its output becomes response bytes, all else is refused.
