@@ -40,8 +40,8 @@ export type {
   VerdictReason,
 } from './loadgen/engine/test-outcome.ts';
 export type { NetworkAudit } from './observe/audit/network-audit.ts';
-export { FIGURES, type FigureName, type RunFigures } from './observe/records/figure-names.ts';
-export type { LoadTest, RunSummary } from './observe/records/run-summary.ts';
+export { FIGURES, type FigureName, type RunFigures } from './observe/figures/figure-names.ts';
+export type { StepFigures } from './observe/figures/step-figures.ts';
 export type { SampleRecords } from './observe/records/sample-records.ts';
-export type { StepFigures } from './observe/records/step-figures.ts';
+export type { LoadTest, RunSummary } from './observe/summary/run-summary.ts';
 export type { ThresholdResult } from './observe/thresholds/judge-thresholds.ts';

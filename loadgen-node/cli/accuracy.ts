@@ -17,12 +17,11 @@ import {
 import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { readsRunOf, requireSameData, scoredRun, scoreMarks } from '../run/scored-run.ts';
 import { generatedSetOf } from '../samples/benchmarks/generated-data.ts';
-import type { DataSet } from '../samples/benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -35,6 +34,7 @@ import {
   repeatsInWords,
   scoreAccuracyLog,
 } from '../samples/benchmarks/score-accuracy-log.ts';
+import type { DataSet } from '../samples/data-set/data-set.ts';
 import { isCutLog } from '../submission/truncate/cut-log.ts';
 
 const ACCURACY_SETTINGS: {

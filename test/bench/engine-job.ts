@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestObserver } from '../../loadgen-node/loadgen/engine/test-context.ts';
-import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/performance-summary.ts';
+import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
   defaultTestSettings,
   type TestSettings,

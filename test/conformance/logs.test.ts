@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
-import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/accuracy-log-reader.ts';
+import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import {
   LOADGEN_V41,
   LOADGEN_V61,

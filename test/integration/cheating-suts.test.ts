@@ -5,7 +5,7 @@ import { runRecord } from '../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { performRun } from '../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
-import type { DataSet } from '../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../loadgen-node/samples/data-set/data-set.ts';
 import { auditConfigText } from '../../loadgen-node/submission/compliance/audit-settings.ts';
 import { judgeCustomDataSet } from '../../loadgen-node/submission/compliance/custom-data-set.ts';
 import { readRunPair } from '../../loadgen-node/submission/compliance/custom-data-set-runs.ts';

@@ -1,4 +1,4 @@
-import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issue/issued-set.ts';
 import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';

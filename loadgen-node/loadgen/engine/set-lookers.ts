@@ -2,7 +2,7 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import { EarlyEndWatch } from './early-end.ts';
-import type { IssueQueryController } from './issue-query-controller.ts';
+import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import { ProgressTicker } from './progress-ticker.ts';
 import type { SetInput } from './set-input.ts';
 import type { TestContext, TestObserver } from './test-context.ts';

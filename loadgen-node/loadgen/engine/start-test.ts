@@ -1,16 +1,17 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { TestMode } from '../../../shared/domain/scenario.ts';
-import { writeConfigEvents } from '../logs/config-event-lines.ts';
-import type { DetailLog } from '../logs/detail-log.ts';
-import { writeHeader } from '../logs/header-lines.ts';
-import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
-import { TestLogs } from '../logs/test-logs.ts';
-import { writeVerdict } from '../logs/verdict-lines.ts';
+import type { DetailLog } from '../logs/write/detail-log.ts';
+import { writeHeader } from '../logs/write/header-lines.ts';
+import {
+  writeConfigEvents,
+  writeEffectiveSettings,
+  writeRequestedSettings,
+} from '../logs/write/settings-lines.ts';
+import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import { checkSettings } from '../settings/check-settings.ts';
-import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { deriveEffectiveSettings } from '../settings/effective-settings.ts';
+import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { runAccuracy } from './accuracy-run.ts';
@@ -18,9 +19,10 @@ import { findPeakPerformance } from './find-peak-performance.ts';
 import { INTERRUPTED, Interruption } from './interruption.ts';
 import { runPerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
-import { EngineResponseSink } from './response-sink.ts';
+import { EngineResponseSink } from './responses/response-sink.ts';
 import type { TestContext, TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
+import { writeVerdict } from './verdict-lines.ts';
 import { makeVerdicts, type SutProblem } from './verdicts.ts';
 
 /**

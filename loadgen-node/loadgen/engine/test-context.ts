@@ -1,9 +1,9 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
-import type { SelfCheck } from '../../run/self-check.ts';
 import type { GeneratorMonitor } from '../health/generator-health.ts';
-import type { TestLogs } from '../logs/test-logs.ts';
+import type { SelfCheck } from '../logs/write/header-lines.ts';
+import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { SampleWatch } from '../recorder/sample-watch.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
@@ -14,8 +14,8 @@ import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
-import type { RecordedSet } from './issued-set.ts';
-import type { EngineResponseSink } from './response-sink.ts';
+import type { RecordedSet } from './issue/issued-set.ts';
+import type { EngineResponseSink } from './responses/response-sink.ts';
 import type {
   AccuracyOutcome,
   PerformanceOutcome,

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import { joinRecords, recordsOfSet } from './records-of-set.ts';
 import type { RecordsWriter } from './records-writer.ts';

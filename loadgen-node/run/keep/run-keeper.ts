@@ -8,20 +8,20 @@ import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { writeAudit } from '../../observe/audit/audit-file.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import { writeSummary } from '../../observe/records/summary-file.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { writeSummary } from '../../observe/summary/summary-file.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
-import { replaceEarlierRun } from '../earlier-run.ts';
-import type { RunHost } from '../host.ts';
+import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
 import type { LocalJudge } from '../judge/local-judge.ts';
 import { modelsInWords } from '../judge/model-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
-import type { RunReport } from '../run-report.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';
 import { composeSummary, figuresOfRun } from './compose-summary.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
+import type { RunReport } from './run-report.ts';
 
 type Judge = RunJudge | LocalJudge;
 

@@ -28,11 +28,11 @@ import {
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_MAX,
 } from '../../../shared/rules/rows/synthetic-samples.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/random/distributions.ts';
 import {
   type ArrivalsSetting,
   arrivalsSetting,
 } from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
-import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/schedule/random/distributions.ts';
 import type { Threshold } from '../../observe/thresholds/condition.ts';
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 import type { NamedTensor } from '../tensors/tensor-data-set.ts';
 import { namingSample, scoreReadable } from './readable-responses.ts';
 import { encodeRequestFields, type OipContents } from './request-fields.ts';

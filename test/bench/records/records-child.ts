@@ -4,8 +4,8 @@ import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-c
 import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { readRun } from '../../../loadgen-node/observe/records/derive-run.ts';
 import { RecordsKeeper } from '../../../loadgen-node/observe/records/records-keeper.ts';
+import { readRun } from '../../../loadgen-node/observe/summary/derive-run.ts';
 import type {
   Query,
   ResponseSink,

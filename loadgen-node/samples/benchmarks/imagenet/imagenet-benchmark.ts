@@ -10,8 +10,9 @@ import {
 } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
-import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
 import {
   PREPARED_STANDINS,

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../benchmarks/loadgen-benchmark.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { readLines, readPart } from './line-reader.ts';
 import { parseSample, SampleError } from './parse-sample.ts';

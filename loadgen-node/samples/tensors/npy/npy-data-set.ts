@@ -8,7 +8,7 @@ import {
   errorCodeOf,
 } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipTensor } from '../../../../shared/domain/tensors.ts';
-import type { PrepareProgress } from '../../benchmarks/loadgen-benchmark.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requireSameData, scoredRun, scoreMarks } from '../../../../loadgen-node/run/scored-run.ts';
-import type { DataSet } from '../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../../../loadgen-node/samples/data-set/data-set.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as digitsBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
-import type { DataSet } from '../../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { EVALUATION_SET } from '../../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../../shared/benchmarks/digits/render-digit.ts';
 import { encodeResponse } from '../../../../../../shared/benchmarks/digits/response.ts';
