@@ -12,6 +12,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
+import { orAbort, type RunHost } from '../run/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
 import { checkOptions, namingOptions, type PlainOptions } from './options.ts';
@@ -127,11 +128,11 @@ export class NetworkSut implements Qdl {
 
   /**
    * Makes the QDL of the next test; {@link stop} ends its use.
-   * @param orAbort Ends the wait for names of nodes.
+   * @param host Its signal ends the wait for names of nodes.
    * @returns The plan with the addresses that names stand for.
    * @throws MlperfError also where a test has it at the moment: two would take each other's responses.
    */
-  async begin(plan: RunPlan, orAbort: <T>(work: Promise<T>) => Promise<T>): Promise<BegunTest> {
+  async begin(plan: RunPlan, host: Pick<RunHost, 'signal'>): Promise<BegunTest> {
     if (this.#isInUse) {
       const message =
         'startTest: sut is at work in another test; one QDL serves one test after the other';
@@ -139,13 +140,13 @@ export class NetworkSut implements Qdl {
     }
     this.#isInUse = true;
     try {
-      const nodes = await orAbort(resolveNodeAddresses(plan.dispatch.nodes));
+      const nodes = await orAbort(host, resolveNodeAddresses(plan.dispatch.nodes));
       const named = this.#withNodes(plan, nodes);
       namingOptions(() => checkDispatchSettings(named.dispatch));
       if (plan.oip === undefined) return this.#make(named);
       const asked = { ...plan.oip, isEncodingSaid: named.rules.sampleTensors !== undefined };
-      const given = await prepareGivenPayloads(named, asked, orAbort);
-      await orAbort(this.#checkFirst(given));
+      const given = await prepareGivenPayloads(named, asked, host);
+      await orAbort(host, this.#checkFirst(given));
       return { ...this.#make(given.plan), given };
     } catch (error) {
       this.#isInUse = false;

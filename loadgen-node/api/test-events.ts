@@ -1,6 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { TestParts } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestPhase } from '../loadgen/engine/test-outcome.ts';
+import type { RunHost } from '../run/host.ts';
+import type { RunObservers } from '../run/session.ts';
 
 /** What a program wants to be told while a test goes on. What these throw ends the test, and `startTest` rejects with it. */
 export interface TestListeners {
@@ -14,24 +15,33 @@ export interface TestListeners {
   readonly signal?: AbortSignal;
 }
 
-/** Listeners of a test as the engine wants them: none of them throws. */
-export class TestEvents {
+/** The calling program as the host of a run: what its listeners throw ends the test. A library prints nothing. */
+export class TestEvents implements RunHost {
   readonly #listeners: TestListeners;
   readonly #controller = new AbortController();
   #thrown: { readonly error: unknown } | undefined;
-  readonly signal: AbortSignal;
 
   constructor(listeners: TestListeners) {
     this.#listeners = listeners;
-    const own = this.#controller.signal;
-    this.signal = listeners.signal === undefined ? own : AbortSignal.any([own, listeners.signal]);
+    const { signal } = listeners;
+    const abort = (): void =>
+      this.#controller.abort(
+        new MlperfError('ERR_INTERRUPTED', 'interrupted before the test began'),
+      );
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true, signal: this.signal });
   }
 
-  /** The doors of the engine that the listeners look through. */
-  testParts(): Required<Pick<TestParts, 'onPhase' | 'onProgress' | 'signal'>> {
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  report(): void {}
+
+  /** The listeners as a run wants them: none of them throws. */
+  observers(): Required<Pick<RunObservers, 'onPhase' | 'onProgress'>> {
     const { onPhase, onProgress } = this.#listeners;
     return {
-      signal: this.signal,
       onPhase: (phase) => this.#call(() => onPhase?.(phase)),
       onProgress: (progress) => this.#call(() => onProgress?.(progress)),
     };
@@ -39,21 +49,6 @@ export class TestEvents {
 
   readonly onWait = (address: string, what: string): void =>
     this.#call(() => this.#listeners.onWait?.(address, what));
-
-  /** Settles as `work` does, or rejects at once on the signal. @throws MlperfError `ERR_INTERRUPTED` */
-  async orAbort<T>(work: Promise<T>): Promise<T> {
-    let stop = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(new MlperfError('ERR_INTERRUPTED', 'interrupted before the test began'));
-    });
-    this.signal.addEventListener('abort', stop, { once: true });
-    if (this.signal.aborted) stop();
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      this.signal.removeEventListener('abort', stop);
-    }
-  }
 
   /** @throws what a listener threw first. */
   rethrow(): void {
@@ -65,7 +60,7 @@ export class TestEvents {
       listener();
     } catch (error) {
       this.#thrown ??= { error };
-      this.#controller.abort();
+      this.#controller.abort(new MlperfError('ERR_INTERRUPTED', 'a listener of the test threw'));
     }
   }
 }

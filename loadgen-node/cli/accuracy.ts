@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf, Terminal } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   optional,
@@ -14,9 +14,10 @@ import {
   text,
   toggle,
 } from '../../shared/config/setting.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
-import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import { CommandHost } from '../run/host.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { readsRunOf, requireSameData, scoredRun, scoreMarks } from '../run/scored-run.ts';
@@ -98,7 +99,7 @@ interface ScoredLog extends VerbResult {
 }
 
 async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog> {
-  const terminal = new Terminal();
+  const host = new CommandHost();
   const path = await logOf(log);
   const folder = dirname(path);
   const run = scoredRun(folder, values);
@@ -109,15 +110,15 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog>
     generated: generatedSetOf(run),
     synthetic: { sampleBytes, sampleCount, responseBytes },
     cacheFolder: values.cacheDir ?? defaultCacheFolder(),
-    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+    onProgress: (fraction, what) => host.progress(what, percentOf(fraction)),
   });
   await requireSameData(folder, opened);
   const dataSet = readsRunOf(folder, rules, opened);
-  terminal.status(`scoring ${path}`);
+  host.progress(`scoring ${path}`);
   const score = await scoreAccuracyLog(dataSet, path);
-  terminal.clear();
+  host.progress(null);
   const { report } = score;
-  terminal.line(`${path}: ${entriesInWords(score, dataSet)}`);
+  host.report(`${path}: ${entriesInWords(score, dataSet)}`);
   const marks = scoreMarks(folder, rules, dataSet);
   const facts = {
     log: path,
@@ -132,7 +133,7 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog>
   const isWhole = report.sampleCount === dataSet.totalSampleCount;
   const why = whyNoAccuracy(report.sampleCount, isWhole || values.partial);
   if (why !== undefined) {
-    terminal.line(why);
+    host.report(why);
     return {
       text: '',
       json: { ...facts, accuracy: null, target: null, isMet: null },
@@ -143,13 +144,13 @@ async function scoreLog(log: string, values: AccuracyValues): Promise<ScoredLog>
   const { metric, value, correctCount } = report;
   const accuracy = { metric, value, correctCount };
   if (!isWhole) {
-    terminal.line(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
+    host.report(`${accuracyInWords(report)}, of a part of the data set: compared with no target`);
     return { text, json: { ...facts, accuracy, target: null, isMet: null }, isGood: true };
   }
   const quality = qualityOfRun(rules, run.round ?? DEFAULT_ROUND, dataSet);
   const met = isMet(report, quality);
   const verdict = met ? 'met' : 'NOT met';
-  terminal.line(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
+  host.report(`${accuracyInWords(report)}, target ${targetInWords(quality)}: ${verdict}`);
   return { text, json: { ...facts, accuracy, target: quality.target, isMet: met }, isGood: met };
 }
 

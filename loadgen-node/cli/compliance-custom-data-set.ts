@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { makeFolder } from '../../shared/base/make-folder.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import {
@@ -18,12 +17,12 @@ import {
   text,
 } from '../../shared/config/setting.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
-import { performRun } from '../run/perform-run.ts';
+import { CommandHost } from '../run/host.ts';
 import { refuseOtherArrivals } from '../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
+import { performRun } from '../run/session.ts';
 import { seedOfImages } from '../samples/benchmarks/generated-data.ts';
 import {
   forgetVerdict,
@@ -212,16 +211,14 @@ async function makeTestRuns(sources: RunSources, output: string): Promise<TestFo
   for (const plan of plans) {
     refuseUsedOutput(plan.output, sources.flags['force'] !== undefined);
   }
-  const terminal = new Terminal();
-  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
+  const host = new CommandHost('interrupted: ending the run');
   for (const plan of plans) {
     const what = plan.settings.mode === 'AccuracyOnly' ? 'accuracy' : 'performance';
-    terminal.line(`longhaul: ${what} run over the custom data set, logs in ${plan.output}`);
-    const { outcome } = await performRun(plan, terminal, interruption, () =>
-      forgetVerdict(join(output, FOLDER), terminal),
-    );
+    host.report(`longhaul: ${what} run over the custom data set, logs in ${plan.output}`);
+    const onBegin = (): void => forgetVerdict(join(output, FOLDER), host);
+    const { outcome } = await performRun(plan, host, { onBegin });
     if (!outcome.isInterrupted) continue;
-    return interruption.exitCode ?? EXIT.interrupted;
+    return host.exitCode ?? EXIT.interrupted;
   }
   return folders;
 }

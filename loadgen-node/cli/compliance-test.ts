@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import type { VerbResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../shared/base/process/json-output.ts';
 import { flagOf } from '../../shared/config/setting.ts';
-import { printReport } from '../present/text/print-report.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
+import { CommandHost } from '../run/host.ts';
 import type { RunValues } from '../run/plan/run-settings.ts';
+import { printReport } from '../run/screen/print-report.ts';
 import { requireTestRun } from '../submission/compliance/common-checks.ts';
 import type { ResponseType } from '../submission/compliance/compare-responses.ts';
 import {
@@ -91,14 +90,14 @@ export async function complianceTest(
   const applies = requireTest(test, benchmark, round, values.model);
   const asked = { test, values, sources, run, benchmark, round, applies, reference };
   await requireSubmission(asked);
-  const terminal = new Terminal();
+  const host = new CommandHost('interrupted: ending the run');
   const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
   const folder = join(output, test);
   const testRun = values.testRun ?? join(output, `${test}-run`);
   if (values.testRun === undefined) {
     refuseUsedOutput(testRun, run.force === true);
     requireValid(reference);
-    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { terminal, tell });
+    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { host, tell });
     if (exitCode !== undefined) {
       const text = `${test} was interrupted: nothing was verified.\n`;
       return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
@@ -109,7 +108,7 @@ export async function complianceTest(
   } else {
     requireTestRun(test, round, await readComplianceRun(testRun));
   }
-  const verdict = await verify(asked, testRun, terminal);
+  const verdict = await verify(asked, testRun, host);
   writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
   return {
     exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
@@ -176,15 +175,14 @@ function requireValid(reference: ComplianceRun): void {
 async function makeRun(
   { test, sources, values }: AskedTest,
   folders: { readonly logs: string; readonly verdict: string },
-  { terminal, tell }: { readonly terminal: Terminal } & Pick<TestHost, 'tell'>,
+  { host, tell }: { readonly host: CommandHost } & Pick<TestHost, 'tell'>,
 ): Promise<number | undefined> {
   const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
-  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
   const what = { test, verdictFolder: folders.verdict };
-  const report = await performTestRun(plan, what, terminal, interruption);
+  const report = await performTestRun(plan, what, host);
   tell(`${printReport(report)}\n`);
   if (!report.outcome.isInterrupted) return undefined;
-  return interruption.exitCode ?? EXIT.interrupted;
+  return host.exitCode ?? EXIT.interrupted;
 }
 
 /** Type as which the official script is told to read a benchmark's responses; `byte` is its own default. */
@@ -198,7 +196,7 @@ const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
   digits: 'int32',
 };
 
-function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<TestVerdict> {
+function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
   const { test, round, values, benchmark, applies } = asked;
   const runs = { round, performance: values.run, test: testRun };
   switch (test) {
@@ -208,7 +206,7 @@ function verify(asked: AskedTest, testRun: string, terminal: Terminal): Promise<
         accuracy: accuracyFolder(asked),
         responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
         accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
-        scorer: responseScorer(benchmark, asked.run, terminal, testRun),
+        scorer: responseScorer(benchmark, asked.run, host, testRun),
       });
     case 'TEST04':
       return verifyTest04(runs);

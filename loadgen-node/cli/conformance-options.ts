@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/random/distributions.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf, Terminal } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
-import { Interruption } from '../run/interruption.ts';
+import { CommandHost, orAbort } from '../run/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   type DataRequest,
@@ -175,17 +175,16 @@ async function openDataSet(values: DataValues, onProgress: PrepareProgress): Pro
   });
 }
 
-/** Progress on the terminal, and Ctrl-C. */
+/** Progress on the host, and Ctrl-C. */
 function watch(): {
   readonly onProgress: PrepareProgress;
   orAbort<T>(work: Promise<T>): Promise<T>;
   clear(): void;
 } {
-  const terminal = new Terminal();
-  const interruption = new Interruption(() => terminal.line('interrupted'));
+  const host = new CommandHost('interrupted');
   return {
-    onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
-    orAbort: (work) => interruption.orAbort(work),
-    clear: () => terminal.clear(),
+    onProgress: (fraction, what) => host.progress(what, percentOf(fraction)),
+    orAbort: (work) => orAbort(host, work),
+    clear: () => host.progress(null),
   };
 }

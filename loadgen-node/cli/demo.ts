@@ -1,23 +1,22 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../shared/host/onnx-runtime-package.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { refuseUsedOutput } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
-import { performRun } from '../run/perform-run.ts';
+import { CommandHost, orAbort } from '../run/host.ts';
 import { LIVE_OPTIONS } from '../run/plan/live-options.ts';
 import { planRun } from '../run/plan/run-plan.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
-import { screenReport } from '../run/report-layout.ts';
-import { runDocument } from '../run/run-document.ts';
+import { exitCodeOfRun } from '../run/repeated-runs.ts';
+import { runDocument } from '../run/run-report.ts';
+import { screenReport } from '../run/screen/report-layout.ts';
+import { performRun } from '../run/session.ts';
 import { SutProcess } from '../run/sut-process.ts';
 import { withLiveView } from '../run/with-live-view.ts';
-import { exitCodeOfRun } from './run.ts';
 
 const BENCHMARK = 'digits';
 const NODE_NAME = 'sut-demo';
@@ -64,7 +63,7 @@ interface Folders {
 }
 
 interface DemoHost {
-  readonly terminal: Terminal;
+  readonly host: CommandHost;
   readonly live: LiveView | undefined;
   /** Writes the result. */
   say(result: VerbResult): void;
@@ -81,11 +80,11 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
     .action(async () => {
       const { values } = settingsOf(command, undefined, DEMO_SETTINGS);
       const say = (result: VerbResult): void => writeResult(command, result);
-      const terminal = new Terminal();
+      const host = new CommandHost('interrupted: ending the run');
       const { dashboard, force, ...folders } = values;
       if (folders.output !== undefined) refuseUsedOutput(folders.output, force);
-      const code = await withLiveView({ dashboard }, terminal, (live) =>
-        runDemo(folders, { terminal, live, say }),
+      const code = await withLiveView({ dashboard }, host, (live) =>
+        runDemo(folders, { host, live, say }),
       );
       setExitCode(code);
     });
@@ -93,11 +92,10 @@ export function demoCommand(setExitCode: (code: number) => void): Command {
 
 async function runDemo(
   { output, cacheDir }: Folders,
-  { terminal, live, say }: DemoHost,
+  { host, live, say }: DemoHost,
 ): Promise<number> {
   requireOnnxRuntime();
-  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-  terminal.status('starting a SUT node');
+  host.progress('starting a SUT node');
   const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
   const starting = SutProcess.start([
     ...['--benchmark', BENCHMARK, '--node', NODE_NAME, '--listen', '127.0.0.1:0'],
@@ -106,17 +104,17 @@ async function runDemo(
     ...cache,
   ]);
   // Given up, the node ends by itself: it watches the channel to this process.
-  const sut = await interruption.orAbort(starting);
+  const sut = await orAbort(host, starting);
   try {
     const flags = { ...DEMO_RUN, sut: sut.address, output, cacheDir };
     const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
     const plan = planRun(values as RunValues);
-    const report = await performRun(plan, terminal, interruption, undefined, live);
+    const report = await performRun(plan, host, { live });
     say({ text: screenReport(report), json: runDocument(report) });
-    return exitCodeOfRun(report, interruption);
+    return exitCodeOfRun(report, host);
   } finally {
     const code = await sut.stop();
     if (code !== EXIT.valid)
-      terminal.line(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
+      host.report(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
   }
 }

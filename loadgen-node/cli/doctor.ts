@@ -6,12 +6,11 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   addressList,
@@ -46,6 +45,7 @@ import { PLAN_SETTINGS, plannedLoad } from '../operate/doctor/planned-load.ts';
 import { isBusyNow } from '../operate/doctor/processor-findings.ts';
 import { throughputFindings } from '../operate/doctor/throughput-findings.ts';
 import { versionFindings } from '../operate/doctor/version-findings.ts';
+import { CommandHost } from '../run/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../run/plan/connection-options.ts';
 
 const DOCTOR_SETTINGS: typeof CONNECTION_OPTIONS &
@@ -83,9 +83,9 @@ export function doctorCommand(setExitCode: (code: number) => void): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, DOCTOR_SETTINGS);
-      const terminal = new Terminal();
-      const { groups, hasLost } = await examine(values, command.opts(), terminal);
-      terminal.clear();
+      const host = new CommandHost();
+      const { groups, hasLost } = await examine(values, command.opts(), host);
+      host.progress(null);
       writeResult(command, { text: doctorText(groups), json: doctorJson(groups) });
       if (hasLost) setExitCode(EXIT.sut);
       else setExitCode(hasErrors(groups) ? EXIT.invalid : EXIT.valid);
@@ -102,7 +102,7 @@ interface Examination {
 async function examine(
   values: DoctorValues,
   flags: Readonly<Record<string, string | undefined>>,
-  terminal: Terminal,
+  host: CommandHost,
 ): Promise<Examination> {
   const settings = await connectionSettings(values);
   refuseWithoutBenchmark(values, flags);
@@ -110,9 +110,9 @@ async function examine(
     values.benchmark === undefined
       ? null
       : await plannedLoad(flags, Math.max(1, settings.nodes.length), (fraction, what) =>
-          terminal.status(what, `${Math.round(fraction * 100)} %`),
+          host.progress(what, `${Math.round(fraction * 100)} %`),
         );
-  terminal.status('looking at this machine');
+  host.progress('looking at this machine');
   const source = thisMachine();
   // Before there is any load of ours.
   const tuning = await readTuningFacts(source, ownRuntimeFlags());
@@ -120,10 +120,10 @@ async function examine(
   const own: LoadgenEnd = { source, facts, tuning };
   const nodes: ExaminedNode[] = [];
   for (const address of settings.nodes) {
-    nodes.push(await examineNode(address, settings, own, { values, terminal }));
+    nodes.push(await examineNode(address, settings, own, { values, host }));
   }
   const measured = nodes.flatMap(({ link }) => (link === undefined ? [] : [link]));
-  const ceiling = await ceilingGroup(values, plan, { tuning, terminal });
+  const ceiling = await ceilingGroup(values, plan, { tuning, host });
   const groups = [
     {
       title: 'LoadGen node (this machine)',
@@ -166,13 +166,13 @@ async function examineNode(
   address: string,
   settings: DispatchSettings,
   own: LoadgenEnd,
-  { values, terminal }: { readonly values: DoctorValues; readonly terminal: Terminal },
+  { values, host }: { readonly values: DoctorValues; readonly host: CommandHost },
 ): Promise<ExaminedNode> {
   let link: MeasuredLink;
   try {
     link = await measureLink(address, settings, own, {
       durationMs: values.linkTestTime / 1e6,
-      onStep: (what) => terminal.status(`SUT node ${address}`, what),
+      onStep: (what) => host.progress(`SUT node ${address}`, what),
     });
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
@@ -258,13 +258,13 @@ function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGr
 async function ceilingGroup(
   { cacheDir, again }: DoctorValues,
   plan: PlannedLoad | null,
-  { tuning, terminal }: { readonly tuning: TuningFacts; readonly terminal: Terminal },
+  { tuning, host }: { readonly tuning: TuningFacts; readonly host: CommandHost },
 ): Promise<DoctorFinding[]> {
   try {
     const ceiling = await generatorCeiling(cacheDir ?? defaultCacheFolder(), {
       isAgain: again,
       isBusy: isBusyNow(tuning),
-      onMeasure: () => terminal.status('measuring the generator ceiling', 'once, some seconds'),
+      onMeasure: () => host.progress('measuring the generator ceiling', 'once, some seconds'),
     });
     return ceilingFindings(ceiling, plan);
   } catch (error) {

@@ -2,11 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { compiledModule, packageVersion } from '../../shared/base/package-files.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
+import { compiledModule, packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -16,9 +14,10 @@ import {
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../shared/host/onnx-runtime-package.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/rules/rows/synthetic-samples.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
+import { CommandHost, orAbort } from '../run/host.ts';
 import { loadInProcessNode, type SutSources } from '../run/in-process-node.ts';
-import { Interruption } from '../run/interruption.ts';
 import { NO_OIP_VALUES } from '../run/plan/oip-options.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../run/prepare/prepare-run.ts';
@@ -101,8 +100,7 @@ interface EfficiencyJob {
   /** Where the JSON file goes, and the folder for the logs. */
   readonly file: string;
   readonly folder: string;
-  readonly terminal: Terminal;
-  readonly interruption: Interruption;
+  readonly host: CommandHost;
 }
 
 async function runEfficiency(
@@ -113,8 +111,7 @@ async function runEfficiency(
   const { values: own } = settingsOf(command, undefined, EFFICIENCY_OPTIONS);
   const { values, settings } = settingsOf(command, 'run', SIDE_RUN_SETTINGS);
   const mode = efficiencyMode(own, values.sut);
-  const terminal = new Terminal();
-  const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
+  const host = new CommandHost('interrupted: ending the run');
   const runValues = {
     ...NO_OIP_VALUES,
     ...values,
@@ -124,7 +121,7 @@ async function runEfficiency(
     repeats: own.repeats,
   };
   const { run: plan, search, note } = planFindPeak(runValues, settings);
-  if (note !== undefined) terminal.line(`note: ${note}`);
+  if (note !== undefined) host.report(`note: ${note}`);
   const { flags, file } = sourcesOf(command, 'sut');
   const said = sutFlags(flags, sutSettings);
   // Told at once: a node that is started would say it only to the terminal.
@@ -140,8 +137,7 @@ async function runEfficiency(
     inProcessFile: own.inProcess,
     file: isFile ? plan.output : join(folder, 'longhaul_efficiency.json'),
     folder,
-    terminal,
-    interruption,
+    host,
   };
   refuseUsedSides(job, values.force);
   try {
@@ -149,9 +145,9 @@ async function runEfficiency(
     const sides = mode === 'one-machine' ? await measureHere(job) : await measureAcross(job);
     return report(command, job, sides, mode === 'one-machine');
   } catch (error) {
-    if (interruption.exitCode === undefined) throw error;
-    terminal.line('interrupted: nothing can be compared');
-    return interruption.exitCode;
+    if (host.exitCode === undefined) throw error;
+    host.report('interrupted: nothing can be compared');
+    return host.exitCode;
   }
 }
 
@@ -180,14 +176,14 @@ function configArgs(config: string | undefined): string[] {
 type Sides = readonly [inProcess: EfficiencySide, network: EfficiencySide];
 
 async function measureInside(command: Command, job: EfficiencyJob): Promise<number> {
-  const { plan, terminal, interruption, file, task } = job;
-  const prepared = await prepareData(plan, terminal, interruption);
-  const node = await loadInProcessNode(job.sut, terminal);
+  const { plan, host, file, task } = job;
+  const prepared = await prepareData(plan, host);
+  const node = await loadInProcessNode(job.sut, host);
   try {
     const [side] = (await measureSides(
       [insideOf(job, prepared, node)],
       { ...task, question: questionOf(prepared, job), loadsOf: ([peak]) => loadsBelow(job, peak) },
-      terminal,
+      host,
     )) as [EfficiencySide];
     const left = sideFile(packageVersion(), side);
     writeJson(file, left);
@@ -215,19 +211,19 @@ function rounded({ search }: EfficiencyJob['task'], load: number): number {
 }
 
 async function measureHere(job: EfficiencyJob): Promise<Sides> {
-  const { plan: unnamed, terminal, interruption, sutArgs, task } = job;
+  const { plan: unnamed, host, sutArgs, task } = job;
   if (!SYNTHETIC_BENCHMARKS.includes(unnamed.dispatch.benchmark)) requireOnnxRuntime();
-  terminal.status('starting a SUT node');
+  host.progress('starting a SUT node');
   const starting = SutProcess.start([
     ...['--listen', '127.0.0.1:0', '--node', 'sut-efficiency', '--progress', 'hidden'],
     ...sutArgs,
   ]);
-  const sut = await interruption.orAbort(starting);
+  const sut = await orAbort(host, starting);
   try {
     const dispatch = { ...unnamed.dispatch, nodes: [sut.address] };
-    const prepared = await prepareRun({ ...unnamed, dispatch }, terminal, interruption);
+    const prepared = await prepareRun({ ...unnamed, dispatch }, host);
     const outside = await networkSide(prepared, contextOf(job, 'network'));
-    const node = await loadInProcessNode(job.sut, terminal);
+    const node = await loadInProcessNode(job.sut, host);
     try {
       const inside = insideOf(job, prepared, node);
       const sides = await measureSides(
@@ -238,7 +234,7 @@ async function measureHere(job: EfficiencyJob): Promise<Sides> {
           loadsOf: (peaks) =>
             peaks.includes(null) ? [] : [rounded(task, 0.8 * Math.min(...(peaks as number[])))],
         },
-        terminal,
+        host,
       );
       return sides as unknown as Sides;
     } finally {
@@ -247,15 +243,15 @@ async function measureHere(job: EfficiencyJob): Promise<Sides> {
   } finally {
     const code = await sut.stop();
     if (code !== EXIT.valid) {
-      terminal.line(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
+      host.report(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
     }
   }
 }
 
 async function measureAcross(job: EfficiencyJob): Promise<Sides> {
-  const { plan, terminal, interruption, task } = job;
+  const { plan, host, task } = job;
   const inside = readInProcessSide(job.inProcessFile as string); // The mode says that it is there.
-  const prepared = await prepareRun(plan, terminal, interruption);
+  const prepared = await prepareRun(plan, host);
   const outside = await networkSide(prepared, contextOf(job, 'network'));
   const question = questionOf(prepared, job);
   // Before minutes go into a comparison that cannot be made.
@@ -271,7 +267,7 @@ async function measureAcross(job: EfficiencyJob): Promise<Sides> {
         return borne.length === 0 ? [] : [Math.max(...borne)];
       },
     },
-    terminal,
+    host,
   )) as [EfficiencySide];
   return [inside, side];
 }
@@ -285,14 +281,14 @@ function insideOf(
 }
 
 function contextOf(
-  { terminal, interruption, folder, file }: EfficiencyJob,
+  { host, folder, file }: EfficiencyJob,
   side: string,
-): { terminal: Terminal; interruption: Interruption; output: string } {
+): { host: CommandHost; output: string } {
   const output = join(folder, side);
   // The nodes are ready: what is replaced is replaced now.
   rmSync(file, { force: true });
-  for (const used of [folder, output]) replaceEarlierRun(used, terminal);
-  return { terminal, interruption, output };
+  for (const used of [folder, output]) replaceEarlierRun(used, host);
+  return { host, output };
 }
 
 /** Everything about the runs that has to be the same on both sides. The searched load is none of it. */
@@ -318,7 +314,7 @@ function questionOf(
 
 function report(
   command: Command,
-  { plan, file, terminal }: EfficiencyJob,
+  { plan, file, host }: EfficiencyJob,
   [inProcess, network]: Sides,
   isOneMachine: boolean,
 ): number {
@@ -339,7 +335,7 @@ function report(
     network,
   };
   writeJson(file, result);
-  terminal.clear();
+  host.progress(null);
   writeResult(command, { text: `${efficiencyText(result)}written to ${file}\n`, json: result });
   const isWhole = comparison.efficiency !== null && comparison.warnings.length === 0;
   return isWhole ? EXIT.valid : EXIT.invalid;

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, progressStream, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -10,8 +9,9 @@ import {
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
+import { CommandHost } from '../run/host.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare/prepare-run.ts';
+import { nodesOf } from '../run/run-sut.ts';
 import { findPeak } from '../search/peak/find-peak.ts';
 import { type FindPeakPlan, planFindPeak } from '../search/peak/find-peak-plan.ts';
 import {
@@ -21,7 +21,6 @@ import {
   SEARCH_KEYS,
 } from '../search/peak/find-peak-settings.ts';
 import { measureMetric } from '../search/peak/measure-metric.ts';
-import { networkProbes } from '../search/peak/network-probes.ts';
 import {
   hasPeakFile,
   readPeakFile,
@@ -32,6 +31,7 @@ import {
 import { peakIdentity } from '../search/peak/peak-identity.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../search/peak/peak-search.ts';
 import { peakText, probeHeader, probeLine, searchText } from '../search/peak/print-peak.ts';
+import { runProbes } from '../search/peak/run-probes.ts';
 
 const EXAMPLE = `
 Example:
@@ -55,9 +55,8 @@ export function findPeakCommand(setExitCode: (code: number) => void): Command {
       const { values, settings } = settingsOf(command, 'run', FIND_PEAK_SETTINGS);
       const plan = planFindPeak(values, settings);
       refuseOutput(plan.run.output, values);
-      const terminal = new Terminal();
-      const interruption = new Interruption(() => terminal.line('interrupted: ending the probe'));
-      const doors = { command, terminal, interruption };
+      const host = new CommandHost('interrupted: ending the probe');
+      const doors = { command, host };
       const code =
         plan.search === null
           ? await measureOnly(plan, doors)
@@ -68,17 +67,13 @@ export function findPeakCommand(setExitCode: (code: number) => void): Command {
 
 interface Doors {
   readonly command: Command;
-  readonly terminal: Terminal;
-  readonly interruption: Interruption;
+  readonly host: CommandHost;
 }
 
 /** @returns The exit code. */
-async function measureOnly(
-  plan: FindPeakPlan,
-  { command, terminal, interruption }: Doors,
-): Promise<number> {
-  terminal.line(noSearch(plan));
-  const measured = await measureMetric(plan, terminal, interruption);
+async function measureOnly(plan: FindPeakPlan, { command, host }: Doors): Promise<number> {
+  host.report(noSearch(plan));
+  const measured = await measureMetric(plan, host);
   writeResult(command, measured);
   return measured.isValid ? EXIT.valid : EXIT.invalid;
 }
@@ -93,10 +88,10 @@ interface AskedSearch {
 /** @returns The exit code. */
 async function searchPeak(asked: AskedSearch, doors: Doors): Promise<number> {
   const { plan, search, values, settings } = asked;
-  const { command, terminal, interruption } = doors;
+  const { command, host } = doors;
   const { output } = plan.run;
   const file = values.resume ? readPeakFile(output) : undefined;
-  const prepared = await prepareRun(plan.run, terminal, interruption);
+  const prepared = await prepareRun(plan.run, host);
   const identity = await peakIdentity(prepared, search, settings);
   if (file !== undefined) requireSameSearch(output, file, identity);
   try {
@@ -105,11 +100,11 @@ async function searchPeak(asked: AskedSearch, doors: Doors): Promise<number> {
     return exitCodeOf(result);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    terminal.line(
+    host.report(
       `the probes so far are in ${output}: the same command with --resume goes on from there`,
     );
-    if (interruption.exitCode === undefined) throw error;
-    return interruption.exitCode;
+    if (host.exitCode === undefined) throw error;
+    return host.exitCode;
   }
 }
 
@@ -118,25 +113,26 @@ async function runSearch(
   prepared: PreparedRun,
   identity: SearchIdentity,
   earlier: readonly PeakProbe[],
-  { command, terminal, interruption }: Doors,
+  { command, host }: Doors,
 ): Promise<PeakResult> {
   const { note } = plan;
   const { output } = plan.run;
   const stream = progressStream(command);
   const show = (line: string): void => {
-    terminal.clear();
+    host.progress(null);
     stream.write(`${line}\n`);
   };
   const probes = [...earlier];
-  if (!values.resume) replaceEarlierRun(output, terminal);
+  if (!values.resume) replaceEarlierRun(output, host);
   writePeakFile(output, identity, probes);
   show(searchText(search, output));
   if (note !== undefined) show(`note: ${note}`);
   if (earlier.length > 0) show(`going on after ${earlier.length} probes:`);
   show(probeHeader(search));
   for (const probe of earlier) show(probeLine(search, probe));
-  const runProbe = networkProbes(prepared, {
-    ...{ terminal, interruption, output, keepsProbes: values.keepProbes },
+  const runProbe = runProbes(prepared, {
+    ...{ host, output, keepsProbes: values.keepProbes },
+    sutOf: (probed) => nodesOf(probed, prepared),
     recordOf: plan.recordOf,
   });
   return await findPeak(search, runProbe, {

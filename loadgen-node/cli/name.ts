@@ -5,12 +5,12 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
-import { nameLines } from '../present/text/print-report.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from '../run/plan/oip-options.ts';
+import { nameLines } from '../run/screen/print-report.ts';
 
 const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof OIP_SERVICE_OPTION &
   typeof CONNECTION_OPTIONS = {

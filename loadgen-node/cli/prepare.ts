@@ -1,16 +1,17 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { makeFolder } from '../../shared/base/make-folder.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
-import { percentOf, Terminal } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/benchmarks/standin/standin-sets.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, type SettingValues, text } from '../../shared/config/setting.ts';
+import { CommandHost } from '../run/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   generatedName,
@@ -110,8 +111,8 @@ async function prepare(
   benchmark: 'resnet50',
   { output, dataSeed, dataCount, cacheDir }: PrepareValues,
 ): Promise<PreparedStandin> {
-  const terminal = new Terminal();
-  const onProgress: Progress = (fraction, what) => terminal.status(what, percentOf(fraction));
+  const host = new CommandHost();
+  const onProgress: Progress = (fraction, what) => host.progress(what, percentOf(fraction));
   const cacheFolder = cacheDir ?? defaultCacheFolder();
   const asked = { benchmark, dataDir: STAND_IN_WORD, dataSeed, dataCount };
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
@@ -137,7 +138,7 @@ async function prepare(
   const imageCount = images.length;
   const made = { benchmark, models, dataFolder, dataFlags, correct, imageCount, cacheDir };
   if (output === undefined) {
-    terminal.clear();
+    host.progress(null);
     return { ...made, isCopy: false };
   }
   onProgress(0, `copying to ${output}`);
@@ -145,7 +146,7 @@ async function prepare(
     folder: dataFolder,
     name: generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET),
   });
-  terminal.clear();
+  host.progress(null);
   return { ...made, ...copied, isCopy: true };
 }
 

@@ -1,7 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, wantsJson, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { withSut } from '../operate/remote/bring-up.ts';
@@ -24,7 +23,7 @@ import {
   upText,
 } from '../operate/remote/remote-text.ts';
 import { status, takeDown } from '../operate/remote/take-down.ts';
-import { Interruption } from '../run/interruption.ts';
+import { CommandHost } from '../run/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 
 const ABOUT =
@@ -115,7 +114,7 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
     );
   return command.action(async (flags: string[]) => {
     const opened = await open(command, loadSutOptions, flags);
-    const { interruption } = opened;
+    const { host } = opened;
     const context = await planned(opened.context);
     const { output: named, keep } = command.opts<RemoteFlags>();
     const output = folderName(named ?? outputFolder());
@@ -128,7 +127,7 @@ function runCommand(setExitCode: SetExitCode, loadSutOptions: LoadTable): Comman
       onOutput: (data) => parts.push(data),
       onStderr: (data) => process.stderr.write(data),
     });
-    const exitCode = interruption.exitCode ?? measured.exitCode;
+    const exitCode = host.exitCode ?? measured.exitCode;
     const said = Buffer.concat(parts).toString();
     writeResult(command, runText(said, { ...measured, output, exitCode }, isJson));
     setExitCode(exitCode);
@@ -161,7 +160,7 @@ function downCommand(loadSutOptions: LoadTable): Command {
 
 interface Opened {
   readonly context: RemoteContext;
-  readonly interruption: Interruption;
+  readonly host: CommandHost;
   readonly isDry: boolean;
 }
 
@@ -197,15 +196,12 @@ async function open(
   }
   const tables = { run: RUN_SETTINGS, sut: await loadSutOptions() };
   const inventory = readInventory(path, { ...tables, runFlags: await parseRunFlags(flags) });
-  const terminal = new Terminal();
-  const say = (host: string, text: string): void =>
-    terminal.line(host === '' ? text : `[${host}] ${text}`);
-  const interruption = new Interruption(() =>
-    terminal.line('interrupted: ending what was started; once more to end at once'),
-  );
-  const { signal } = interruption;
+  const host = new CommandHost('interrupted: ending what was started; once more to end at once');
+  const say = (name: string, text: string): void =>
+    host.report(name === '' ? text : `[${name}] ${text}`);
+  const { signal } = host;
   const context = { inventory, packages: undefined, openLink, signal, say };
-  return { context, interruption, isDry: dryRun === true };
+  return { context, host, isDry: dryRun === true };
 }
 
 /** Flags of the run by key, as `longhaul run` itself would read them. */

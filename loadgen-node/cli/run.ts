@@ -1,34 +1,25 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT, exitCodeOf } from '../../shared/base/exit-codes.ts';
 import {
   addJson,
   progressStream,
-  type VerbResult,
   wantsJson,
   writeResult,
-} from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+} from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
   settingsOf,
 } from '../../shared/config/command-line.ts';
-import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
+import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
-import { repeatTest } from '../loadgen/engine/repeat-test.ts';
-import type { LiveView } from '../present/live/live-view.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
-import { isValid, performRun, type RunReport } from '../run/perform-run.ts';
+import { refuseUsedOutput } from '../run/earlier-run.ts';
+import { CommandHost } from '../run/host.ts';
 import { openAuditConfig } from '../run/plan/conf-files.ts';
-import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
+import { planRun } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
-import { screenReport } from '../run/report-layout.ts';
-import { runDocument } from '../run/run-document.ts';
-import { meetsThresholds } from '../run/run-thresholds.ts';
+import { performRuns } from '../run/repeated-runs.ts';
 import { withLiveView } from '../run/with-live-view.ts';
 
 const EXAMPLE = `
@@ -63,78 +54,22 @@ export function runCommand(setExitCode: (code: number) => void): Command {
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values, settings } = settingsOf(command, 'run', RUN_SETTINGS);
-      const said = new Set(settings.filter(isSaid).map(({ key }) => key));
       refuseOtherOutput(command, values);
       const audit = openAuditConfig(values.auditConf);
       const record = runRecord(settings);
-      const plan = planRun(values, { said, audit, record, asked: settings });
+      const plan = planRun(values, { said: saidKeys(settings), audit, record, asked: settings });
       refuseUsedOutput(plan.output, values.force);
-      const terminal = new Terminal();
+      const host = new CommandHost('interrupted: ending the run');
       if (audit !== undefined) {
-        terminal.line(`longhaul: settings of ${audit.name} win over all others`);
+        host.report(`longhaul: settings of ${audit.name} win over all others`);
       }
-      const interruption = new Interruption(() => terminal.line('interrupted: ending the run'));
-      const code = await withLiveView(values, terminal, async (live) => {
-        if (plan.runCount > 1) {
-          const tell = (text: string): void => void progressStream(command).write(text);
-          const host = { terminal, interruption, live, tell };
-          const { exitCode, ...result } = await performRuns(plan, host);
-          writeResult(command, result);
-          return exitCode;
-        }
-        const report = await performRun(plan, terminal, interruption, undefined, live);
-        writeResult(command, { text: screenReport(report), json: runDocument(report) });
-        return exitCodeOfRun(report, interruption);
-      });
-      setExitCode(code);
+      const tell = (text: string): void => void progressStream(command).write(text);
+      const { exitCode, ...result } = await withLiveView(values, host, (live) =>
+        performRuns(plan, host, live, tell),
+      );
+      writeResult(command, result);
+      setExitCode(exitCode);
     });
-}
-
-/** Several runs, each with logs of its own below the output folder. */
-async function performRuns(
-  plan: RunPlan,
-  { terminal, interruption, live, tell }: RunsHost,
-): Promise<EndedRuns> {
-  const { runCount } = plan;
-  const reports: RunReport[] = [];
-  const repeated = await repeatTest(runCount, async (run) => {
-    const output = join(plan.output, `run_${run + 1}`);
-    // Those of an earlier result may be more than these.
-    const onBegin = (): void => {
-      if (run === 0) replaceEarlierRun(plan.output, terminal);
-    };
-    const report = await performRun({ ...plan, output }, terminal, interruption, onBegin, live);
-    reports.push(report);
-    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
-    return report.outcome;
-  });
-  const { samplesPerSecond, isValid: areValid } = repeated;
-  const json = { runs: reports.map(runDocument), isValid: areValid, samplesPerSecond };
-  if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
-    return { exitCode: interruption.exitCode ?? EXIT.interrupted, text: '', json };
-  }
-  const what =
-    samplesPerSecond === null
-      ? 'INVALID: not every run is VALID'
-      : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
-  const problem = reports.find((report) => report.problem !== null)?.problem ?? null;
-  const isGood = areValid && reports.every(meetsThresholds);
-  const verdict = isGood ? EXIT.valid : EXIT.invalid;
-  const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
-  return { exitCode, text: `${runCount} runs: ${what}\n`, json };
-}
-
-/** What several runs need besides their plan. */
-interface RunsHost {
-  readonly terminal: Terminal;
-  readonly interruption: Interruption;
-  readonly live: LiveView | undefined;
-  /** Says how a run went before the others are made. */
-  tell(text: string): void;
-}
-
-interface EndedRuns extends VerbResult {
-  readonly exitCode: number;
 }
 
 /** @throws MlperfError `ERR_CONFIG_INVALID` where logs would stand between the JSON of stdout. */
@@ -143,15 +78,4 @@ function refuseOtherOutput(command: Command, values: RunValues): void {
   if (!wantsJson(command) || key === undefined) return;
   const message = `${flagOf(key)} and --json: stdout is for one of them`;
   throw new MlperfError('ERR_CONFIG_INVALID', message);
-}
-
-function isSaid({ source }: ResolvedSetting): boolean {
-  return source !== 'default' && source !== 'not set';
-}
-
-/** Exit code of a run that came to its end. */
-export function exitCodeOfRun(report: RunReport, interruption: Interruption): number {
-  if (report.outcome.isInterrupted) return interruption.exitCode ?? EXIT.interrupted;
-  if (report.problem !== null) return exitCodeOf(report.problem.code);
-  return isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { checkSelf, writeManifest } from '../run/self-check.ts';

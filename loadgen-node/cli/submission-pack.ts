@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { CommandHost } from '../run/host.ts';
 import type { Encryption } from '../submission/pack/encryption.ts';
 import { ENCRYPTIONS, type EncryptionName } from '../submission/pack/encryption-names.ts';
 import type { PackedTree } from '../submission/pack/pack-tree.ts';
@@ -115,7 +115,7 @@ export function submissionPackCommand(
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string) => {
       const { values } = settingsOf(command, undefined, PACK_SETTINGS);
-      const terminal = new Terminal();
+      const host = new CommandHost();
       checkKeyFlags(values);
       // Loaded when it is needed: the libraries of tar and age would make every verb start later.
       const { packTree, sideFiles, checkPaths } = await import('../submission/pack/pack-tree.ts');
@@ -123,16 +123,16 @@ export function submissionPackCommand(
       // Before the check, which reads every log of the tree.
       checkPaths({ tree, output: values.output, keyFile });
       const isChecked = !values.unchecked;
-      const errors = isChecked ? await errorsOf(tree, values.round, check, terminal) : [];
+      const errors = isChecked ? await errorsOf(tree, values.round, check, host) : [];
       if (errors.length > 0) {
         writeResult(command, { text: '', json: { isPacked: false, errors } });
         setExitCode(EXIT.invalid);
         return;
       }
-      terminal.status(`packing ${tree}`);
-      const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, terminal);
+      host.progress(`packing ${tree}`);
+      const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, host);
       const packed = await packTree({ tree, output: values.output, encryption, keyFile });
-      terminal.clear();
+      host.progress(null);
       const files = { tarball: values.output, ...sideFiles(values.output) };
       writeResult(command, {
         text: packedText(packed, values, { isChecked, contents: files.contents }),
@@ -168,7 +168,7 @@ function wrongKeyFlags(values: PackValues): string | undefined {
 
 async function encryptionOf(
   { keyFile, newKeyFile, recipient, encryption }: PackValues,
-  terminal: Terminal,
+  host: CommandHost,
 ): Promise<Encryption | undefined> {
   if (encryption === NONE) return undefined;
   if (recipient !== undefined) {
@@ -182,7 +182,7 @@ async function encryptionOf(
   const path = (newKeyFile ?? keyFile) as string;
   const made = await encryptionOfKeyFile(path, encryption);
   if (isReadByOthers(path)) {
-    terminal.line(`${path}: others than its owner may read the key (chmod 600 ${path})`);
+    host.report(`${path}: others than its owner may read the key (chmod 600 ${path})`);
   }
   return made;
 }
@@ -192,18 +192,18 @@ async function errorsOf(
   tree: string,
   round: SubmissionRound | undefined,
   check: TreeCheck,
-  terminal: Terminal,
+  host: CommandHost,
 ): Promise<readonly Found[]> {
-  terminal.status(`checking ${tree}`);
+  host.progress(`checking ${tree}`);
   const { findings } = await check(tree, round === undefined ? {} : { round });
-  terminal.clear();
+  host.progress(null);
   const errors = findings.filter(({ severity }) => severity === 'error');
   const told = findings.filter(({ severity }) => !['warning', 'notice'].includes(severity));
   for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
-    terminal.line(`${file}: ${seen} (${id})`);
+    host.report(`${file}: ${seen} (${id})`);
   }
   if (errors.length === 0) return errors;
-  terminal.line(
+  host.report(
     `Nothing was packed. Errors that the check found: ${errors.length} ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
   );
   return errors;

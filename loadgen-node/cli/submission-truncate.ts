@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf, Terminal } from '../../shared/base/terminal.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
+import { CommandHost } from '../run/host.ts';
 import { renewCheckerLogs } from '../submission/check/checker-log.ts';
 import { roundOfTree } from '../submission/check/detect-round.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
@@ -37,7 +38,7 @@ Example:
 
 The hash of each whole log goes to the accuracy.txt beside it; a log of 4096 bytes or more keeps its first and its last
 4096 bytes. Nothing is changed before every log was read to its end and every original is in the backup folder, with
-SHA256SUMS. A second run changes nothing; one after an interruption goes on. compliance_checker_log.txt is written anew.
+SHA256SUMS. A second run changes nothing; one after an host goes on. compliance_checker_log.txt is written anew.
 
 Exit codes: 0 done (or nothing to do), 3 something is wrong with a log and nothing was changed, 2 wrong flag, no tree or
 one of another round, 6 a file cannot be read or written.`;
@@ -52,21 +53,21 @@ export function submissionTruncateCommand(setExitCode: (code: number) => void): 
     .addHelpText('after', EXAMPLE)
     .action(async (tree: string) => {
       const { values } = settingsOf(command, undefined, TRUNCATE_SETTINGS);
-      const terminal = new Terminal();
+      const host = new CommandHost();
       const { backup } = values;
       const round = await roundOfTree(tree, values.round);
       const truncation: Truncation = {
         ...{ tree, round, backup },
-        onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+        onProgress: (fraction, what) => host.progress(what, percentOf(fraction)),
       };
       const lines = values.restore ? await restore(truncation) : await truncate(truncation);
       if (lines.hasChanged) {
-        terminal.status('checking the tree');
+        host.progress('checking the tree');
         await renewCheckerLogs(tree, round);
       }
-      terminal.clear();
-      for (const problem of lines.problems) terminal.line(problem);
-      if (lines.problems.length > 0) terminal.line('Nothing was changed.');
+      host.progress(null);
+      for (const problem of lines.problems) host.report(problem);
+      if (lines.problems.length > 0) host.report('Nothing was changed.');
       const { logs, problems, hasChanged } = lines;
       writeResult(command, {
         text: lines.done.map((line) => `${line}\n`).join(''),

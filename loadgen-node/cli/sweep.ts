@@ -3,21 +3,20 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
-import { Terminal } from '../../shared/base/terminal.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
   settingsOf,
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import { splitAddress } from '../../shared/config/setting.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import { renderHeatMap } from '../present/report/render-heat-map.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { Interruption } from '../run/interruption.ts';
+import { CommandHost } from '../run/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { prepareRun } from '../run/prepare/prepare-run.ts';
 import { planFindPeak } from '../search/peak/find-peak-plan.ts';
@@ -74,10 +73,10 @@ async function runSweep(command: Command): Promise<number> {
   }
   const { output } = plan;
   if (!values.resume) refuseUsedOutput(output, values.force, existsSync(join(output, SWEEP_FILE)));
-  const terminal = new Terminal();
+  const host = new CommandHost('interrupted: ending the sweep');
   const maker = await chooseLinkMaker(options);
   const notes = [...notesOf(plan, maker, grid), ...(lengthNote === undefined ? [] : [lengthNote])];
-  for (const note of notes) terminal.line(`note: ${note}`);
+  for (const note of notes) host.report(`note: ${note}`);
   const begun: Sweep = {
     schemaVersion: 1,
     longhaul: packageVersion(),
@@ -86,23 +85,22 @@ async function runSweep(command: Command): Promise<number> {
     cells: [],
   };
   const earlier = values.resume ? readSweep(output, begun.question) : undefined;
-  const interruption = new Interruption(() => terminal.line('interrupted: ending the sweep'));
-  const prepared = await prepareRun(plan, terminal, interruption);
+  const prepared = await prepareRun(plan, host);
   const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, titleOf(plan, search));
-  if (earlier === undefined) replaceEarlierRun(output, terminal);
+  if (earlier === undefined) replaceEarlierRun(output, host);
   const start = { ...begun, cells: earlier?.cells ?? [] };
   writeSweep(output, start);
-  const job = { prepared, search, maker, recordOf, output, terminal, interruption };
+  const job = { prepared, search, maker, recordOf, output, host };
   let sweep: Sweep;
   try {
     sweep = await measureCells(job, cellsOf(grid), start, drawPage);
   } catch (error) {
-    if (interruption.exitCode === undefined) throw error;
-    terminal.line(`the cells that are done are in ${output}: --resume goes on from there`);
-    return interruption.exitCode;
+    if (host.exitCode === undefined) throw error;
+    host.report(`the cells that are done are in ${output}: --resume goes on from there`);
+    return host.exitCode;
   }
   drawPage(sweep);
-  terminal.clear();
+  host.progress(null);
   const written = `cells in ${join(output, SWEEP_FILE)}, heat map in ${join(output, PAGE_FILE)}\n`;
   writeResult(command, { text: `${sweepTable(sweep, grid)}${written}`, json: sweep });
   // A peak that is LoadGen's own says nothing of the link: as in find-peak.

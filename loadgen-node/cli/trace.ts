@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson } from '../../shared/base/json-output.ts';
-import { FILE_BYTES_MAX } from '../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX } from '../../shared/base/files/read-file.ts';
+import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { exactJson } from '../loadgen/base/number-format.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';

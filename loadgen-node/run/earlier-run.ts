@@ -2,8 +2,8 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
+import type { RunHost } from './host.ts';
 
 /** Folder below a run's with the compliance tests that compared with it. */
 export const COMPLIANCE_FOLDER = 'compliance';
@@ -41,10 +41,10 @@ export function refuseUsedOutput(output: string, isForced: boolean, canResume = 
  * ends. Compliance tests that compared with it are set aside. Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function replaceEarlierRun(output: string, terminal: Pick<Terminal, 'line'>): void {
+export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>): void {
   const names = resultsIn(output);
   if (names.length === 0) return;
-  terminal.line(`replacing the earlier result in ${output}`);
+  host.report(`replacing the earlier result in ${output}`);
   for (const name of names) {
     const path = join(output, name);
     orOutputError(`cannot remove ${path} of an earlier run`, () =>
@@ -55,7 +55,7 @@ export function replaceEarlierRun(output: string, terminal: Pick<Terminal, 'line
   if (!existsSync(tests)) return;
   const aside = unusedName(`${tests}-of-earlier-run`);
   orOutputError(`cannot rename ${tests}`, () => renameSync(tests, aside));
-  terminal.line(`its compliance tests are in ${aside} now: they say nothing of the new run`);
+  host.report(`its compliance tests are in ${aside} now: they say nothing of the new run`);
 }
 
 /** Names of the entries that a verb of ours wrote. */

@@ -1,6 +1,7 @@
-import { compiledModule } from '../../shared/base/package-files.ts';
-import { percentOf, type Terminal } from '../../shared/base/terminal.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import type { InProcessHalf, InProcessNode } from '../../shared/domain/in-process-node.ts';
+import type { RunHost } from './host.ts';
 
 /** Settings of `longhaul sut`, as they were said. */
 export type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
@@ -11,11 +12,11 @@ export type SutSources = Parameters<InProcessHalf['startInProcessNode']>[0];
  */
 export async function loadInProcessNode(
   sources: SutSources,
-  terminal: Terminal,
+  host: RunHost,
 ): Promise<InProcessNode> {
   const { href } = compiledModule('sut-node/in-process/start-in-process-node.js');
   const half = (await import(href)) as InProcessHalf;
   return await half.startInProcessNode(sources, (fraction, what) => {
-    terminal.status(`in process: ${what}`, percentOf(fraction));
+    host.progress?.(`in process: ${what}`, percentOf(fraction));
   });
 }

@@ -1,26 +1,23 @@
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
-import type { Terminal } from '../../shared/base/terminal.ts';
-import type { TestParts } from '../loadgen/engine/test-context.ts';
+import type { TestObserver } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome } from '../loadgen/engine/test-outcome.ts';
-import { ProcessMonitor } from '../observe/health/process-monitor.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
-import type { RecordsKeeper } from '../observe/records/records-keeper.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
+import type { RunHost } from './host.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
 /** What a watch needs. */
 export interface RunWatchParts {
   readonly plan: RunPlan;
-  readonly terminal: Terminal;
-  /** How long queries waited in the QDL so far. */
-  readonly backPressure: () => { readonly socketNs: number; readonly creditNs: number };
-  readonly records: RecordsKeeper;
+  readonly host: RunHost;
   /** Undefined where nobody looks from outside. */
   readonly live: LiveView | undefined;
-  /** What each node of the SUT has to do now. */
+  /** Called in place of the host's status line. */
+  readonly onProgress: TestObserver['onProgress'];
+  /** What each node of the SUT has to do now; none where it has no nodes. */
   readonly nodes: () => readonly NodeActivity[];
 }
 
@@ -33,8 +30,8 @@ export class RunWatch {
 
   constructor(parts: RunWatchParts) {
     this.#parts = parts;
-    const { plan, terminal, live } = parts;
-    const isSeen = terminal.isSeen || live !== undefined;
+    const { plan, host, live, onProgress } = parts;
+    const isSeen = (host.progress !== undefined && onProgress === undefined) || live !== undefined;
     this.#run = isSeen ? new LiveRun(plan.dispatch.nodes.length) : null;
     live?.begin({
       title: basename(plan.output),
@@ -45,34 +42,34 @@ export class RunWatch {
     });
   }
 
-  /** The doors of the engine that it looks through. */
-  testParts(): Pick<TestParts, 'onProgress' | 'sampleWatch' | 'generatorMonitor' | 'keepRecords'> {
-    const { backPressure, records } = this.#parts;
-    const generatorMonitor = new ProcessMonitor(backPressure);
+  /** Through what of the engine it looks. */
+  observer(): Pick<TestObserver, 'onProgress' | 'sampleWatch'> {
+    const { onProgress } = this.#parts;
     const run = this.#run;
-    if (run === null) return { generatorMonitor, keepRecords: records.keep };
+    if (run === null) return { onProgress };
     return {
-      generatorMonitor,
-      keepRecords: records.keep,
       sampleWatch: run.statistics,
-      onProgress: (progress) => this.#look(run, progress),
+      onProgress: (progress) => {
+        onProgress?.(progress);
+        this.#look(run, progress);
+      },
     };
   }
 
   /** The test came to its end. */
   end(outcome: TestOutcome): void {
-    this.#parts.terminal.clear();
+    this.#parts.host.progress?.(null);
     this.#parts.live?.end(runVerdict(outcome));
   }
 
   /** The test ended without a result. */
   breakOff(error: unknown): void {
-    this.#parts.terminal.clear();
+    this.#parts.host.progress?.(null);
     this.#parts.live?.end(brokenVerdict(error));
   }
 
   #look(run: LiveRun, progress: RunProgress): void {
-    const { terminal, live, nodes } = this.#parts;
+    const { host, live, nodes, onProgress } = this.#parts;
     const atS = performance.now() / 1e3;
     const activity = nodes();
     if (live !== undefined && !this.#areNodesNamed) {
@@ -82,7 +79,7 @@ export class RunWatch {
     const snapshot = run.look(progress, activity, atS, (seen, counts) =>
       live?.snapshot(seen, counts),
     );
-    if (progress.hasEnded) return;
-    terminal.status(`${progress.phase} run`, (width) => statusLine(snapshot, width));
+    if (progress.hasEnded || onProgress !== undefined) return;
+    host.progress?.(`${progress.phase} run`, (width) => statusLine(snapshot, width));
   }
 }

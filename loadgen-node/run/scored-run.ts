@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../observe/audit/audit-file.ts';

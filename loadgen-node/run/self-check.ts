@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { distFolder, packageVersion } from '../../shared/base/package-files.ts';
+import { distFolder, packageVersion } from '../../shared/base/files/package-files.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 
 /*

@@ -1,6 +1,6 @@
-import type { Terminal } from '../../shared/base/terminal.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import { LiveView } from '../present/live/live-view.ts';
+import type { RunHost } from './host.ts';
 import type { LiveValues } from './plan/live-options.ts';
 
 /**
@@ -9,24 +9,23 @@ import type { LiveValues } from './plan/live-options.ts';
  */
 export async function withLiveView<T>(
   { dashboard, metricsListen: metrics }: LiveValues,
-  terminal: Terminal,
+  host: Pick<RunHost, 'report'>,
   work: (live: LiveView | undefined) => Promise<T>,
 ): Promise<T> {
-  const onGone = (why: string): void => terminal.line(`longhaul: the live page ended: ${why}`);
+  const onGone = (why: string): void => host.report(`longhaul: the live page ended: ${why}`);
   const live = await LiveView.open({ dashboard, metrics }, onGone);
   for (const [at, what] of [
     [dashboard, 'live page'],
     [metrics, 'metrics'],
   ] as const) {
     if (at !== undefined && !isLoopback(at.host)) {
-      terminal.line(
+      host.report(
         `longhaul: the ${what} on ${at.host} has neither a password nor encryption: whoever reaches the port may look`,
       );
     }
   }
-  if (live?.dashboardUrl !== undefined)
-    terminal.line(`longhaul: live page at ${live.dashboardUrl}`);
-  if (live?.metricsUrl !== undefined) terminal.line(`longhaul: metrics at ${live.metricsUrl}`);
+  if (live?.dashboardUrl !== undefined) host.report(`longhaul: live page at ${live.dashboardUrl}`);
+  if (live?.metricsUrl !== undefined) host.report(`longhaul: metrics at ${live.metricsUrl}`);
   try {
     return await work(live);
   } finally {

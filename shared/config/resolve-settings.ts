@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/text/nearest.ts';
 import type { FileValue } from './config-file.ts';
 import { flagOf, type SettingTable, type SettingValues } from './setting.ts';
 
@@ -147,4 +147,10 @@ function unknownKey(
     near === undefined ? `there is: ${Object.keys(table).join(', ')}` : `did you mean "${near}"?`;
   const within = section === undefined ? '' : ` in section "${section}"`;
   return `${place}: unknown key "${key}"${within}; ${hint}`;
+}
+
+/** Keys of the settings that somebody gave: by a flag, a file, the environment. */
+export function saidKeys(settings: readonly ResolvedSetting[]): ReadonlySet<string> {
+  const given = settings.filter(({ source }) => source !== 'default' && source !== 'not set');
+  return new Set(given.map(({ key }) => key));
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Interruption } from '../../loadgen-node/run/interruption.ts';
-import { performRun } from '../../loadgen-node/run/perform-run.ts';
 import { planRun } from '../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
+import { performRun } from '../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
 import type { DataSet } from '../../loadgen-node/samples/data-set/data-set.ts';
 import { auditConfigText } from '../../loadgen-node/submission/compliance/audit-settings.ts';
@@ -14,14 +13,14 @@ import type { RunnableTestId } from '../../loadgen-node/submission/compliance/te
 import type { TestVerdict } from '../../loadgen-node/submission/compliance/test-verdict.ts';
 import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify-test01.ts';
 import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify-test04.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
-import { NOWHERE, Terminal } from '../../shared/base/terminal.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { ConductModel, payloadKey } from '../support/conduct-model.ts';
 import { type Ended, longhaul } from '../support/longhaul-process.ts';
+import { SILENT_HOST } from '../support/silent-host.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import {
   acrossRuns,
@@ -42,8 +41,6 @@ const SERVICE_NS = 6e6;
 const SET = { ...EVALUATION_SET, imageCount: 60 };
 const OTHER_SET = { seed: 77, imageCount: 60 };
 
-const interruption = new Interruption(() => {});
-const terminal = new Terminal(NOWHERE);
 const labels = new Map<string, number>();
 /** Payloads of the reference data set. */
 const known = new Set<string>();
@@ -99,7 +96,7 @@ async function measure(
     audit: text === undefined ? undefined : { name: 'audit.config', text },
     record: runRecord(settings),
   });
-  await performRun(plan, terminal, interruption);
+  await performRun(plan, SILENT_HOST);
   return folder;
 }
 

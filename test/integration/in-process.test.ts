@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RUN_FILES } from '../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { loadInProcessNode } from '../../loadgen-node/run/in-process-node.ts';
-import { measureInProcess } from '../../loadgen-node/run/in-process-run.ts';
-import { Interruption } from '../../loadgen-node/run/interruption.ts';
-import { performRun } from '../../loadgen-node/run/perform-run.ts';
 import { planRun, type RunPlan } from '../../loadgen-node/run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
-import { prepareData } from '../../loadgen-node/run/prepare/prepare-run.ts';
-import { NOWHERE, Terminal } from '../../shared/base/terminal.ts';
+import { type PreparedRun, prepareData } from '../../loadgen-node/run/prepare/prepare-run.ts';
+import type { RunReport } from '../../loadgen-node/run/run-report.ts';
+import { inProcessSut } from '../../loadgen-node/run/run-sut.ts';
+import { performRun, RunSession } from '../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
 import { readRunLogs } from '../support/run-logs.ts';
+import { SILENT_HOST } from '../support/silent-host.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
 import { startTestNode } from '../support/test-sut-node.ts';
@@ -21,12 +21,11 @@ import { startTestNode } from '../support/test-sut-node.ts';
 // network. Method: digits, every image once, both ways.
 const PREPARE_TIMEOUT_MS = 120_000;
 const cacheDir = testCacheFolder();
-const context = { terminal: new Terminal(NOWHERE), interruption: new Interruption(() => {}) };
 let node: InProcessNode;
 
 beforeAll(async () => {
   const flags = { benchmark: 'digits', batchSizeMax: '8', cacheDir };
-  node = await loadInProcessNode({ flags, file: undefined }, context.terminal);
+  node = await loadInProcessNode({ flags, file: undefined }, SILENT_HOST);
 }, PREPARE_TIMEOUT_MS);
 
 afterAll(() => node.stop());
@@ -36,6 +35,11 @@ function plan(sut: string, flags: Record<string, string>): RunPlan {
   return planRun(
     resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags: all }).values,
   );
+}
+
+async function measureInside(prepared: PreparedRun): Promise<RunReport> {
+  const sut = inProcessSut(node, prepared);
+  return await (await RunSession.open(prepared.plan, prepared, sut, SILENT_HOST)).measure();
 }
 
 /** Responses by sample, as they were logged. */
@@ -49,14 +53,10 @@ describe('digits in process', () => {
   it('answers each image as the same model behind a network does', async () => {
     const accuracy = { scenario: 'Offline', mode: 'accuracy', targetQps: '100', dataCount: '100' };
     const served = await startTestNode();
-    const network = await performRun(
-      plan(served.address, accuracy),
-      context.terminal,
-      context.interruption,
-    );
+    const network = await performRun(plan(served.address, accuracy), SILENT_HOST);
     const alone = plan('127.0.0.1:1', accuracy);
-    const prepared = await prepareData(alone, context.terminal, context.interruption);
-    const { outcome } = await measureInProcess(prepared, node, context);
+    const prepared = await prepareData(alone, SILENT_HOST);
+    const { outcome } = await measureInside(prepared);
     expect(outcome.verdicts.longhaul).toEqual({ isValid: true, reasons: [] });
     const responses = responsesIn(alone.output);
     expect(responses.size).toBe(prepared.dataSet.totalSampleCount);
@@ -69,8 +69,8 @@ describe('digits in process', () => {
       minDuration: '1ms',
       minQueryCount: '100',
     });
-    const prepared = await prepareData(streamed, context.terminal, context.interruption);
-    const { outcome, records } = await measureInProcess(prepared, node, context);
+    const prepared = await prepareData(streamed, SILENT_HOST);
+    const { outcome, records } = await measureInside(prepared);
     expect(outcome.sutName).toContain('no network');
     expect(outcome.sutName).not.toContain('Network SUT');
     expect(outcome.performance?.counts.completedSamples).toBe(

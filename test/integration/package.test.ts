@@ -130,11 +130,11 @@ describe('the packed package', () => {
     const unchanged = await longhaul(['self-check'], { main, cwd: elsewhere });
     expect(unchanged).toMatchObject({ code: 0, stderr: '' });
     expect(unchanged.stdout).toMatch(/SHA-256 [0-9a-f]{64}\nunmodified/);
-    appendFileSync(join(dirname(main), 'engine', 'verdicts.js'), '\n// Changed.\n');
+    appendFileSync(join(dirname(main), 'loadgen', 'engine', 'verdicts.js'), '\n// Changed.\n');
     const changed = await longhaul(['self-check'], { main, cwd: elsewhere });
     expect(changed.code).toBe(3);
     expect(changed.stdout).toMatch(
-      /MODIFIED: 1 files .*\n {2}loadgen-node\/engine\/verdicts\.js\n/,
+      /MODIFIED: 1 files .*\n {2}loadgen-node\/loadgen\/engine\/verdicts\.js\n/,
     );
   });
 
@@ -157,7 +157,7 @@ const verbs = await verbCommands(Object.keys(VERBS), () => {});
 console.log(JSON.stringify([verbs, absentVerbCommands()].map((all) => all.map((verb) => verb.name()))));`;
 
 function verbsOf(main: string): { readonly has: string[]; readonly lacks: string[] } {
-  const table = pathToFileURL(join(dirname(main), 'commands', 'verbs.js')).href;
+  const table = pathToFileURL(join(dirname(main), 'cli', 'verbs.js')).href;
   const args = ['--input-type=module', '--eval', LOAD_VERBS, table];
   const text = execFileSync(process.execPath, args, { cwd: elsewhere, encoding: 'utf8' });
   const [has = [], lacks = []] = JSON.parse(text) as string[][];

@@ -4,10 +4,10 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createQdl, samplesInMemory, startTest } from '../../loadgen-node/index.ts';
 import { responseScorer } from '../../loadgen-node/submission/compliance/response-scorer.ts';
-import { NOWHERE, Terminal } from '../../shared/base/terminal.ts';
 import { longhaulHere, type Said } from '../support/longhaul-here.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { FakeOipServers, type OipBehaviour } from '../support/oip/fake-oip-server.ts';
+import { SILENT_HOST } from '../support/silent-host.ts';
 import { smallDataSet } from '../support/small-data-set.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { testCacheFolder } from '../support/test-cache.ts';
@@ -194,12 +194,7 @@ describe('run against servers that are short of something', () => {
     const again = await longhaulHere(['accuracy', run.output]);
     expect(again.stdout).toContain(`good=${right}, total=${IMAGE_COUNT}`);
     // TEST01 scores the responses of a test in the same way.
-    const scorer = responseScorer(
-      'digits',
-      { dataDir: dataFolder },
-      new Terminal(NOWHERE),
-      run.output,
-    );
+    const scorer = responseScorer('digits', { dataDir: dataFolder }, SILENT_HOST, run.output);
     const entries = logged(run.output).map(({ qsl_idx: sampleIndex, data }) => ({
       ...{ sampleIndex, response: Buffer.from(data, 'hex') },
     }));

@@ -1,4 +1,4 @@
-import { formatExactNs, formatNs } from '../../../shared/base/duration.ts';
+import { formatExactNs, formatNs } from '../../../shared/base/text/duration.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import { causesOfLateness, starvation } from '../health/starvation.ts';
 import { transportWaitsNs } from '../recorder/transport-waits.ts';

@@ -36,8 +36,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
     toldTimes: context.sink.toldTimes,
-    watch: parts.sampleWatch,
-    keepsService: parts.keepRecords !== undefined && phase === 'performance',
+    watch: parts.observer?.sampleWatch,
+    keepsService: parts.observer?.keepRecords !== undefined && phase === 'performance',
   });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
     logs.accuracy.write(response),
@@ -120,7 +120,7 @@ function handOnRecords(
 ): Promise<void> | undefined {
   const part = nextIds.part;
   nextIds.part += 1;
-  return parts.keepRecords?.({ ...issued, part });
+  return parts.observer?.keepRecords?.({ ...issued, part });
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */

@@ -26,7 +26,7 @@ import type {
 import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
-export interface TestParts {
+export interface TestSetup {
   readonly sut: SystemUnderTest;
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestSettings;
@@ -64,6 +64,12 @@ export interface TestParts {
   readonly selfCheck?: SelfCheck;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
+  /** Who looks on, judges and keeps. Default: nobody. */
+  readonly observer?: TestObserver;
+}
+
+/** Who looks on during a test, judges what LoadGen cannot, and keeps its records: the engine knows none of them. */
+export interface TestObserver {
   /**
    * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
    * the same. Must not throw.
@@ -73,20 +79,20 @@ export interface TestParts {
    * Takes the records of each set of the performance phase after its end, untimed: what it does not copy stays in memory
    * only until it resolves. Its failure ends the test. Default: nobody, and the SUT's own times are not recorded.
    */
-  readonly keepRecords?: (set: RecordedSet) => Promise<void>;
+  readonly keepRecords?: ((set: RecordedSet) => Promise<void>) | undefined;
   /** Ends a performance run before its time. Default: nobody does. */
-  readonly earlyEnd?: EarlyEnd;
+  readonly earlyEnd?: EarlyEnd | undefined;
   /** Watches LoadGen's process while a set of the performance phase is issued. Default: nobody. */
-  readonly generatorMonitor?: GeneratorMonitor;
+  readonly generatorMonitor?: GeneratorMonitor | undefined;
   /** Called at the beginning of each phase, untimed. Must not throw. */
-  readonly onPhase?: (phase: TestPhase) => void;
+  readonly onPhase?: ((phase: TestPhase) => void) | undefined;
   /** Looks on, in both phases. Default: nobody, and nothing is spent on it. */
   readonly sampleWatch?: SampleWatch | undefined;
   /**
    * About once a second while queries are issued and waited for, and at the end of each set. Must not throw and should be
    * short: it is timed.
    */
-  readonly onProgress?: (progress: RunProgress) => void;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
 /** Who may end a performance run once it has seen enough. */
@@ -125,7 +131,7 @@ export interface LoggedDetail {
 
 /** What the phases of one test share. */
 export interface TestContext {
-  readonly parts: TestParts;
+  readonly parts: TestSetup;
   readonly effective: EffectiveSettings;
   readonly loadgen: LoadgenBehaviour;
   readonly logs: TestLogs;

@@ -1,4 +1,4 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { percentileOf } from './latency-statistics.ts';

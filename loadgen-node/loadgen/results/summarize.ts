@@ -1,10 +1,10 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { summarizeArrivals } from './arrival-summary.ts';
-import type { EarlyStopping } from './early-stopping.ts';
 import {
+  type EarlyStopping,
   earlyStoppingOfServer,
   earlyStoppingOfStream,
   NO_EARLY_STOPPING,

@@ -1,14 +1,18 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import type { EarlyStopping } from './early-stopping.ts';
 import {
+  type EarlyStopping,
   earlyStoppingOfServer,
   earlyStoppingOfStream,
   NO_EARLY_STOPPING,
 } from './early-stopping.ts';
-import type { LatencyStatistics } from './latency-statistics.ts';
-import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
+import {
+  countAbove,
+  type LatencyStatistics,
+  latencyStatistics,
+  percentileOf,
+} from './latency-statistics.ts';
 import type { ValidityItem } from './validity-item.ts';
 
 /** What was measured of the tokens of a performance run. */

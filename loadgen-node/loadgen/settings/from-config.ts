@@ -1,4 +1,4 @@
-import { mlperfConfOf, type Round } from '../../../shared/rules/rounds.ts';
+import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 import { parseConf } from './conf-grammar.ts';
 import { CONF_KEYS, type ConfKey } from './conf-keys.ts';

@@ -1,4 +1,4 @@
-import type { Round } from '../../../shared/rules/rounds.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 
 import type { RngLibrary } from '../random/distributions.ts';
 

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
 import { joinRecords, recordsOfSet } from './records-of-set.ts';

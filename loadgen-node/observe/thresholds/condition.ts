@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { nearest } from '../../../shared/base/nearest.ts';
+import { nearest } from '../../../shared/base/text/nearest.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../figures/figure-names.ts';
 import { unitsFor, valueIn } from './figure-units.ts';
 

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { FigureUnit } from '../figures/figure-names.ts';
 
 /** How values of a unit are written. */

@@ -66,8 +66,9 @@ async function nullStore(cacheFolder: string): Promise<SampleStore> {
 }
 
 async function inProcess(store: SampleStore): Promise<number> {
-  await measureRate(new NullSut(), store, WARM_UP);
-  return await measureRate(new NullSut(), store, IN_PROCESS_QUERIES);
+  const ready = (): Promise<void> => Promise.resolve();
+  await measureRate({ sut: new NullSut(), ready }, store, WARM_UP);
+  return await measureRate({ sut: new NullSut(), ready }, store, IN_PROCESS_QUERIES);
 }
 
 /** With a node in a process of its own, as it is over a network. */
@@ -80,8 +81,7 @@ async function overLoopback(store: SampleStore): Promise<number> {
     const rate = async (queryCount: number): Promise<number> => {
       const settings = { ...defaultDispatchSettings([sut.address]), benchmark: BENCHMARK };
       const qdl = createQueryDispatchLibrary(settings, store);
-      await qdl.connect();
-      return await measureRate(qdl, store, queryCount);
+      return await measureRate({ sut: qdl, ready: () => qdl.connect() }, store, queryCount);
     };
     await rate(WARM_UP);
     return await rate(LOOPBACK_QUERIES);

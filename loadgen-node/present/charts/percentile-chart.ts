@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { type Html, html } from '../html/html.ts';
 import { coordinate } from '../text/number.ts';
 import { tickTime } from '../text/time-format.ts';

@@ -1,4 +1,4 @@
-import { sentencesOf } from '../../../shared/base/one-line.ts';
+import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { figureText } from '../text/figure-text.ts';
 import { formatNumber } from '../text/number.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { formatNumber } from './number.ts';
 import { formatShare } from './time-format.ts';

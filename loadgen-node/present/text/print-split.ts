@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/generator-finding.ts';

@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/figures/figure-names.ts';
 import type { FigureDifference } from '../../observe/summary/compare-summary.ts';

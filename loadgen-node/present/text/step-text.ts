@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { StepFigures } from '../../observe/figures/step-figures.ts';
 
 /** Columns of the table of steps. */

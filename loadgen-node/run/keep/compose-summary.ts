@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -18,13 +18,13 @@ import {
 import { judgeThresholds } from '../../observe/thresholds/judge-thresholds.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/quality.ts';
-import type { RunReport } from '../perform-run.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
+import type { RunFigures, RunReport } from '../run-report.ts';
 import { summaryNodes } from './summary-nodes.ts';
 
 /** What a summary is made of. */
 export interface SummaryParts {
-  readonly report: Omit<RunReport, 'summary' | 'records' | 'problem'>;
+  readonly report: Omit<RunReport, 'summary' | 'problem'>;
   readonly audit: NetworkAudit;
   readonly kept: KeptRecords;
   /** Names of the SUT nodes in the order of their numbers. */
@@ -45,8 +45,7 @@ export function composeSummary(parts: SummaryParts): RunSummary {
     startedAt: parts.startedAt,
     ...whatOf(report),
     ...verdictsOf(report),
-    ...figuresOfRun(report, parts.kept.records),
-    loadTest: loadTestOf(report, parts.kept.records),
+    ...figuresIn(report),
     ...generatorOf(report.outcome),
     split: splitOf(parts),
     health: report.outcome.performance?.health ?? null,
@@ -95,15 +94,14 @@ function verdictsOf({
   };
 }
 
-type Figures = Pick<
-  RunSummary,
-  | 'figures'
-  | 'thresholds'
-  | 'contractErrors'
-  | 'peakTargetQps'
-  | 'targetPercentile'
-  | 'latencyBoundNs'
->;
+function figuresIn(report: RunFigures): RunFigures {
+  const { figures, thresholds, contractErrors } = report;
+  const { peakTargetQps, targetPercentile, latencyBoundNs, loadTest } = report;
+  return {
+    ...{ figures, thresholds, contractErrors },
+    ...{ peakTargetQps, targetPercentile, latencyBoundNs, loadTest },
+  };
+}
 
 /**
  * Figures of a run and what follows from them.
@@ -112,7 +110,7 @@ type Figures = Pick<
 export function figuresOfRun(
   { outcome, plan }: Pick<RunReport, 'outcome' | 'plan'>,
   records: SampleRecords | null,
-): Figures {
+): RunFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;
@@ -129,15 +127,12 @@ export function figuresOfRun(
     targetPercentile:
       performance === null || scenario === 'Offline' ? null : performance.summary.target.percentile,
     latencyBoundNs,
+    loadTest: loadTestOf(plan, records),
   };
 }
 
 /** Arrivals other than LoadGen's and their steps; null: they were LoadGen's. */
-export function loadTestOf(
-  { plan }: Pick<RunReport, 'plan'>,
-  records: SampleRecords | null,
-): LoadTest | null {
-  const { arrivals } = plan;
+function loadTestOf({ arrivals }: RunPlan, records: SampleRecords | null): LoadTest | null {
   if (arrivals === undefined) return null;
   const hasSteps = arrivals.kind === 'step' && records !== null;
   const steps = hasSteps ? stepFigures(records, arrivals.steps) : null;

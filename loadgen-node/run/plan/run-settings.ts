@@ -1,11 +1,4 @@
 import { DIVISIONS, type Division } from '../../../qdl/index.ts';
-import {
-  SYNTHETIC_BYTES_MAX,
-  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
-  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
-  SYNTHETIC_SAMPLE_COUNT_MAX,
-} from '../../../shared/benchmarks/synthetic-samples.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../../shared/compression/codec.ts';
 import {
   choice,
@@ -27,7 +20,14 @@ import {
   COMPRESSION_SCOPES,
   type CompressionScope,
 } from '../../../shared/rules/check-compression.ts';
-import { ROUNDS, type Round } from '../../../shared/rules/rounds.ts';
+import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_MAX,
+} from '../../../shared/rules/rows/synthetic-samples.ts';
 import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/random/distributions.ts';
 import {
   type ArrivalsSetting,

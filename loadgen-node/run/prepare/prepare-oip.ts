@@ -5,17 +5,15 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BENCHMARKS,
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-} from '../../../shared/benchmarks/synthetic-samples.ts';
-import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
+} from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { answeredOutputs } from '../../samples/oip/answered-outputs.ts';
@@ -25,6 +23,7 @@ import { findRequest, type RequestWay, requestWays } from '../../samples/oip/fin
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
+import type { OipContents } from '../../samples/oip/request-fields.ts';
 import {
   layoutOfSample,
   type RequestLayout,
@@ -40,6 +39,7 @@ import {
   wirePayload,
 } from '../../samples/oip/wire-data-set.ts';
 import type { NamedTensor } from '../../samples/tensors/tensor-data-set.ts';
+import { orAbort, type RunHost } from '../host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** A run over the Open Inference Protocol whose servers took a request. */
@@ -48,13 +48,6 @@ export interface PreparedOip {
   readonly plan: RunPlan;
   /** Payloads as the plan has them. */
   readonly dataSet: DataSet;
-}
-
-/** What waiting and asking need beside the plan. */
-interface PrepareDoors {
-  readonly terminal: Terminal;
-  readonly orAbort: <T>(work: Promise<T>) => Promise<T>;
-  readonly onProgress: PrepareProgress;
 }
 
 /** Samples before it is known how they travel. */
@@ -86,23 +79,27 @@ export function requireSamples({ rules, dataFolder, oip }: RunPlan): void {
 export async function prepareOip(
   plan: RunPlan,
   asked: OipAsked,
-  doors: PrepareDoors,
+  host: RunHost,
+  onProgress: PrepareProgress,
 ): Promise<PreparedOip> {
-  const { terminal, orAbort } = doors;
   const onWait = (address: string, what: string): void =>
-    terminal.status(`waiting for server ${address}`, what);
-  const facts = declared(plan, asked, await orAbort(describeOipModels(plan.dispatch, onWait)));
-  terminal.clear();
+    host.progress?.(`waiting for server ${address}`, what);
+  const facts = declared(
+    plan,
+    asked,
+    await orAbort(host, describeOipModels(plan.dispatch, onWait)),
+  );
+  host.progress?.(null);
   const layout = layoutOf(plan, asked, facts);
   const encoded = withEncoding(plan, layout);
-  const trial = { plan: encoded, asked, facts, orAbort };
+  const trial = { plan: encoded, asked, facts, host };
   // Zeros have the right sizes; of texts and files nobody knows what they are before one is read.
   const early = canTryZeros(asked, layout)
     ? await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) })
     : undefined;
-  const samples = await orAbort(openSamples(encoded, asked, layout, doors.onProgress));
+  const samples = await orAbort(host, openSamples(encoded, asked, layout, onProgress));
   const found =
-    early ?? (await tryRequest(trial, await orAbort(firstOf(encoded, layout, samples))));
+    early ?? (await tryRequest(trial, await orAbort(host, firstOf(encoded, layout, samples))));
   checkResponse(found, facts);
   return {
     plan: withRequest(encoded, found),
@@ -132,9 +129,9 @@ export interface GivenPayloads {
 export async function prepareGivenPayloads(
   plan: RunPlan,
   asked: OipAsked,
-  orAbort: PrepareDoors['orAbort'],
+  host: Pick<RunHost, 'signal'>,
 ): Promise<GivenPayloads> {
-  const facts = declared(plan, asked, await orAbort(describeOipModels(plan.dispatch)));
+  const facts = declared(plan, asked, await orAbort(host, describeOipModels(plan.dispatch)));
   const layout = layoutOf(plan, asked, facts);
   const sizes = layout.inputs.map(({ sampleBytes }) => sampleBytes);
   const free = layout.inputs.filter(({ sampleBytes }) => sampleBytes === undefined);
@@ -145,7 +142,7 @@ export async function prepareGivenPayloads(
         `(${tensorsText(free)}): say lengths by --input-shape; texts go by "longhaul run --data"`,
     );
   }
-  const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, orAbort };
+  const trial = { plan, asked: { ...asked, contents: 'raw' as const }, facts, host };
   const found = await tryRequest(trial, { layout, isUniform: true, sample: zerosOf(layout) });
   checkResponse(found, facts);
   const { responseTensor } = plan.rules;
@@ -231,7 +228,7 @@ interface TrialParts {
   readonly plan: RunPlan;
   readonly asked: OipAsked;
   readonly facts: readonly OipModelFacts[];
-  readonly orAbort: PrepareDoors['orAbort'];
+  readonly host: Pick<RunHost, 'signal'>;
 }
 
 /** What a request is tried with. */
@@ -272,7 +269,7 @@ interface FoundPlan {
 /** A request that all servers take; where it goes on a stream, several at once decide whether it stays there. */
 async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<FoundPlan> {
   const found = await tryOneRequest(parts, trialSample);
-  const { plan, asked, facts, orAbort } = parts;
+  const { plan, asked, facts, host } = parts;
   const { request, contents } = found;
   if (request.method !== 'stream') return found;
   const { dispatch } = plan;
@@ -282,7 +279,7 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
   const { streamsPerNode: streamCount, tokenLatencies: needsTokens } = dispatch;
   const chosen = await chooseMethod(
     { method: asked.method, streamCount, facts, needsTokens },
-    (calls) => orAbort(compareOipWays(settings, { payload, calls })),
+    (calls) => orAbort(host, compareOipWays(settings, { payload, calls })),
   );
   return {
     ...{ ...found, request: { ...request, method: chosen.method } },
@@ -292,7 +289,7 @@ async function tryRequest(parts: TrialParts, trialSample: TrialSample): Promise<
 }
 
 async function tryOneRequest(
-  { plan, asked, facts, orAbort }: TrialParts,
+  { plan, asked, facts, host }: TrialParts,
   { layout, isUniform, sample }: TrialSample,
 ): Promise<FoundPlan> {
   const { dispatch } = plan;
@@ -306,6 +303,7 @@ async function tryOneRequest(
     });
   const tryWays = (of: RequestLayout, tried: readonly RequestWay[]) =>
     orAbort(
+      host,
       findRequest<OipTrial>(tried, (way) => {
         const request = planOf(of, way);
         const payload = wirePayload(0, sample, { plan: request, contents: way.contents });

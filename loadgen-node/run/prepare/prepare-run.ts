@@ -1,12 +1,11 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf, type Terminal } from '../../../shared/base/terminal.ts';
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { SampleDigests } from '../../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import type { Interruption } from '../interruption.ts';
+import { orAbort, type RunHost } from '../host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 
@@ -17,66 +16,49 @@ export interface PreparedRun {
   readonly dataSet: DataSet;
   readonly dataSetCheck: DataSetCheck;
   readonly store: SampleStore;
-  /** Called with the records of each set of a performance run, untimed, before anybody else takes them. Default: nobody. */
-  readonly onSet?: (set: RecordedSet) => void;
 }
 
 /**
  * Asks the nodes for their names, and opens and checks the data set: all that needs to be done only once for several runs.
  * @throws MlperfError
  */
-export async function prepareRun(
-  named: RunPlan,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<PreparedRun> {
+export async function prepareRun(named: RunPlan, host: RunHost): Promise<PreparedRun> {
   requireSamples(named);
-  const nodes = await interruption.orAbort(resolveNodeAddresses(named.dispatch.nodes));
+  const nodes = await orAbort(host, resolveNodeAddresses(named.dispatch.nodes));
   const plan: RunPlan = { ...named, dispatch: { ...named.dispatch, nodes } };
   checkDispatchSettings(plan.dispatch);
-  for (const note of plan.configNotes) terminal.line(`longhaul: ${note}`);
+  for (const note of plan.configNotes) host.report(`longhaul: ${note}`);
   // Wrong addresses, names and benchmarks are told before minutes go into the data set.
-  await interruption.orAbort(askNames(plan.dispatch));
-  if (plan.oip === undefined) return await prepareData(plan, terminal, interruption);
-  const onProgress = progressOf(terminal);
-  const orAbort = <T>(work: Promise<T>): Promise<T> => interruption.orAbort(work);
-  const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, {
-    ...{ terminal, onProgress, orAbort },
-  });
-  return await checkedRun(asked, dataSet, onProgress, interruption);
+  await orAbort(host, askNames(plan.dispatch));
+  if (plan.oip === undefined) return await prepareData(plan, host);
+  const { plan: asked, dataSet } = await prepareOip(plan, plan.oip, host, progressOf(host));
+  return await checkedRun(asked, dataSet, host);
 }
 
 /**
  * Opens and checks the data set alone: for a run whose SUT is in this process.
  * @throws MlperfError
  */
-export async function prepareData(
-  plan: RunPlan,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<PreparedRun> {
+export async function prepareData(plan: RunPlan, host: RunHost): Promise<PreparedRun> {
   const benchmark = await loadgenBenchmark(plan.rules.key);
-  const onProgress = progressOf(terminal);
+  const onProgress = progressOf(host);
   const { dataFolder, cacheFolder, generated, synthetic } = plan;
-  const dataSet = await interruption.orAbort(
+  const dataSet = await orAbort(
+    host,
     benchmark.openDataSet({ dataFolder, cacheFolder, generated, synthetic, onProgress }),
   );
-  return await checkedRun(plan, dataSet, onProgress, interruption);
+  return await checkedRun(plan, dataSet, host);
 }
 
-function progressOf(terminal: Terminal): PrepareProgress {
-  return (fraction, what) => terminal.status(what, percentOf(fraction));
+function progressOf(host: RunHost): PrepareProgress {
+  return (fraction, what) => host.progress?.(what, percentOf(fraction));
 }
 
 /** Compares the data set with its checksums; its payloads are read when they are loaded. */
-async function checkedRun(
-  plan: RunPlan,
-  dataSet: DataSet,
-  onProgress: PrepareProgress,
-  interruption: Interruption,
-): Promise<PreparedRun> {
-  const dataSetCheck = await interruption.orAbort(
-    checkDataSet(dataSet, plan.dataChecksums, onProgress),
+async function checkedRun(plan: RunPlan, dataSet: DataSet, host: RunHost): Promise<PreparedRun> {
+  const dataSetCheck = await orAbort(
+    host,
+    checkDataSet(dataSet, plan.dataChecksums, progressOf(host)),
   );
   const store = new SampleStore(dataSet, {
     encoding: plan.encoding,

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import type { GeneratedSet } from './generated-data.ts';
 

@@ -1,4 +1,4 @@
-import type { Quality } from '../../../shared/rules/benchmark-row.ts';
+import type { Quality } from '../../../shared/rules/rows/benchmark-row.ts';
 
 /** One response of the accuracy log. */
 export interface AccuracyEntry {

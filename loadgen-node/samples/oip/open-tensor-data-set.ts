@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../data-set/data-set.ts';
 import type { DataSource } from '../tensors/data-source.ts';
 import { openJsonlDataSet } from '../tensors/jsonl/jsonl-data-set.ts';

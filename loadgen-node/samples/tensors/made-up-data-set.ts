@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { SYNTHETIC_BYTES_MAX } from '../../../shared/benchmarks/synthetic-samples.ts';
-import { elementCount, type OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
+import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { madeUpBytes, randomContents } from './made-up-values.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 

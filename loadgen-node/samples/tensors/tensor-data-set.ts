@@ -1,5 +1,5 @@
+import type { OipDataType } from '../../../shared/domain/data-types.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
 import { scoreEach } from '../benchmarks/score-each.ts';
 import type { AccuracyEntry, DataSet } from '../data-set/data-set.ts';
 

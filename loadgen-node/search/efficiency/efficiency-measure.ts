@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { RunHost } from '../../run/host.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 import type { SideMeasurer } from './efficiency-sides.ts';
@@ -24,12 +24,12 @@ export interface SideTask {
 export async function measureSides(
   measurers: readonly SideMeasurer[],
   task: SideTask,
-  terminal: Terminal,
+  host: Pick<RunHost, 'report'>,
 ): Promise<EfficiencySide[]> {
-  const searches = await searchInTurns(measurers, task.search, terminal);
+  const searches = await searchInTurns(measurers, task.search, host);
   const peaks = searches.map((result) => result?.value ?? null);
   const loads = task.search === null ? [null] : task.loadsOf(peaks);
-  const runs = await runInTurns(measurers, loads, task.repeats, terminal);
+  const runs = await runInTurns(measurers, loads, task.repeats, host);
   const measuredAt = new Date().toISOString();
   return measurers.map(({ kind, sutName, machine, model }, i) => {
     const search = searches[i] ?? null;
@@ -44,7 +44,7 @@ export async function measureSides(
 async function searchInTurns(
   measurers: readonly SideMeasurer[],
   search: PeakSearch | null,
-  terminal: Terminal,
+  host: Pick<RunHost, 'report'>,
 ): Promise<(PeakResult | null)[]> {
   if (search === null) return measurers.map(() => null);
   const turns = new Turns(measurers.length);
@@ -58,7 +58,7 @@ async function searchInTurns(
             if (failure !== undefined) throw failure.error;
             return probe(spec);
           }),
-        { onProbe: (done) => terminal.line(probeLine(kind, done)) },
+        { onProbe: (done) => host.report(probeLine(kind, done)) },
       );
     } catch (error) {
       failure ??= { error };
@@ -85,7 +85,7 @@ async function runInTurns(
   measurers: readonly SideMeasurer[],
   loads: readonly (number | null)[],
   repeats: number,
-  terminal: Terminal,
+  host: Pick<RunHost, 'report'>,
 ): Promise<SideRun[][]> {
   const runs: SideRun[][] = measurers.map(() => []);
   for (const [place, load] of loads.entries()) {
@@ -93,7 +93,7 @@ async function runInTurns(
       for (const [i, measurer] of measurers.entries()) {
         const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`);
         runs[i]?.push(run);
-        terminal.line(runLine(measurer.kind, run));
+        host.report(runLine(measurer.kind, run));
       }
     }
   }

@@ -1,26 +1,19 @@
 import { join } from 'node:path';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
-import type { HostEvidence } from '../../../shared/evidence/network-evidence.ts';
-import { thisHost } from '../../../shared/host/host-facts.ts';
-import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
-import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
-import { joinRecords, recordsOfSet } from '../../observe/records/records-of-set.ts';
-import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import type { LatencySplit } from '../../observe/split/latency-parts.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
-import { measureInProcess } from '../../run/in-process-run.ts';
-import type { Interruption } from '../../run/interruption.ts';
-import { measureRun } from '../../run/perform-run.ts';
+import { orAbort, type RunHost } from '../../run/host.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
-import { networkProbes } from '../peak/network-probes.ts';
+import type { RunReport } from '../../run/run-report.ts';
+import { inProcessSut, nodesOf, type RunSut } from '../../run/run-sut.ts';
+import { type RunObservers, RunSession } from '../../run/session.ts';
 import type { RunProbe } from '../peak/probe.ts';
 import { atLoad } from '../peak/probe-settings.ts';
-import { inProcessProbes } from './in-process-probes.ts';
+import { runProbes } from '../peak/run-probes.ts';
 import type { SideMachine, SideModel, SideRun } from './side.ts';
 
 /** What measures one side: probes of a search, and whole runs. */
@@ -41,8 +34,7 @@ export interface SideMeasurer {
 
 /** What both sides need of a verb. */
 export interface SideContext {
-  readonly terminal: Terminal;
-  readonly interruption: Interruption;
+  readonly host: RunHost;
   /** Folder of the side. */
   readonly output: string;
 }
@@ -51,20 +43,25 @@ export interface SideContext {
 export function inProcessSide(
   prepared: PreparedRun,
   node: InProcessNode,
-  context: SideContext,
+  { host, output }: SideContext,
 ): SideMeasurer {
   const { name, sha256 } = node.model;
+  const onProgress: RunObservers['onProgress'] = ({ elapsedNs, issuedQueries, generatedQueries }) =>
+    host.progress?.(
+      'in process',
+      `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of ${generatedQueries} queries issued`,
+    );
+  const sutOf = (): RunSut => inProcessSut(node, prepared);
   return {
     kind: 'in-process',
     sutName: node.name,
     machine: machineOf(thisHost()),
     model: { name, sha256, configuration: node.configuration },
-    probe: inProcessProbes(prepared, node, context, context.output),
+    probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
-      const plan = planAt(prepared.plan, load, join(context.output, runName));
-      const { outcome, records } = await measureInProcess({ ...prepared, plan }, node, context);
-      const split = records === null ? null : latencySplit(records, { nodeNames: [node.name] });
-      return sideRun({ load, outcome, split, folder: plan.output });
+      const plan = { ...planAt(prepared.plan, load, join(output, runName)), keepsRecords: true };
+      const session = await RunSession.open(plan, prepared, sutOf(), host);
+      return sideRun(load, await session.measure({ onProgress }), [node.name]);
     },
   };
 }
@@ -75,23 +72,20 @@ export function inProcessSide(
  */
 export async function networkSide(
   prepared: PreparedRun,
-  context: SideContext,
+  { host, output }: SideContext,
 ): Promise<SideMeasurer> {
-  const { terminal, interruption } = context;
-  const { model, machine, sutName } = await describeNode(prepared, context);
+  const { model, machine, sutName } = await describeNode(prepared, host);
+  const sutOf = (plan: RunPlan): RunSut => nodesOf(plan, prepared);
   return {
     kind: 'network',
     sutName,
     machine,
     model,
-    probe: networkProbes(prepared, { ...context, keepsProbes: false }),
+    probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
-      const plan = planAt(prepared.plan, load, join(context.output, runName));
-      const sets: SampleRecords[] = [];
-      const onSet = (set: RecordedSet): number => sets.push(recordsOfSet(set));
-      const { outcome } = await measureRun({ ...prepared, plan, onSet }, terminal, interruption);
-      const split = sets.length === 0 ? null : latencySplit(joinRecords(sets));
-      return sideRun({ load, outcome, split, folder: plan.output });
+      const plan = planAt(prepared.plan, load, join(output, runName));
+      const session = await RunSession.open(plan, prepared, sutOf(plan), host);
+      return sideRun(load, await session.measure());
     },
   };
 }
@@ -103,14 +97,15 @@ function planAt(plan: RunPlan, load: number | null, output: string): RunPlan {
 
 async function describeNode(
   { plan, store }: PreparedRun,
-  { terminal, interruption }: SideContext,
+  host: RunHost,
 ): Promise<Pick<SideMeasurer, 'machine' | 'model' | 'sutName'>> {
   const qdl = createQueryDispatchLibrary(plan.dispatch, store);
   try {
-    await interruption.orAbort(
-      qdl.connect((address, what) => terminal.status(`waiting for SUT node ${address}`, what)),
+    await orAbort(
+      host,
+      qdl.connect((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
     );
-    const sutName = await interruption.orAbort(qdl.name());
+    const sutName = await orAbort(host, qdl.name());
     const [node] = (await qdl.evidence()).nodes;
     const description = node?.description;
     const configuration = description?.settings['configuration'];
@@ -140,17 +135,12 @@ function machineOf(host: HostEvidence | null): SideMachine {
   };
 }
 
-function sideRun({
-  load,
-  outcome,
-  split,
-  folder,
-}: {
-  load: number | null;
-  outcome: TestOutcome;
-  split: LatencySplit | null;
-  folder: string;
-}): SideRun {
+/** @param nodeNames Names in the split, where the records have none. */
+function sideRun(
+  load: number | null,
+  { outcome, records, plan: { output: folder } }: RunReport,
+  nodeNames?: readonly string[],
+): SideRun {
   const { performance, verdicts } = outcome;
   if (outcome.isInterrupted) {
     throw new MlperfError('ERR_INTERRUPTED', 'a run was interrupted: nothing can be compared');
@@ -160,13 +150,14 @@ function sideRun({
   }
   const { summary, counts, durationNs } = performance;
   const { rates, queryLatency, sampleLatency } = summary;
+  const names = nodeNames === undefined ? {} : { nodeNames };
   return {
     load,
     isValid: verdicts.longhaul.isValid,
     whyInvalid: verdicts.longhaul.reasons[0]?.text ?? null,
     samplesPerSecond: rates.completed || (counts.completedSamples * 1e9) / durationNs,
     latency: latenciesOf(queryLatency ?? sampleLatency),
-    split,
+    split: records === null ? null : latencySplit(records, names),
     folder,
   };
 }

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { printReport } from '../../present/text/print-report.ts';
 import { replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { Interruption } from '../../run/interruption.ts';
-import { isValid, measureRun, type RunReport } from '../../run/perform-run.ts';
+import type { RunHost } from '../../run/host.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { isValid, type RunReport } from '../../run/run-report.ts';
+import { nodesOf } from '../../run/run-sut.ts';
+import { printReport } from '../../run/screen/print-report.ts';
+import { measureRun } from '../../run/session.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
-import { networkProbes } from './network-probes.ts';
+import { runProbes } from './run-probes.ts';
 
 /** Runs until LoadGen's expectation is near enough to what the SUT does. */
 const RUNS_MAX = 4;
@@ -31,12 +32,11 @@ export interface MeasuredMetric extends VerbResult {
  */
 export async function measureMetric(
   { run, recordOf }: FindPeakPlan,
-  terminal: Terminal,
-  interruption: Interruption,
+  host: RunHost,
 ): Promise<MeasuredMetric> {
-  const prepared = await prepareRun(run, terminal, interruption);
-  replaceEarlierRun(run.output, terminal);
-  let expectedQps = await firstExpectation(prepared, terminal, interruption);
+  const prepared = await prepareRun(run, host);
+  replaceEarlierRun(run.output, host);
+  let expectedQps = await firstExpectation(prepared, host);
   for (let number = 1; ; number += 1) {
     const plan = {
       ...prepared.plan,
@@ -44,13 +44,13 @@ export async function measureMetric(
       output: join(run.output, `confirm-${number}`),
       record: recordOf(expectedQps),
     };
-    const report = await measureRun({ ...prepared, plan }, terminal, interruption);
+    const report = await measureRun({ ...prepared, plan }, host);
     if (report.outcome.isInterrupted) {
       throw new MlperfError('ERR_INTERRUPTED', 'interrupted: the metric is not measured');
     }
     const seenQps = seenRate(report);
     if (!isTooShort(report) || seenQps <= 0 || number >= RUNS_MAX) return resultOf(report);
-    terminal.line(
+    host.report(
       `run ${number} was too short at ${expectedQps.toPrecision(4)}/s expected: once more`,
     );
     expectedQps = Math.max(expectedQps, seenQps) * HEADROOM;
@@ -58,19 +58,12 @@ export async function measureMetric(
 }
 
 /** Queries per second that LoadGen is to expect: in the streams one after the other, in Offline those of a first query. */
-async function firstExpectation(
-  prepared: PreparedRun,
-  terminal: Terminal,
-  interruption: Interruption,
-): Promise<number> {
-  const parts = { terminal, interruption, output: prepared.plan.output, keepsProbes: false };
-  const { latenciesNs } = await networkProbes(
-    prepared,
-    parts,
-  )({
-    ...{ kind: 'unloaded', load: 1, number: 0 },
-    ...LOOK,
+async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<number> {
+  const look = runProbes(prepared, {
+    ...{ host, output: prepared.plan.output, keepsProbes: false },
+    sutOf: (plan) => nodesOf(plan, prepared),
   });
+  const { latenciesNs } = await look({ kind: 'unloaded', load: 1, number: 0, ...LOOK });
   const median = latenciesNs.sort()[Math.floor(latenciesNs.length / 2)];
   if (median === undefined) {
     throw new MlperfError('ERR_SUT_LOST', 'the SUT answered no query of a first look');

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
 import { replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { Interruption } from '../../run/interruption.ts';
+import type { RunHost } from '../../run/host.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
+import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import { networkProbes } from '../peak/network-probes.ts';
 import type { PeakResult, PeakSearch } from '../peak/peak-search.ts';
+import { runProbes } from '../peak/run-probes.ts';
 import { type LinkConditions, linkText } from './link-conditions.ts';
 import { type CellResult, cellOf, type Sweep, type SweepCell, writeSweep } from './sweep-file.ts';
 import { type CellLink, type ChosenLinkMaker, openLink } from './sweep-link.ts';
@@ -20,8 +20,7 @@ export interface SweepJob {
   readonly recordOf: (load: number) => string;
   /** Folder of the sweep. */
   readonly output: string;
-  readonly terminal: Terminal;
-  readonly interruption: Interruption;
+  readonly host: RunHost;
 }
 
 /**
@@ -45,15 +44,15 @@ export async function measureCells(
     const done = cellOf(sweep, link);
     const place = `cell ${i + 1} of ${cells.length}`;
     if (done !== undefined) {
-      job.terminal.line(`${place}: kept: ${cellLine(done)}`);
+      job.host.report(`${place}: kept: ${cellLine(done)}`);
       continue;
     }
-    job.terminal.line(`${place}: ${linkText(link)}`);
+    job.host.report(`${place}: ${linkText(link)}`);
     const cell = await measureCell(job, link);
     sweep = { ...sweep, cells: [...sweep.cells, cell] };
     writeSweep(job.output, sweep);
     onDone(sweep);
-    job.terminal.line(`${place}: ${cellLine(cell)}`);
+    job.host.report(`${place}: ${cellLine(cell)}`);
   }
   return sweep;
 }
@@ -74,7 +73,7 @@ async function resultOrFailure(
     return await searchCell(job, link, folder);
   } catch (error) {
     if (!(error instanceof MlperfError)) throw error;
-    const { signal } = job.interruption;
+    const { signal } = job.host;
     if (signal.aborted || error.code === 'ERR_INTERRUPTED' || error.code === 'ERR_OUTPUT')
       throw error;
     return { failure: error.message };
@@ -86,19 +85,22 @@ async function searchCell(
   link: LinkConditions,
   folder: string,
 ): Promise<CellResult> {
-  const { prepared, search, maker, terminal, interruption, recordOf } = job;
+  const { prepared, search, maker, host, recordOf } = job;
   const made = await openLink(maker, link, prepared.plan);
   // Of a search that was broken off, or failed.
-  replaceEarlierRun(folder, { line: () => {} });
+  replaceEarlierRun(folder, { report: () => {} });
   try {
     const plan = { ...made.plan, output: folder };
-    const runProbe = networkProbes(
+    const runProbe = runProbes(
       { ...prepared, plan },
-      { ...{ terminal, interruption, output: folder, recordOf }, keepsProbes: false },
+      {
+        ...{ host, output: folder, recordOf, keepsProbes: false },
+        sutOf: (shaped) => nodesOf(shaped, prepared),
+      },
     );
     const found = await findPeak(search, runProbe, {
       onProbe: ({ kind, load, verdict, why }) =>
-        terminal.line(`  ${kind} at ${Number(load.toPrecision(4))}: ${verdict}: ${why}`),
+        host.report(`  ${kind} at ${Number(load.toPrecision(4))}: ${verdict}: ${why}`),
     });
     return await resultOf(found, made);
   } finally {

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { noTree } from '../no-tree.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { TreeLayout } from '../tree-layout.ts';

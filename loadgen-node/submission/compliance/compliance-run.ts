@@ -2,8 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
-import type { Terminal } from '../../../shared/base/terminal.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
 import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
 import {
@@ -11,14 +10,16 @@ import {
   type ResolvedSetting,
   resolveSettings,
   type SettingSources,
+  saidKeys,
 } from '../../../shared/config/resolve-settings.ts';
 import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import type { Interruption } from '../../run/interruption.ts';
-import { performRun, type RunReport } from '../../run/perform-run.ts';
+import type { RunHost } from '../../run/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
+import type { RunReport } from '../../run/run-report.ts';
+import { performRun } from '../../run/session.ts';
 import { auditConfigText } from './audit-settings.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
 import type { RunnableTestId } from './test-ids.ts';
@@ -94,11 +95,10 @@ export function planTestRun(run: TestRun): RunPlan {
 export function performTestRun(
   plan: RunPlan,
   { test, verdictFolder }: { readonly test: RunnableTestId; readonly verdictFolder: string },
-  terminal: Terminal,
-  interruption: Interruption,
+  host: RunHost,
 ): Promise<RunReport> {
-  return performRun(plan, terminal, interruption, () => {
-    forgetVerdict(verdictFolder, terminal);
+  const onBegin = (): void => {
+    forgetVerdict(verdictFolder, host);
     const path = auditPath(plan.output);
     try {
       makeFolder(plan.output);
@@ -107,15 +107,16 @@ export function performTestRun(
       const why = describeSystemError(error);
       throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
     }
-  });
+  };
+  return performRun(plan, host, { onBegin });
 }
 
 /**
  * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function forgetVerdict(folder: string, terminal: Pick<Terminal, 'line'>): void {
-  if (removeTestFiles(folder)) terminal.line(`removed the verdict of an earlier test in ${folder}`);
+export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): void {
+  if (removeTestFiles(folder)) host.report(`removed the verdict of an earlier test in ${folder}`);
 }
 
 function auditPath(folder: string): string {
@@ -139,15 +140,10 @@ function resolveRun(
     file: sources.file,
     flags: { ...flags, output: folder, auditConf: auditPath(folder) },
   });
-  const said = new Set(
-    settings
-      .filter(({ source }) => source !== 'default' && source !== 'not set')
-      .map(({ key }) => key),
-  );
   return {
     values,
     settings: settings.map((setting) => sourceByTest(setting, test, targetQps)),
-    said,
+    said: saidKeys(settings),
   };
 }
 

@@ -1,6 +1,7 @@
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
-import { percentOf, type Terminal } from '../../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
+import type { RunHost } from '../../run/host.ts';
 import { exampleMarks } from '../../run/judge/model-notes.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { readsRunOf } from '../../run/scored-run.ts';
@@ -17,14 +18,14 @@ import type { ResponseScorer } from './accuracy-fallback.ts';
 export function responseScorer(
   benchmark: string,
   values: Partial<RunValues>,
-  terminal: Terminal,
+  host: RunHost,
   folder: string,
 ): ResponseScorer {
   const rules = benchmarkRules(benchmark);
   let opened: DataSet | undefined;
   return {
     score: async (entries) => {
-      opened ??= readsRunOf(folder, rules, await openDataSet(benchmark, values, terminal));
+      opened ??= readsRunOf(folder, rules, await openDataSet(benchmark, values, host));
       return opened.scoreAccuracy(entries);
     },
     marks: () => [...exampleMarks(rules), ...(opened?.marks ?? [])],
@@ -34,7 +35,7 @@ export function responseScorer(
 async function openDataSet(
   key: string,
   values: Partial<RunValues>,
-  terminal: Terminal,
+  host: RunHost,
 ): Promise<DataSet> {
   const benchmark = await loadgenBenchmark(key);
   const { sampleBytes, sampleCount, responseBytes, dataDir, dataSeed, dataCount } = values;
@@ -45,9 +46,9 @@ async function openDataSet(
       cacheFolder: values.cacheDir ?? defaultCacheFolder(),
       generated: generatedSetOf({ benchmark: key, dataDir, dataSeed, dataCount }),
       synthetic,
-      onProgress: (fraction, what) => terminal.status(what, percentOf(fraction)),
+      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
     });
   } finally {
-    terminal.clear();
+    host.progress?.(null);
   }
 }

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { RunnableTestId } from './test-ids.ts';
 import type { TestCheck, TestVerdict } from './test-verdict.ts';
 

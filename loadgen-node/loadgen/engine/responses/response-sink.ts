@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { Clock } from '../../../../shared/base/clock/clock.ts';
 import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type {

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 import type { DetailLog } from './detail-log.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
 import type { LogSettings } from '../../settings/log-settings.ts';
 import { AccuracyLog } from './accuracy-log.ts';
 import { DetailLog } from './detail-log.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { type Bin, logHistogram } from '../../charts/distribution.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawStackedBars } from '../../charts/bar-chart.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { renderFigure, renderTable } from '../../charts/figure.ts';
 import { drawLines } from '../../charts/line-chart.ts';

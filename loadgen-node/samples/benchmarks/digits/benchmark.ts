@@ -1,4 +1,4 @@
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { EVALUATION_SET } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';

@@ -7,10 +7,8 @@ import {
   decodeImagenetJpeg,
   normaliseImagenet,
 } from '../../../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  type ImagenetPreparation,
-} from '../../../../shared/benchmarks/image/imagenet-shape.ts';
+import type { ImagenetPreparation } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
 import type {
   AccuracyEntry,
   AccuracyReport,

@@ -29,7 +29,7 @@ model=$3
 shift 3
 
 # Beside the compiled code of this copy, wherever that lies.
-main=$(dirname "$0")/../../../dist/loadgen-node/main.js
+main=$(dirname "$0")/../../../../dist/loadgen-node/main.js
 [ -f "$main" ] || { echo "run_and_time.sh: $main is missing: run npm ci" >&2; exit 6; }
 
 node=

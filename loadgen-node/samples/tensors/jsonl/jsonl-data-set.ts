@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import type { OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../shared/domain/tensors.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { readLines, readPart } from './line-reader.ts';

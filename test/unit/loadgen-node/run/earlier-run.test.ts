@@ -6,9 +6,9 @@ import { refuseUsedOutput, replaceEarlierRun } from '../../../../loadgen-node/ru
 import { forgetVerdict } from '../../../../loadgen-node/submission/compliance/compliance-run.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
-function screen(): { lines: string[]; line: (text: string) => void } {
+function screen(): { lines: string[]; report: (text: string) => void } {
   const lines: string[] = [];
-  return { lines, line: (text) => void lines.push(text) };
+  return { lines, report: (text) => void lines.push(text) };
 }
 
 function put(path: string): void {

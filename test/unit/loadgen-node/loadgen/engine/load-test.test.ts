@@ -17,7 +17,7 @@ async function loadTest(
   const sets: RecordedSet[] = [];
   const keepRecords = async (set: RecordedSet): Promise<void> => void sets.push(set);
   const test = simulatedTest({ ...SERVER, serverTargetQps: 10, ...settings }, sut);
-  const outcome = await test.run({ arrivals, keepRecords });
+  const outcome = await test.run({ arrivals, observer: { keepRecords } });
   const [set] = sets;
   const columns = set?.recorder.columns();
   const count = set?.recorder.issuedQueries ?? 0;

@@ -78,7 +78,7 @@ async function measured(
   );
   const parts: SampleRecords[] = [];
   const { performance } = await test.run({
-    keepRecords: async (set) => void parts.push(recordsOfSet(set)),
+    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
     extendsUntilDecided: run.extendsUntilDecided,
   });
   if (performance === null) throw new Error('no performance phase');

@@ -24,7 +24,7 @@ async function measured(
   const parts: SampleRecords[] = [];
   const test = simulatedTest(settings, sut);
   const { performance } = await test.run({
-    keepRecords: async (set) => void parts.push(recordsOfSet(set)),
+    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
     extendsUntilDecided: true,
   });
   if (performance === null) throw new Error('no performance phase');

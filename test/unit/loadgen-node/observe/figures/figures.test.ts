@@ -44,19 +44,21 @@ async function measured(settings: Partial<TestSettings>, lostEvery: number): Pro
     },
   });
   const { performance } = await test.run({
-    sampleWatch: {
-      issued: (lagNs, samples) => {
-        live.statistics.issued(lagNs, samples);
-        whole.issued(lagNs, samples);
+    observer: {
+      sampleWatch: {
+        issued: (lagNs, samples) => {
+          live.statistics.issued(lagNs, samples);
+          whole.issued(lagNs, samples);
+        },
+        served: () => {},
+        completed: (latencyNs) => {
+          live.statistics.completed(latencyNs);
+          whole.completed(latencyNs);
+        },
       },
-      served: () => {},
-      completed: (latencyNs) => {
-        live.statistics.completed(latencyNs);
-        whole.completed(latencyNs);
-      },
+      onProgress: (progress) => void snapshots.push(live.look(progress, [], 0)),
+      keepRecords: async (set) => void parts.push(recordsOfSet(set)),
     },
-    onProgress: (progress) => void snapshots.push(live.look(progress, [], 0)),
-    keepRecords: async (set) => void parts.push(recordsOfSet(set)),
   });
   if (performance === null) throw new Error('no performance phase');
   const { scenario } = performance.summary;

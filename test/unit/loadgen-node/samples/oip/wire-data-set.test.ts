@@ -10,7 +10,7 @@ import {
   type WireForm,
   wireDataSet,
 } from '../../../../../loadgen-node/samples/oip/wire-data-set.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 const payload = Uint8Array.of(1, 2, 3, 4, 5, 6);

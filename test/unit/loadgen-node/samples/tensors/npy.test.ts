@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
 import { parseNpyHeader } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import { npyRemedy } from '../../../../../loadgen-node/samples/tensors/npy/npy-types.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { readGolden } from '../../../../support/golden.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 

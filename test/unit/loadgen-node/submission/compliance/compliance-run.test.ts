@@ -2,7 +2,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFolder } from '../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { Interruption } from '../../../../../loadgen-node/run/interruption.ts';
 import type { RunPlan } from '../../../../../loadgen-node/run/plan/run-plan.ts';
 import { runRecord } from '../../../../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
@@ -12,8 +11,8 @@ import {
   runSources,
 } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/compliance/test-ids.ts';
-import { NOWHERE, Terminal } from '../../../../../shared/base/terminal.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
+import { SILENT_HOST } from '../../../../support/silent-host.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 /** Plans a test after a run that was made with these flags. */
@@ -47,12 +46,8 @@ describe('performTestRun', () => {
     writeFileSync(join(verdictFolder, 'README.md'), 'passed\n');
     const flags = { sut: '127.0.0.1:1', readyTimeout: '50ms' };
     const made = { ...plan({ targetQps: '70' }, { flags }), output: logs };
-    const terminal = new Terminal(NOWHERE);
-    const interruption = new Interruption(() => {});
     const what = { test: 'TEST01', verdictFolder } as const;
-    await expect(performTestRun(made, what, terminal, interruption)).rejects.toThrow(
-      /127\.0\.0\.1/,
-    );
+    await expect(performTestRun(made, what, SILENT_HOST)).rejects.toThrow(/127\.0\.0\.1/);
     expect([existsSync(logs), existsSync(join(verdictFolder, 'README.md'))]).toEqual([false, true]);
   });
 });

@@ -183,7 +183,9 @@ describe('performance run', () => {
   it('reports progress about once a second, and at the end', async () => {
     const seen: number[] = [];
     const test = simulatedTest({ scenario: 'SingleStream', minDurationMs: 3500 });
-    await test.run({ onProgress: (progress) => seen.push(progress.completedSamples) });
+    await test.run({
+      observer: { onProgress: (progress) => seen.push(progress.completedSamples) },
+    });
     expect(seen).toEqual([999, 1999, 2999, 3501]);
   });
 });

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import { writeAudit } from '../../observe/audit/audit-file.ts';
+import { readCeiling } from '../../observe/health/ceiling-file.ts';
+import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
+import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { writeSummary } from '../../observe/summary/summary-file.ts';
+import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import { replaceEarlierRun } from '../earlier-run.ts';
+import type { RunHost } from '../host.ts';
+import type { RunJudge } from '../judge/judge-run.ts';
+import type { LocalJudge } from '../judge/local-judge.ts';
+import { modelsInWords } from '../judge/model-notes.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+import { writeRunRecord } from '../plan/run-record.ts';
+import type { RunReport } from '../run-report.ts';
+import { writeAccuracyFile } from './accuracy-file.ts';
+import { composeSummary, figuresOfRun } from './compose-summary.ts';
+
+type Judge = RunJudge | LocalJudge;
+
+/**
+ * The folder of one run beside LoadGen's logs: settings, audit, records, accuracy.txt, summary and page of a run over nodes; of a
+ * SUT in this process nothing, and its records stay in memory.
+ */
+export class RunKeeper {
+  readonly records: RecordsKeeper;
+  /** False: nobody wants records of this run. */
+  readonly keeps: boolean;
+  readonly #plan: RunPlan;
+  readonly #qdl: QueryDispatchLibrary | null;
+  readonly #host: RunHost;
+  readonly #startedAt: string;
+
+  private constructor(
+    plan: RunPlan,
+    qdl: QueryDispatchLibrary | null,
+    host: RunHost,
+    { records, startedAt }: { readonly records: RecordsKeeper; readonly startedAt: string },
+  ) {
+    this.records = records;
+    this.keeps = qdl !== null || plan.keepsRecords;
+    this.#plan = plan;
+    this.#qdl = qdl;
+    this.#host = host;
+    this.#startedAt = startedAt;
+  }
+
+  /**
+   * Begins the folder: nothing of an earlier run stands in it any more, the settings of this one do, however it is going to end.
+   * @param onBegin Called when nothing stands there any more.
+   * @throws MlperfError `ERR_OUTPUT` when the folder cannot be written: nothing was measured yet.
+   */
+  static async begin(
+    plan: RunPlan,
+    qdl: QueryDispatchLibrary | null,
+    host: RunHost,
+    onBegin: (() => void) | undefined,
+  ): Promise<RunKeeper> {
+    const { output, settings, rules, keepsRecords } = plan;
+    replaceEarlierRun(output, host);
+    onBegin?.();
+    if (qdl !== null) writeRunRecord(output, plan.record);
+    const startedAt = new Date().toISOString();
+    const hasFile = qdl !== null && keepsRecords && settings.mode !== 'AccuracyOnly';
+    const records = await RecordsKeeper.open(
+      hasFile ? join(output, RUN_FILES.records) : null,
+      () => ({
+        ...{ longhaul: packageVersion(), runId: qdl?.runId ?? randomUUID(), startedAt },
+        ...{ benchmark: rules.key, scenario: settings.scenario, nodes: nodeNames(qdl) },
+      }),
+    );
+    return new RunKeeper(plan, qdl, host, { records, startedAt });
+  }
+
+  /** Writes the audit, where there is a network to audit. @throws MlperfError `ERR_OUTPUT` */
+  async writeAudit(judge: Judge): Promise<void> {
+    const audit = await judge.audit();
+    if (audit !== null) writeAudit(this.#plan.output, audit);
+  }
+
+  /** Writes the audit of a run that broke off, with what is known, and gives its records up. */
+  async breakOff(judge: Judge): Promise<void> {
+    try {
+      await this.writeAudit(judge);
+    } catch {
+      // The folder cannot be written: what ended the test says so, or weighs more.
+    }
+    await this.records.abandon();
+  }
+
+  /**
+   * Ends the folder of a run that has its outcome. A disk that fails costs its own files, not the run.
+   * @throws MlperfError `ERR_OUTPUT` where accuracy.txt cannot be written
+   */
+  async end({
+    outcome,
+    judge,
+    dataSetCheck,
+  }: {
+    readonly outcome: TestOutcome;
+    readonly judge: Judge;
+    readonly dataSetCheck: DataSetCheck;
+  }): Promise<RunReport> {
+    const plan = this.#plan;
+    const qdl = this.#qdl;
+    if (qdl !== null) writeAccuracyFile(plan.output, judge.accuracy.report, judge.standInMarks);
+    const audit = await judge.audit();
+    const kept = await this.records.end(outcome.performance?.parts ?? []);
+    const { records } = kept;
+    const { quality, accuracy, notes } = judge;
+    const report = {
+      ...{ plan, dataSetCheck, quality, outcome, accuracy, notes, audit, records },
+      models: modelsInWords(audit?.nodes ?? []),
+      nameCalls: audit?.nameCalls ?? [],
+      ...figuresOfRun({ outcome, plan }, records),
+    };
+    if (audit === null) return { ...report, summary: null, problem: this.records.problem };
+    const summary = composeSummary({
+      ...{ report, audit, kept, nodeNames: nodeNames(qdl), startedAt: this.#startedAt },
+      ceiling: readCeiling(plan.cacheFolder),
+    });
+    const problem = await this.#writeSummary(summary, records);
+    if (problem !== null) this.#host.report(`${problem.message}; LoadGen's logs are whole`);
+    return { ...report, summary, problem };
+  }
+
+  /** @returns Why something could not be written, of the records too; null: all was. */
+  async #writeSummary(
+    summary: RunSummary,
+    records: SampleRecords | null,
+  ): Promise<MlperfError | null> {
+    const problems = [
+      this.records.problem,
+      await problemOf(() => writeSummary(this.#plan.output, summary)),
+      await problemOf(() => this.#writePage(summary, records)),
+    ];
+    return problems.find((one) => one !== null) ?? null;
+  }
+
+  async #writePage(summary: RunSummary, records: SampleRecords | null): Promise<void> {
+    const { output, writesPage } = this.#plan;
+    if (!writesPage) return;
+    // Not needed before the run has ended.
+    const { writeRunPage } = await import('./run-page.ts');
+    writeRunPage(join(output, RUN_FILES.page), { summary, records });
+  }
+}
+
+async function problemOf(write: () => void | Promise<void>): Promise<MlperfError | null> {
+  try {
+    await write();
+    return null;
+  } catch (error) {
+    if (error instanceof MlperfError) return error;
+    throw error;
+  }
+}
+
+/** In the order of their numbers. A node is known by its name as soon as its stream is open. */
+function nodeNames(qdl: QueryDispatchLibrary | null): string[] {
+  return (qdl?.nodes ?? []).map((node) => node.evidence().streams[0]?.nodeName || node.address);
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../shared/base/process/json-output.ts';
+import { repeatTest } from '../loadgen/engine/repeat-test.ts';
+import type { LiveView } from '../present/live/live-view.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
+import type { CommandHost } from './host.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+import { isValid, meetsThresholds, type RunReport, runDocument } from './run-report.ts';
+import { screenReport } from './screen/report-layout.ts';
+import { performRun } from './session.ts';
+
+/** A verb's result that has come to its end. */
+interface EndedRuns extends VerbResult {
+  readonly exitCode: number;
+}
+
+/**
+ * The runs of a plan: one, or as many as it asks for, each with logs of its own below the output folder.
+ * @param tell Says how one of several runs went before the next is made.
+ * @throws MlperfError as {@link performRun}
+ */
+export async function performRuns(
+  plan: RunPlan,
+  host: CommandHost,
+  live: LiveView | undefined,
+  tell: (text: string) => void,
+): Promise<EndedRuns> {
+  const { runCount } = plan;
+  if (runCount === 1) {
+    const report = await performRun(plan, host, { live });
+    const exitCode = exitCodeOfRun(report, host);
+    return { exitCode, text: screenReport(report), json: runDocument(report) };
+  }
+  const reports: RunReport[] = [];
+  const repeated = await repeatTest(runCount, async (run) => {
+    const output = join(plan.output, `run_${run + 1}`);
+    // Those of an earlier result may be more than these.
+    const onBegin = (): void => {
+      if (run === 0) replaceEarlierRun(plan.output, host);
+    };
+    const report = await performRun({ ...plan, output }, host, { onBegin, live });
+    reports.push(report);
+    tell(`Run ${run + 1} of ${runCount}\n${screenReport(report)}\n`);
+    return report.outcome;
+  });
+  const { samplesPerSecond, isValid: areValid } = repeated;
+  const json = { runs: reports.map(runDocument), isValid: areValid, samplesPerSecond };
+  if (repeated.outcomes.some(({ isInterrupted }) => isInterrupted)) {
+    return { exitCode: host.exitCode ?? EXIT.interrupted, text: '', json };
+  }
+  const what =
+    samplesPerSecond === null
+      ? 'INVALID: not every run is VALID'
+      : `VALID, ${samplesPerSecond.toFixed(2)} samples/s completed in the lowest`;
+  const problem = reports.find((report) => report.problem !== null)?.problem ?? null;
+  const isGood = areValid && reports.every(meetsThresholds);
+  const verdict = isGood ? EXIT.valid : EXIT.invalid;
+  const exitCode = problem === null ? verdict : exitCodeOf(problem.code);
+  return { exitCode, text: `${runCount} runs: ${what}\n`, json };
+}
+
+/** Exit code of a run that came to its end. */
+export function exitCodeOfRun(report: RunReport, host: Pick<CommandHost, 'exitCode'>): number {
+  if (report.outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
+  if (report.problem !== null) return exitCodeOf(report.problem.code);
+  return isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;
+}

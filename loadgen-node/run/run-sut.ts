@@ -1,0 +1,106 @@
+import { createQueryDispatchLibrary, type QueryDispatchLibrary } from '../../qdl/index.ts';
+import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
+import { thisHost } from '../../shared/host/host-facts.ts';
+import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
+import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
+import { ProcessMonitor } from '../observe/health/process-monitor.ts';
+import type { RunHost } from './host.ts';
+import { RunJudge } from './judge/judge-run.ts';
+import { LocalJudge } from './judge/local-judge.ts';
+import { requirePayloadSize } from './judge/payload-size.ts';
+import type { RunPlan } from './plan/run-plan.ts';
+import type { PreparedRun } from './prepare/prepare-run.ts';
+
+/** A SUT as a {@link RunSession} needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
+export interface RunSut {
+  readonly sut: SystemUnderTest;
+  /** Null: there is no network. Such a run leaves LoadGen's logs alone, without record, audit, records and summary. */
+  readonly qdl: QueryDispatchLibrary | null;
+  /** Waits until queries may be issued. @throws MlperfError when they may not: the session stops the SUT. */
+  ready(host: RunHost): Promise<void>;
+  /** Judges one run by what LoadGen cannot see. */
+  judge(plan: RunPlan, selfCheck: SelfCheck): RunJudge | LocalJudge;
+  /** Watches LoadGen's process in a whole run. Undefined: nobody does. */
+  readonly monitor: GeneratorMonitor | undefined;
+}
+
+/** What of the samples a judge and a check of their sizes read. */
+type JudgedSamples = Pick<PreparedRun, 'dataSet' | 'dataSetCheck'>;
+
+/** What a program may have of its own. */
+interface NetworkSutOptions {
+  readonly qdl: QueryDispatchLibrary;
+  /** What LoadGen calls in place of the QDL. Default: the QDL. */
+  readonly sut?: SystemUnderTest;
+  /** Called while a node is not ready yet. Default: the host's progress shows it. */
+  readonly onWait?: (address: string, what: string) => void;
+  /** False: payloads are not compared with the inputs of the nodes' models. Default: true. */
+  readonly checksPayloads?: boolean;
+}
+
+/** SUT nodes behind a QDL, which waits until all are ready. */
+export function networkSut(
+  samples: JudgedSamples,
+  plan: RunPlan,
+  { qdl, sut = qdl, onWait, checksPayloads = true }: NetworkSutOptions,
+): RunSut {
+  return {
+    sut,
+    qdl,
+    async ready(host) {
+      await qdl.connect(
+        onWait ?? ((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
+      );
+      if (checksPayloads) await requirePayloadSize(plan, samples.dataSet, qdl);
+    },
+    judge: (judged, selfCheck) =>
+      new RunJudge({ ...samples, plan: judged, qdl, selfCheck, host: thisHost }),
+    monitor: new ProcessMonitor(() => qdl.backPressure),
+  };
+}
+
+/** The nodes of a plan, behind a QDL of this run's own. */
+export function nodesOf(
+  plan: RunPlan,
+  prepared: JudgedSamples & { readonly store: SamplePayloads },
+): RunSut {
+  const qdl = createQueryDispatchLibrary(plan.dispatch, prepared.store);
+  return networkSut(prepared, plan, { qdl });
+}
+
+/** What every log of a run in process says. */
+const IN_PROCESS_MARK =
+  'the SUT is in the process of LoadGen, there is no network: no result of the Network division, and none of the closed division';
+
+/** A model in this process, for one run. */
+export function inProcessSut(
+  node: InProcessNode,
+  samples: JudgedSamples & { readonly store: SamplePayloads },
+): RunSut {
+  const { name, sha256, isStandIn } = node.model;
+  const standIn = isStandIn
+    ? [`the model in process, ${name}, is not known to be the benchmark's own`]
+    : [];
+  const value = { address: 'in process', name, sha256, is_stand_in: String(isStandIn) };
+  const marks = [IN_PROCESS_MARK, ...standIn];
+  const details = [{ key: 'longhaul_model', value }];
+  return {
+    ...{ sut: node.openRun(samples.store), qdl: null, monitor: undefined },
+    ready: () => Promise.resolve(),
+    judge: (plan) => new LocalJudge({ ...samples, plan, marks, details }),
+  };
+}
+
+const NO_NETWORK =
+  'the SUT is an object of the calling program, no nodes behind a network: not a run of the Network division';
+
+/** A SUT of the calling program. */
+export function programSut(sut: SystemUnderTest, samples: JudgedSamples): RunSut {
+  return {
+    ...{ sut, qdl: null, monitor: new ProcessMonitor(null) },
+    ready: () => Promise.resolve(),
+    judge: (plan) => new LocalJudge({ ...samples, plan, marks: [NO_NETWORK], details: [] }),
+  };
+}
