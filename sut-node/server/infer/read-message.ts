@@ -3,7 +3,7 @@ import { decodePart, type WirePart } from '../../../shared/wire/part-codec.ts';
 import { decodeLoadGenMessage } from '../../../shared/wire/sut-contract.ts';
 import type { MessagePieces } from '../connection/message-pieces.ts';
 import { invalidArgument } from '../limits/call-end.ts';
-import { decodeSplitPart } from '../split-part.ts';
+import { decodeSplitPart } from './split-part.ts';
 
 /** The part that a message holds, of however many pieces it is. @throws MlperfError `ERR_WIRE_PROTOCOL` */
 export function partOf({ pieces }: MessagePieces, samplesMax: number): WirePart {

@@ -3,8 +3,8 @@ import type { PayloadSlice } from '../../inference/batcher/waiting-sample.ts';
 import type { RunLedger } from '../ledger/run-ledger.ts';
 import { invalidArgument } from '../limits/call-end.ts';
 import type { InferLimits } from '../limits/node-limits.ts';
-import { payloadLength, payloadPieces } from '../split-part.ts';
 import type { Agreement } from './open-negotiation.ts';
+import { payloadLength, payloadPieces } from './split-part.ts';
 
 /** A sample that has arrived completely. */
 export interface WholeSample {

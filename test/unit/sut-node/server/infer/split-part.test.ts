@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { decodePart, encodePart, type WirePart } from '../../../../shared/wire/part-codec.ts';
+import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
+import { decodePart, encodePart, type WirePart } from '../../../../../shared/wire/part-codec.ts';
 import {
   decodeSplitPart,
   payloadLength,
   payloadPieces,
-} from '../../../../sut-node/server/split-part.ts';
+} from '../../../../../sut-node/server/infer/split-part.ts';
 
 // Goal: a part reads the same from one buffer and from any pieces of it, and no bytes whatever make the
 // reader do anything but refuse. Method: random parts, random cuts, random damage.

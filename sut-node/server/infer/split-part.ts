@@ -1,6 +1,6 @@
-import type { PartSample, WirePart } from '../../shared/wire/part-codec.ts';
-import { PART, SAMPLE } from '../../shared/wire/part-tags.ts';
-import { malformed } from '../../shared/wire/proto-reader.ts';
+import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
+import { PART, SAMPLE } from '../../../shared/wire/part-tags.ts';
+import { malformed } from '../../../shared/wire/proto-reader.ts';
 import { PieceReader } from './piece-reader.ts';
 
 /** A sample whose payload lies in several pieces, as it came from the socket. */

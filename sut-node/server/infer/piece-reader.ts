@@ -1,4 +1,4 @@
-import { malformed, TOO_LARGE } from '../../shared/wire/proto-reader.ts';
+import { malformed, TOO_LARGE } from '../../../shared/wire/proto-reader.ts';
 
 /**
  * Reads protobuf wire format from a message that lies in several pieces, without copying: bytes come back
