@@ -20,7 +20,6 @@ import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
-import { readsRunOf, requireSameData, scoredRun, scoreMarks } from '../run/scored-run.ts';
 import { generatedSetOf } from '../samples/benchmarks/generated-data.ts';
 import type { DataSet } from '../samples/benchmarks/loadgen-benchmark.ts';
 import {
@@ -35,6 +34,12 @@ import {
   repeatsInWords,
   scoreAccuracyLog,
 } from '../samples/benchmarks/score-accuracy-log.ts';
+import {
+  readsRunOf,
+  requireSameData,
+  scoredRun,
+  scoreMarks,
+} from '../submission/score/scored-run.ts';
 import { isCutLog } from '../submission/truncate/cut-log.ts';
 
 const ACCURACY_SETTINGS: {

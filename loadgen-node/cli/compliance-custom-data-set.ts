@@ -31,14 +31,14 @@ import {
   runSources,
 } from '../submission/compliance/compliance-run.ts';
 import { RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
-import { judgeCustomDataSet } from '../submission/compliance/custom-data-set.ts';
-import { readRunPair } from '../submission/compliance/custom-data-set-runs.ts';
 import {
   type CustomDataSetReport,
   readmeText,
   verifyAccuracyText,
   verifyPerformanceText,
-} from '../submission/compliance/custom-data-set-texts.ts';
+} from '../submission/compliance/custom-data-set/custom-data-set-texts.ts';
+import { judgeCustomDataSet } from '../submission/compliance/custom-data-set/judge-custom-data-set.ts';
+import { readRunPair } from '../submission/compliance/custom-data-set/run-pair.ts';
 
 const SETTINGS: {
   readonly run: Setting<string>;

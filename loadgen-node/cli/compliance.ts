@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { addJson, progressStream, writeResult } from '../../shared/base/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { COMPLIANCE_SETTINGS, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
-import { type RunnableTestId, TEST_IDS } from '../submission/compliance/test-ids.ts';
+import { complianceTest } from '../submission/compliance/compliance-test.ts';
+import { type RunnableTestId, TEST_IDS } from '../submission/rules/test-ids.ts';
 import { customDataSetCommand } from './compliance-custom-data-set.ts';
-import { complianceTest } from './compliance-test.ts';
 
 const EXAMPLE = `
 Example:

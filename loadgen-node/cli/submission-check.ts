@@ -5,10 +5,10 @@ import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts
 import { EXIT } from '../../shared/base/exit-codes.ts';
 import { writeResult } from '../../shared/base/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { type CheckReport, checkReportSchema } from '../submission/check/check-report.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { CHECKER_LOG, writeCheckerLogs } from '../submission/check/checker-log.ts';
-import { reportText } from '../submission/check/report-text.ts';
+import { type CheckReport, checkReportSchema } from '../submission/check/report/check-report.ts';
+import { reportText } from '../submission/check/report/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 
 const EXAMPLE = `

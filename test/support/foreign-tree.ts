@@ -16,8 +16,8 @@ import type {
   SubmissionDivision,
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
-import { NETWORK_FIELDS } from '../../loadgen-node/submission/system-fields.ts';
-import { type ResultPlace, TreeLayout } from '../../loadgen-node/submission/tree-layout.ts';
+import { NETWORK_FIELDS } from '../../loadgen-node/submission/tree/system-fields.ts';
+import { type ResultPlace, TreeLayout } from '../../loadgen-node/submission/tree/tree-layout.ts';
 import { sceneSystem } from './submission-scene.ts';
 
 /** A tree whose logs are those of the C++ LoadGen, in its order and its words, for any model of the tables. */

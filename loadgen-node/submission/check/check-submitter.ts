@@ -7,11 +7,8 @@ import {
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import type { CheckContext } from './check-context.ts';
-import type { CheckedResult } from './check-report.ts';
-import { checkResult } from './check-result.ts';
-import { checkSystems, suitesOf } from './check-systems.ts';
-import type { JsonObject } from './read-document.ts';
+import type { CheckContext } from './read/check-context.ts';
+import type { JsonObject } from './read/read-document.ts';
 import {
   isStrict,
   modelOfResult,
@@ -20,7 +17,10 @@ import {
   resultsFolder,
   type SystemSite,
   scenarioOfFolder,
-} from './result-site.ts';
+} from './read/result-site.ts';
+import type { CheckedResult } from './report/check-report.ts';
+import { checkResult } from './result/check-result.ts';
+import { checkSystems, suitesOf } from './system/check-systems.ts';
 
 /** Rounds in which nobody asks for calibration.md. */
 const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];

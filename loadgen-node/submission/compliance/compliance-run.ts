@@ -20,9 +20,9 @@ import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import type { RunReport } from '../../run/run-report.ts';
 import { performRun } from '../../run/session.ts';
-import { auditConfigText } from './audit-settings.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
-import type { RunnableTestId } from './test-ids.ts';
+import { auditConfigText } from './verify/audit-settings.ts';
 import { removeTestFiles } from './write-test-folder.ts';
 
 /** Settings of the submission run, with what the compliance command says over them. */

@@ -9,8 +9,8 @@ import {
   text,
 } from '../../../shared/config/setting.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { RESPONSE_TYPES, type ResponseType } from './compare-responses.ts';
-import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify-test06.ts';
+import { RESPONSE_TYPES, type ResponseType } from './responses/compare-responses.ts';
+import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify/verify-test06.ts';
 
 /** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
 export const COMPLIANCE_SETTINGS: {

@@ -6,7 +6,7 @@ import {
   type SubmissionModel,
 } from '../rules/submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import type { RunnableTestId } from './test-ids.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
 
 /** What a round says of a test of a benchmark. */
 export interface TestApplies {

@@ -1,8 +1,8 @@
-import { LANGUAGE } from './models/language.ts';
-import { OTHER_MODELS } from './models/other-models.ts';
-import { VISION } from './models/vision.ts';
+import { LANGUAGE } from './language-models.ts';
+import { OTHER_MODELS } from './other-models.ts';
 import type { SubmissionModel } from './submission-model.ts';
 import type { SubmissionRound } from './submission-rounds.ts';
+import { VISION } from './vision-models.ts';
 
 /**
  * Every model of a round, with what the round demands of its results.

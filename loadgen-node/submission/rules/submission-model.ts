@@ -1,7 +1,7 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { TestId } from '../compliance/test-ids.ts';
 import { modelsOfRound } from './models-of-rounds.ts';
 import type { SubmissionRound, Suite } from './submission-rounds.ts';
+import type { TestId } from './test-ids.ts';
 
 /** Scenarios as folders name them: later rounds add Interactive, which is Server to LoadGen. */
 export type SubmissionScenario = Scenario | 'Interactive';

@@ -1,11 +1,11 @@
 import { packageVersion } from '../../../../shared/base/package-files.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import { fiveFiguresIn } from '../five-figures.ts';
+import { DRY_RUN_WORDS } from '../../tree/dry-run-mark.ts';
+import { batchingOf, saidBatching } from '../plan/batching.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
 import { type RunFacts, recordOf } from '../plan/read-run.ts';
-import { batchingOf, saidBatching } from './batching.ts';
+import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
 import { effectiveSettings, runCommandOf } from './run-commands.ts';

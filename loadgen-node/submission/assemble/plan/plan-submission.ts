@@ -1,9 +1,9 @@
 import { modelOfFolder } from '../../rules/submission-model.ts';
 import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
+import { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
-import { batchingOf } from '../documents/batching.ts';
 import { softwareBreach } from '../documents/software.ts';
-import { Problems } from '../problems.ts';
+import { batchingOf } from './batching.ts';
 import { warnOfNodes, warnOfWeights } from './compare-evidence.ts';
 import { checkCompleteness, checkInferred } from './completeness.ts';
 import { checkOpenModels } from './open-models.ts';
