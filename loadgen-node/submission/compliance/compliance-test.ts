@@ -7,8 +7,8 @@ import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/earlier-run.ts';
 import { CommandHost } from '../../run/host.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
-import { requireTestRun } from './verify/common-checks.ts';
-import type { ResponseType } from './responses/compare-responses.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
 import {
   inspectRun,
   performTestRun,
@@ -17,6 +17,16 @@ import {
   runSources,
 } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
+import type { ResponseType } from './responses/compare-responses.ts';
+import { responseScorer } from './responses/response-scorer.ts';
+import { testReadme, verdictInWords } from './test-readme.ts';
+import {
+  accuracyTolerancePercent,
+  requireTest,
+  submissionRound,
+  type TestApplies,
+} from './tests-of-benchmark.ts';
+import { requireTestRun } from './verify/common-checks.ts';
 import {
   type ComplianceRun,
   numberOf,
@@ -24,23 +34,13 @@ import {
   recordOf,
   roundOfRun,
 } from './verify/read-compliance-run.ts';
-import { responseScorer } from './responses/response-scorer.ts';
 import { requireRound, requireSameSystem } from './verify/same-system.ts';
-import type { RunnableTestId } from '../rules/test-ids.ts';
-import { testReadme, verdictInWords } from './test-readme.ts';
 import type { TestVerdict } from './verify/test-verdict.ts';
-import {
-  accuracyTolerancePercent,
-  requireTest,
-  submissionRound,
-  type TestApplies,
-} from './tests-of-benchmark.ts';
 import { verifyTest01 } from './verify/verify-test01.ts';
 import { verifyTest04 } from './verify/verify-test04.ts';
 import { verifyTest05 } from './verify/verify-test05.ts';
 import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
 import { writeTestFolder } from './write-test-folder.ts';
-import type { SubmissionRound } from '../rules/submission-rounds.ts';
 
 /** A test that was asked for: what is known before anything runs. */
 interface AskedTest {

@@ -1,4 +1,3 @@
-import type { SubmissionModel, TokenLatencies } from './submission-model.ts';
 import {
   accuracyPair,
   type ModelOfRounds,
@@ -9,6 +8,7 @@ import {
   shareOf,
   within10Percent,
 } from './model-parts.ts';
+import type { SubmissionModel, TokenLatencies } from './submission-model.ts';
 
 /**
  * The inference rules of v4.1 name BERT for the edge suite and in the Network division's table of compression;

@@ -1,4 +1,3 @@
-import type { SubmissionModel } from './submission-model.ts';
 import {
   accuracyPair,
   type ModelOfRounds,
@@ -8,6 +7,7 @@ import {
   samples,
   shareOf,
 } from './model-parts.ts';
+import type { SubmissionModel } from './submission-model.ts';
 
 /** Tools differ in the count of an accuracy run in v5.1: 204,800 in its own, 330,067 (the data set) in the newest. */
 const DLRM = accuracyPair(

@@ -1,4 +1,3 @@
-import type { SubmissionModel } from './submission-model.ts';
 import {
   accuracyPair,
   type ModelOfRounds,
@@ -9,6 +8,7 @@ import {
   samples,
   shareOf,
 } from './model-parts.ts';
+import type { SubmissionModel } from './submission-model.ts';
 
 const RESNET: SubmissionModel = {
   name: 'resnet',

@@ -5,13 +5,13 @@ import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/audit-file.ts';
+import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
+import type { RunValues } from '../../run/plan/run-settings.ts';
 import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
 import { inspectRun, runSources } from '../compliance/compliance-run.ts';
-import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
-import type { RunValues } from '../../run/plan/run-settings.ts';
 
 /** What has to be known of the run whose accuracy log is scored. */
 type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;

@@ -1,5 +1,5 @@
-import type { PlannedImplementation, PlannedResult } from './plan-types.ts';
 import { document } from '../documents/markdown.ts';
+import type { PlannedImplementation, PlannedResult } from './plan-types.ts';
 
 /**
  * How the SUT batches queries, which the rules want told for Server: the submitter's words, and what each

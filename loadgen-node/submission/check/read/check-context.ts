@@ -1,7 +1,7 @@
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { TreeLayout } from '../../tree/tree-layout.ts';
-import type { DetailLogs } from './detail-logs.ts';
 import type { Findings } from '../rules/findings.ts';
+import type { DetailLogs } from './detail-logs.ts';
 import type { OriginalLogs } from './original-logs.ts';
 import type { ResultSite } from './result-site.ts';
 import type { TreeListing } from './tree-listing.ts';

@@ -6,9 +6,9 @@ import {
 } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
-import type { CheckContext } from './check-context.ts';
 import type { FindingId } from '../rules/finding-rules.ts';
 import type { Findings } from '../rules/findings.ts';
+import type { CheckContext } from './check-context.ts';
 
 /** A detail log of a tree, with what every check asks of it. What is missing is told once, when it is asked for. */
 export class RunLog {

@@ -7,6 +7,12 @@ import {
   type SubmissionModel,
 } from '../../rules/submission-model.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { CheckContext } from '../read/check-context.ts';
+import { ACCURACY_FILES, checkFileList, POWER_LOG } from '../read/check-folders.ts';
+import { toolLines } from '../read/read-document.ts';
+import { isStrict, type ResultSite } from '../read/result-site.ts';
+import { type RunLog, readRunLog } from '../read/run-log.ts';
+import type { Findings } from '../rules/findings.ts';
 import {
   accuracyPattern,
   HASH_LINE,
@@ -15,12 +21,6 @@ import {
   sharesOf,
 } from './accuracy-lines.ts';
 import { checkAccuracyLog } from './check-accuracy-log.ts';
-import type { CheckContext } from '../read/check-context.ts';
-import { ACCURACY_FILES, checkFileList, POWER_LOG } from '../read/check-folders.ts';
-import type { Findings } from '../rules/findings.ts';
-import { toolLines } from '../read/read-document.ts';
-import { isStrict, type ResultSite } from '../read/result-site.ts';
-import { type RunLog, readRunLog } from '../read/run-log.ts';
 
 /** What accuracy/ of a result holds. */
 export interface CheckedAccuracy {

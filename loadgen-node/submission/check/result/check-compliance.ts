@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import type { TestId } from '../../rules/test-ids.ts';
 import { sampleRateKey } from '../../rules/result-metric.ts';
 import type { AccuracyTarget } from '../../rules/submission-model.ts';
-import { accuracyPattern, HASH_LINE, SHA256_LINE } from './accuracy-lines.ts';
-import { checkAccuracyLog } from './check-accuracy-log.ts';
+import type { TestId } from '../../rules/test-ids.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { checkFileList, checkPresent, PERFORMANCE_FILES } from '../read/check-folders.ts';
-import { checkPerformanceRun } from './check-performance.ts';
 import { documentLines, toolLines } from '../read/read-document.ts';
 import { type ResultSite, runFolder } from '../read/result-site.ts';
 import type { RunLog } from '../read/run-log.ts';
+import { accuracyPattern, HASH_LINE, SHA256_LINE } from './accuracy-lines.ts';
+import { checkAccuracyLog } from './check-accuracy-log.ts';
+import { checkPerformanceRun } from './check-performance.ts';
 
 /** Tests whose run is checked as that of a result is. */
 const PERFORMANCE_TESTS: readonly TestId[] = ['TEST01', 'TEST04', 'TEST05'];

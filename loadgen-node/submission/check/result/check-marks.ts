@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { isOfLonghaul } from './check-audit.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { DOCUMENT_BYTES_MAX, documentLines } from '../read/read-document.ts';
 import type { ResultSite } from '../read/result-site.ts';
 import type { RunLog } from '../read/run-log.ts';
+import { isOfLonghaul } from './check-audit.ts';
 
 /** Versions of LoadGen as a tagged build writes them: `4.1 @ <git hash>`. */
 const TAGGED = /^\d+\.\d+(?:\.\d+)? @ (?!0+$)[0-9a-f]{7,40}$/;

@@ -1,20 +1,20 @@
 import { posix } from 'node:path';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { metricOf } from '../../rules/result-metric.ts';
+import type { CheckContext } from '../read/check-context.ts';
+import { checkFileList, PERFORMANCE_FILES, POWER_LOG } from '../read/check-folders.ts';
+import { isStrict, type ResultSite } from '../read/result-site.ts';
+import type { RunLog } from '../read/run-log.ts';
+import type { CheckedResult } from '../report/check-report.ts';
 import { checkAccuracy } from './check-accuracy.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkBandwidth, wireBytesOf } from './check-bandwidth.ts';
 import { checkCompliance } from './check-compliance.ts';
-import type { CheckContext } from '../read/check-context.ts';
-import { checkFileList, PERFORMANCE_FILES, POWER_LOG } from '../read/check-folders.ts';
 import { checkMarks } from './check-marks.ts';
 import { checkMeasurements } from './check-measurements.ts';
 import { checkPerformanceRun } from './check-performance.ts';
 import { checkPlausible } from './check-plausible.ts';
-import type { CheckedResult } from '../report/check-report.ts';
 import { measuredScenario } from './inferred-result.ts';
-import { isStrict, type ResultSite } from '../read/result-site.ts';
-import type { RunLog } from '../read/run-log.ts';
 
 /** Checks all of one result: a scenario of a model on a system. */
 export async function checkResult(

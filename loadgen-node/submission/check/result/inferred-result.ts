@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { sha256OfFile } from '../../tree/file-work.ts';
 import { inferredFigure, mayInfer } from '../../rules/inferred-results.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
+import { sha256OfFile } from '../../tree/file-work.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import { suitesOf } from '../system/check-systems.ts';
 import { type ResultSite, scenarioOfFolder } from '../read/result-site.ts';
+import { suitesOf } from '../system/check-systems.ts';
 
 /**
  * The scenario that was measured: that of the folder, unless the result is inferred. It is where the system may infer

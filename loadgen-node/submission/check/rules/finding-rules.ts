@@ -1,11 +1,11 @@
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { FindingRule } from './check-finding.ts';
 import { ACCURACY_RULES, type AccuracyRuleId } from './accuracy-rules.ts';
+import type { FindingRule } from './check-finding.ts';
 import { COMPLIANCE_RULES, type ComplianceRuleId } from './compliance-rules.ts';
+import { SYSTEM_RULES, type SystemRuleId } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES, type NetworkRuleId } from './network-rules.ts';
 import type { RuleTexts } from './rule-sources.ts';
 import { RUN_RULES, type RunRuleId } from './run-rules.ts';
-import { SYSTEM_RULES, type SystemRuleId } from './description-rules.ts';
 import { TREE_RULES, type TreeRuleId } from './tree-rules.ts';
 
 /** Id of a rule of the self-check. */

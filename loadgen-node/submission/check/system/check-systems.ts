@@ -6,14 +6,19 @@ import {
   type SubmissionRound,
   type Suite,
 } from '../../rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField, TODO_MARK } from '../../tree/system-fields.ts';
+import {
+  NETWORK_FIELDS,
+  SYSTEM_FIELDS,
+  type SystemField,
+  TODO_MARK,
+} from '../../tree/system-fields.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import { checkEcc } from './check-ecc.ts';
-import { checkFabric } from './check-fabric.ts';
 import { countOf, isTrue, textOf } from '../read/description-values.ts';
 import { type JsonObject, readJsonObject } from '../read/read-document.ts';
 import { resultsFolder } from '../read/result-site.ts';
 import { shortened } from '../read/shortened.ts';
+import { checkEcc } from './check-ecc.ts';
+import { checkFabric } from './check-fabric.ts';
 
 const STATUSES: readonly string[] = ['available', 'preview', 'rdi'];
 

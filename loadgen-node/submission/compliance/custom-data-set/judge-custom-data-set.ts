@@ -1,6 +1,13 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { percentText } from '../../../samples/benchmarks/quality.ts';
 import {
+  differenceInterval,
+  type Interval,
+  type Proportion,
+  shareOf,
+} from '../responses/two-proportions.ts';
+import { type ComplianceRun, numberOf } from '../verify/read-compliance-run.ts';
+import {
   type DataSetRecord,
   dataSetOf,
   modelOf,
@@ -8,8 +15,6 @@ import {
   type Speed,
   speedOf,
 } from './run-pair.ts';
-import { type ComplianceRun, numberOf } from '../verify/read-compliance-run.ts';
-import { differenceInterval, type Interval, type Proportion, shareOf } from '../responses/two-proportions.ts';
 
 /** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
 const RATE_SHARE_MIN = 0.9;

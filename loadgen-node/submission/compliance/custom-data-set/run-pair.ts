@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import type { Proportion } from '../responses/two-proportions.ts';
 import {
   type ComplianceRun,
   numberOf,
   readComplianceRun,
   recordOf,
 } from '../verify/read-compliance-run.ts';
-import type { Proportion } from '../responses/two-proportions.ts';
 
 /** A performance run and the accuracy over the same data set. */
 export interface RunPair {

@@ -1,5 +1,11 @@
-import { type AccuracyLogEntry, readAccuracyLog } from '../../../loadgen/logs/accuracy-log-reader.ts';
-import type { AccuracyEntry, AccuracyReport } from '../../../samples/benchmarks/loadgen-benchmark.ts';
+import {
+  type AccuracyLogEntry,
+  readAccuracyLog,
+} from '../../../loadgen/logs/accuracy-log-reader.ts';
+import type {
+  AccuracyEntry,
+  AccuracyReport,
+} from '../../../samples/benchmarks/loadgen-benchmark.ts';
 
 /** Scores responses as the benchmark's accuracy script does. */
 export interface ResponseScorer {

@@ -4,10 +4,10 @@ import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { RunHost } from '../../../run/host.ts';
 import { exampleMarks } from '../../../run/judge/model-notes.ts';
 import type { RunValues } from '../../../run/plan/run-settings.ts';
-import { readsRunOf } from '../../score/scored-run.ts';
 import { generatedSetOf } from '../../../samples/benchmarks/generated-data.ts';
 import type { DataSet, SyntheticSamples } from '../../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../../samples/benchmarks/registry.ts';
+import { readsRunOf } from '../../score/scored-run.ts';
 import type { ResponseScorer } from './accuracy-fallback.ts';
 
 /**

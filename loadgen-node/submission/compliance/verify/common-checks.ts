@@ -2,9 +2,9 @@ import { counted } from '../../../../shared/base/counted.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { RunnableTestId } from '../../rules/test-ids.ts';
 import { ACCURACY_LOG_SEED, SAME_SAMPLE_INDEX } from './audit-settings.ts';
 import { type ComplianceRun, numberOf, recordOf } from './read-compliance-run.ts';
-import type { RunnableTestId } from '../../rules/test-ids.ts';
 import type { TestCheck } from './test-verdict.ts';
 
 /**

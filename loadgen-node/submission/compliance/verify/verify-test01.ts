@@ -11,18 +11,22 @@ import {
   type ResponseScorer,
   scorePair,
 } from '../responses/accuracy-fallback.ts';
-import { type AnswersBySight, answersBySight, DEVIATIONS_MAX } from '../responses/answers-by-sight.ts';
-import { auditCheck, validityChecks } from './common-checks.ts';
-import { comparePerformance } from './compare-performance.ts';
+import {
+  type AnswersBySight,
+  answersBySight,
+  DEVIATIONS_MAX,
+} from '../responses/answers-by-sight.ts';
 import {
   compareResponses,
   type ResponseComparison,
   type ResponseType,
 } from '../responses/compare-responses.ts';
+import { type Proportion, shareOf } from '../responses/two-proportions.ts';
+import { auditCheck, validityChecks } from './common-checks.ts';
+import { comparePerformance } from './compare-performance.ts';
 import { readComplianceRun } from './read-compliance-run.ts';
 import { requireRound, requireSameSystem } from './same-system.ts';
 import { type TestCheck, type TestVerdict, testVerdict } from './test-verdict.ts';
-import { type Proportion, shareOf } from '../responses/two-proportions.ts';
 
 /** What TEST01 compares. */
 export interface Test01 {

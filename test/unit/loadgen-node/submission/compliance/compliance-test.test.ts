@@ -1,11 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import {
   COMPLIANCE_SETTINGS,
   type ComplianceValues,
 } from '../../../../../loadgen-node/submission/compliance/compliance-settings.ts';
+import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/test-ids.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
 import { ComplianceScene } from '../../../../support/compliance-scene.ts';

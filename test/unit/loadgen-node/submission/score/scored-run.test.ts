@@ -1,8 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { requireSameData, scoredRun, scoreMarks } from '../../../../../loadgen-node/submission/score/scored-run.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import {
+  requireSameData,
+  scoredRun,
+  scoreMarks,
+} from '../../../../../loadgen-node/submission/score/scored-run.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 

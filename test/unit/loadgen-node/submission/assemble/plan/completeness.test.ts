@@ -1,5 +1,6 @@
 /** Scenarios of a system of both suites are those of the tables, which may have more than the two suites together. */
 import { expect, it } from 'vitest';
+import { Problems } from '../../../../../../loadgen-node/submission/assemble/config/problems.ts';
 import {
   checkCompleteness,
   checkInferred,
@@ -8,7 +9,6 @@ import type {
   PlannedResult,
   PlannedSystem,
 } from '../../../../../../loadgen-node/submission/assemble/plan/plan-types.ts';
-import { Problems } from '../../../../../../loadgen-node/submission/assemble/config/problems.ts';
 import {
   modelOfFolder,
   type SubmissionScenario,

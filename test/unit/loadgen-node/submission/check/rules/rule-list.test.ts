@@ -7,7 +7,9 @@ import {
   type RuleGroup,
 } from '../../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
 
-const DOCUMENT = fileURLToPath(new URL('../../../../../../docs/submission-check.md', import.meta.url));
+const DOCUMENT = fileURLToPath(
+  new URL('../../../../../../docs/submission-check.md', import.meta.url),
+);
 
 function groupText({ title, rules }: RuleGroup): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/</g, '&lt;');

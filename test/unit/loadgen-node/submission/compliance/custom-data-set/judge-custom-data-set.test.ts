@@ -2,6 +2,11 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
+  readmeText,
+  verifyAccuracyText,
+  verifyPerformanceText,
+} from '../../../../../../loadgen-node/submission/compliance/custom-data-set/custom-data-set-texts.ts';
+import {
   type CustomDataSetVerdict,
   judgeAccuracy,
   judgeCustomDataSet,
@@ -10,11 +15,6 @@ import {
   type RunPair,
   readRunPair,
 } from '../../../../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
-import {
-  readmeText,
-  verifyAccuracyText,
-  verifyPerformanceText,
-} from '../../../../../../loadgen-node/submission/compliance/custom-data-set/custom-data-set-texts.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 import { conducted } from '../../../../../support/simulated-conduct.ts';
 import { simulateRun, writeAccuracyText } from '../../../../../support/simulated-run.ts';

@@ -4,14 +4,14 @@ import {
   readConfFiles,
 } from '../../../../../../loadgen-node/loadgen/settings/read-conf-files.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { auditConfigText } from '../../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestId } from '../../../../../../loadgen-node/submission/rules/test-ids.ts';
 import {
   accuracyTolerancePercent,
   requireTest,
   submissionRound,
 } from '../../../../../../loadgen-node/submission/compliance/tests-of-benchmark.ts';
+import { auditConfigText } from '../../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
 import type { SubmissionModel } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
+import type { TestId } from '../../../../../../loadgen-node/submission/rules/test-ids.ts';
 import type { Scenario } from '../../../../../../shared/domain/scenario.ts';
 
 /** Settings that LoadGen reads out of a test's audit.config. */
