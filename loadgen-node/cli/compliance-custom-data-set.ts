@@ -24,12 +24,8 @@ import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRun } from '../run/session.ts';
 import { seedOfImages } from '../samples/benchmarks/generated-data.ts';
-import {
-  forgetVerdict,
-  inspectRun,
-  type RunSources,
-  runSources,
-} from '../submission/compliance/compliance-run.ts';
+import { forgetVerdict, runSources } from '../submission/compliance/compliance-run.ts';
+import { inspectRun, type RunSources } from '../run/plan/recorded-settings.ts';
 import { RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
 import {
   type CustomDataSetReport,

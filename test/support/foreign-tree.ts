@@ -6,12 +6,8 @@ import {
   seedsOfRound,
   test05SeedsOfRound,
 } from '../../loadgen-node/submission/rules/round-seeds.ts';
-import {
-  modelInScenario,
-  modelOfFolder,
-  type SubmissionModel,
-  type SubmissionScenario,
-} from '../../loadgen-node/submission/rules/submission-model.ts';
+import { modelInScenario, type SubmissionModel, type SubmissionScenario } from '../../loadgen-node/submission/rules/submission-model.ts';
+import { modelOfFolder } from '../../loadgen-node/submission/rules/models-of-rounds.ts';
 import type {
   SubmissionDivision,
   SubmissionRound,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
-import { DRY_RUN_FILE } from '../tree/dry-run-mark.ts';
+import { DRY_RUN_FILE } from '../tree/tree-layout.ts';
 import type { TreeListing } from './read/tree-listing.ts';
 import type { Findings } from './rules/findings.ts';
 

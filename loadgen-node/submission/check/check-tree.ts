@@ -1,7 +1,6 @@
 import { packageVersion } from '../../../shared/base/package-files.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { noTree } from '../tree/no-tree.ts';
-import { TreeLayout } from '../tree/tree-layout.ts';
+import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { checkFiles } from './check-files.ts';
 import { checkSubmitter } from './check-submitter.ts';
 import { checkTodo } from './check-todo.ts';

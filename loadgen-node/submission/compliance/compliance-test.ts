@@ -5,17 +5,12 @@ import type { VerbResult } from '../../../shared/base/json-output.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/earlier-run.ts';
 import { CommandHost } from '../../run/host.ts';
+import { inspectRun, type RunSources } from '../../run/plan/recorded-settings.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
-import {
-  inspectRun,
-  performTestRun,
-  planTestRun,
-  type RunSources,
-  runSources,
-} from './compliance-run.ts';
+import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
 import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
 import { responseScorer } from './responses/response-scorer.ts';

@@ -1,10 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Round } from '../../../shared/rules/rounds.ts';
-import {
-  modelOfFolder,
-  modelsOfBenchmark,
-  type SubmissionModel,
-} from '../rules/submission-model.ts';
+import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
+import type { SubmissionModel } from '../rules/submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
 

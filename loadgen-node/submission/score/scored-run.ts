@@ -6,12 +6,12 @@ import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/audit-file.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
+import { inspectRun, recordedSettings } from '../../run/plan/recorded-settings.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';
-import { inspectRun, runSources } from '../compliance/compliance-run.ts';
 
 /** What has to be known of the run whose accuracy log is scored. */
 type ScoredRun = Pick<RunValues, 'benchmark' | (typeof FROM_RECORD)[number]>;
@@ -27,7 +27,7 @@ const FROM_RECORD = [
 ] as const;
 
 /** What flags of the command say of it. */
-type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
+export type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
 
 /**
  * The run of a log: flags over longhaul_run.yaml beside it. A `--data-dir` is another data set than the record's, to which
@@ -36,7 +36,7 @@ type SaidOfRun = { readonly [K in keyof ScoredRun]?: ScoredRun[K] | undefined };
  */
 export function scoredRun(folder: string, said: SaidOfRun): ScoredRun {
   const record = join(folder, RUN_FILES.record);
-  const recorded = inspectRun(runSources({ record }, {}));
+  const recorded = inspectRun({ file: recordedSettings(record), flags: {} });
   const benchmark = said.benchmark ?? recorded.benchmark;
   if (benchmark === undefined) {
     const why = `${record} is not there to tell the benchmark`;

@@ -1,6 +1,25 @@
-import { posix } from 'node:path';
+import { basename, posix, resolve } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { SubmissionScenario } from '../rules/submission-model.ts';
-import type { SubmissionDivision, SubmissionRound } from '../rules/submission-rounds.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../rules/submission-rounds.ts';
+
+/** File in the root of a tree of shortened runs. */
+export const DRY_RUN_FILE = 'NOT_SUBMITTABLE.md';
+
+/** Words of that file, of LONGHAUL.md and of the README of every result of such a tree. */
+export const DRY_RUN_WORDS = 'Not to be handed in';
+
+/** File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf files. */
+export const MARK_FILE = 'LONGHAUL.md';
+/** First line of {@link MARK_FILE}. */
+export const MARK_LINE = '<!-- built by longhaul submission build -->';
+
+/** Name of the self-check's text in a submitter's results. Source: submission_rules, "Directory structure". */
+export const CHECKER_LOG = 'compliance_checker_log.txt';
 
 /** Who submits what: the folders of one result. */
 export interface ResultPlace {
@@ -84,4 +103,15 @@ export class TreeLayout {
   #of(kind: string, { division, submitter, system, model, scenario }: ResultPlace): string {
     return posix.join(division, submitter, kind, system, model, scenario);
   }
+}
+
+/** Says of a folder that it is no submission tree; who named a division is told so. */
+export function noTree(folder: string): MlperfError {
+  const isDivision = SUBMISSION_DIVISIONS.some((name) => name === basename(resolve(folder)));
+  const hint = isDivision ? ' (you named a division: name its parent)' : '';
+  const wanted = SUBMISSION_DIVISIONS.join('/, ');
+  return new MlperfError(
+    'ERR_CONFIG_FILE',
+    `${folder} is no submission tree: it has no ${wanted}/${hint}`,
+  );
 }

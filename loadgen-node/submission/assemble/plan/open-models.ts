@@ -1,5 +1,4 @@
-import { modelsOfRound } from '../../rules/models-of-rounds.ts';
-import { modelOfFolder } from '../../rules/submission-model.ts';
+import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { Problems } from '../config/problems.ts';

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
 import { inferredFigure } from '../../rules/inferred-results.ts';
-import { modelOfFolder, type SubmissionScenario } from '../../rules/submission-model.ts';
+import { modelOfFolder } from '../../rules/models-of-rounds.ts';
+import type { SubmissionScenario } from '../../rules/submission-model.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { Problems } from '../config/problems.ts';

@@ -1,3 +1,6 @@
+/** A JSON object of a tree. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** True for the text that the official tools take for a yes; the JSON value true breaks them. */
 export function isTrue(value: unknown): boolean {
   return typeof value === 'string' && value.toLowerCase() === 'true';

@@ -2,12 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import type { CheckContext } from './check-context.ts';
+import type { JsonObject } from './description-values.ts';
 
 /** Largest document that is read as a whole; the official ones are of a few kilobytes. */
 export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
-
-/** A JSON object of a tree. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Text of a small file; undefined where it is none, and then a finding says why.

@@ -1,8 +1,6 @@
 import { posix } from 'node:path';
+import { modelOfResultFolder } from '../../rules/models-of-rounds.ts';
 import {
-  modelOfFolder,
-  modelOfName,
-  modelOfResultFolder,
   SUBMISSION_SCENARIOS,
   type SubmissionModel,
   type SubmissionScenario,
@@ -13,8 +11,7 @@ import {
   type SubmissionRound,
 } from '../../rules/submission-rounds.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
-import type { CheckContext } from './check-context.ts';
-import { type JsonObject, readJsonObject } from './read-document.ts';
+import type { JsonObject } from './description-values.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Results of one system, with its description. */
@@ -70,26 +67,6 @@ export function modelOfResult(
   mapping: JsonObject | undefined,
 ): SubmissionModel | undefined {
   return modelOfResultFolder(round, folder, division === 'open' ? mapping?.[folder] : undefined);
-}
-
-/** What an open submission calls its models; undefined where it has no such file. Unknown names are told. */
-export function readModelMapping(
-  context: CheckContext,
-  division: SubmissionDivision,
-  submitter: string,
-): JsonObject | undefined {
-  const path = posix.join(division, submitter, 'model_mapping.json');
-  if (division !== 'open' || !context.listing.hasFile(path)) return undefined;
-  const mapping = readJsonObject(context, path);
-  for (const [folder, name] of Object.entries(mapping ?? {})) {
-    const { round, findings } = context;
-    if (typeof name === 'string' && modelOfName(round, name) !== undefined) continue;
-    const right = typeof name === 'string' ? modelOfFolder(round, name)?.name : undefined;
-    const hint = right === undefined ? '' : `: the official tools call it "${right}"`;
-    const text = `"${folder}" stands for ${JSON.stringify(name)}, which is no name of a model of ${round}${hint}.`;
-    findings.add('model-mapping-wrong', path, text);
-  }
-  return mapping;
 }
 
 /** Folder of a run of a result: of the result itself, or of a compliance test. */

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { isTruthy } from '../../../loadgen/logs/read/detail-log.ts';
 import { parseConf } from '../../../loadgen/settings/conf-grammar.ts';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
-import { DRY_RUN_WORDS } from '../../tree/dry-run-mark.ts';
 import { TODO_MARK } from '../../tree/system-fields.ts';
+import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { checkPresent } from '../read/check-folders.ts';
 import {

@@ -1,7 +1,7 @@
 import { ECC_TEXTS } from '../../tree/system-fields.ts';
 import type { CheckContext } from '../read/check-context.ts';
+import type { JsonObject } from '../read/description-values.ts';
 import { countOf, textOf } from '../read/description-values.ts';
-import type { JsonObject } from '../read/read-document.ts';
 
 /** What may stand between "ECC" and its state: "ECC enabled", "ECC: on", "ECC is off". */
 const BETWEEN = '(?:\\s*[:=(]\\s*|\\s+(?:is\\s+)?)';

@@ -1,7 +1,7 @@
 import { PERMITTED_FABRICS, TODO_MARK } from '../../tree/system-fields.ts';
 import type { CheckContext } from '../read/check-context.ts';
+import type { JsonObject } from '../read/description-values.ts';
 import { textOf } from '../read/description-values.ts';
-import type { JsonObject } from '../read/read-document.ts';
 
 /** Interconnects that are buses. Source: inference_rules v4.1, examples of forbidden ones. */
 const BUS =

@@ -9,10 +9,8 @@ import type {
   PlannedResult,
   PlannedSystem,
 } from '../../../../../../loadgen-node/submission/assemble/plan/plan-types.ts';
-import {
-  modelOfFolder,
-  type SubmissionScenario,
-} from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
+import { modelOfFolder } from '../../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
+import type { SubmissionScenario } from '../../../../../../loadgen-node/submission/rules/submission-model.ts';
 
 const EDGE: readonly SubmissionScenario[] = ['SingleStream', 'MultiStream', 'Offline'];
 
