@@ -7,10 +7,10 @@ import { writeResult } from '../../shared/base/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
-import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 import { type CheckReport, checkReportSchema } from '../submission/check/report/check-report.ts';
 import { reportText } from '../submission/check/report/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 
 const EXAMPLE = `
 Examples:
