@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { SUBMISSION_SCENARIOS, type SubmissionScenario } from '../../rules/submission-model.ts';
 import {
   SUBMISSION_DIVISIONS,
@@ -86,6 +89,17 @@ export const checkReportSchema: z.ZodType<CheckReport> = z.object({
     }),
   ),
 });
+
+/** Writes the report in the form that is documented. @throws MlperfError `ERR_OUTPUT` */
+export function writeCheckReport(path: string, report: CheckReport): void {
+  const text = `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`;
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    const why = `cannot write ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', why, { cause: error });
+  }
+}
 
 /** Findings in the order of a report, and how many there are of each severity. */
 export function orderFindings(
