@@ -17,9 +17,9 @@ export type {
   ServiceTimes,
   SystemUnderTest,
 } from '../shared/domain/system-under-test.ts';
-export type { BenchmarkRules } from '../shared/rules/benchmark-row.ts';
 export { BENCHMARK_KEYS, benchmarkRules } from '../shared/rules/benchmark-rules.ts';
-export { ROUNDS, type Round } from '../shared/rules/rounds.ts';
+export { ROUNDS, type Round } from '../shared/rules/rounds/rounds.ts';
+export type { BenchmarkRules } from '../shared/rules/rows/benchmark-row.ts';
 export { createQdl, type Qdl, type QdlOptions } from './api/create-qdl.ts';
 export {
   type MemorySamples,
@@ -40,8 +40,8 @@ export type {
   VerdictReason,
 } from './loadgen/engine/test-outcome.ts';
 export type { NetworkAudit } from './observe/audit/network-audit.ts';
-export { FIGURES, type FigureName, type RunFigures } from './observe/records/figure-names.ts';
-export type { LoadTest, RunSummary } from './observe/records/run-summary.ts';
+export { FIGURES, type FigureName, type RunFigures } from './observe/figures/figure-names.ts';
+export type { StepFigures } from './observe/figures/step-figures.ts';
 export type { SampleRecords } from './observe/records/sample-records.ts';
-export type { StepFigures } from './observe/records/step-figures.ts';
+export type { LoadTest, RunSummary } from './observe/summary/run-summary.ts';
 export type { ThresholdResult } from './observe/thresholds/judge-thresholds.ts';

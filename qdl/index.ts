@@ -1,13 +1,29 @@
+export { DISPATCH_POLICIES, type DispatchPolicy } from './settings/dispatch-settings.ts';
+
 import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { NameCall } from '../shared/evidence/network-evidence.ts';
-import type { DispatchSettings } from './dispatch/dispatch-settings.ts';
+import { NetworkDispatchLibrary } from './dispatch/network-dispatch-library.ts';
 import type { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
-import { NativeDispatchLibrary } from './native/native-dispatch-library.ts';
+import { NativeDriver } from './native/native-driver.ts';
 import { askNativeNames } from './native/native-names.ts';
-import { OipDispatchLibrary } from './oip/oip-dispatch-library.ts';
+import { OipDriver } from './oip/oip-driver.ts';
 import { askOipNames } from './oip/oip-names.ts';
+import type { DispatchSettings } from './settings/dispatch-settings.ts';
 
-export { checkDispatchSettings } from './dispatch/check-settings.ts';
+export { resolveNodeAddresses } from './dispatch/node-addresses.ts';
+export type {
+  NodeActivity,
+  QdlNode,
+  QueryDispatchLibrary,
+} from './dispatch/query-dispatch-library.ts';
+export { testLink } from './native/node/link-test.ts';
+export { askSystems } from './native/node-systems.ts';
+export { probeNode } from './native/probe-node.ts';
+export { compareOipWays } from './oip/compare-ways.ts';
+export { describeOipModels } from './oip/describe-models.ts';
+export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
+export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
+export { checkDispatchSettings } from './settings/check-settings.ts';
 export {
   DIVISIONS,
   type DispatchSettings,
@@ -15,21 +31,7 @@ export {
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
   type NodeLossPolicy,
-} from './dispatch/dispatch-settings.ts';
-export { resolveNodeAddresses } from './dispatch/node-addresses.ts';
-export { askSystems } from './dispatch/node-systems.ts';
-export type {
-  NodeActivity,
-  QdlNode,
-  QueryDispatchLibrary,
-} from './dispatch/query-dispatch-library.ts';
-export { DISPATCH_POLICIES, type DispatchPolicy } from './dispatch/router/router.ts';
-export { testLink } from './native/node/link-test.ts';
-export { probeNode } from './native/probe-node.ts';
-export { compareOipWays } from './oip/compare-ways.ts';
-export { describeOipModels } from './oip/describe-models.ts';
-export { type OipProbe, probeOipServer } from './oip/probe-server.ts';
-export { type OipTrial, tryOipRequest } from './oip/try-request.ts';
+} from './settings/dispatch-settings.ts';
 
 /** The QDL for a run, in the protocol that the settings name; connects nowhere before its first call. */
 export function createQueryDispatchLibrary(
@@ -37,8 +39,11 @@ export function createQueryDispatchLibrary(
   payloads: SamplePayloads,
 ): QueryDispatchLibrary {
   const { oip } = settings;
-  if (oip === undefined) return new NativeDispatchLibrary(settings, payloads);
-  return new OipDispatchLibrary(settings, oip, payloads);
+  const driver =
+    oip === undefined
+      ? new NativeDriver(settings, payloads)
+      : new OipDriver(settings, oip, payloads);
+  return new NetworkDispatchLibrary(settings, payloads, driver);
 }
 
 /**

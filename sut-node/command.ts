@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../shared/base/exit-codes.ts';
-import { addJson, wantsJson } from '../shared/base/json-output.ts';
-import { createLogger, type Logger } from '../shared/base/logger.ts';
-import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/base/node-flags.ts';
-import { errorDocument, reportError } from '../shared/base/report-error.ts';
-import { NOWHERE, percentOf, Terminal } from '../shared/base/terminal.ts';
+import { EXIT } from '../shared/base/process/exit-codes.ts';
+import { addJson, wantsJson } from '../shared/base/process/json-output.ts';
+import { createLogger, type Logger } from '../shared/base/process/logger.ts';
+import { hasYoungGenerationFlag, NODE_FLAGS } from '../shared/base/process/node-flags.ts';
+import { errorDocument, reportError } from '../shared/base/process/report-error.ts';
+import { NOWHERE, percentOf, Terminal } from '../shared/base/process/terminal.ts';
 import { addSettings, createCommand, settingsOf } from '../shared/config/command-line.ts';
 import type { SettingValues } from '../shared/config/setting.ts';
 import { ownRuntimeFlags } from '../shared/host/tuning-facts.ts';
@@ -16,7 +16,7 @@ import { checkNode } from './operations/check-node.ts';
 import { checkReportText } from './operations/check-report.ts';
 import { Patience } from './operations/patience.ts';
 import { StopSignals } from './operations/stop-signals.ts';
-import { exposureWarnings } from './server/server-security.ts';
+import { exposureWarnings } from './server/connection/server-security.ts';
 import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
@@ -34,7 +34,7 @@ holds is answered, then it ends with exit code 0. A second one ends it at once (
 drain timeout leaves samples without a response the exit code is 4, and where a worker thread hangs
 it is 137. See docs/operations.md.`;
 
-/** `longhaul sut`: one SUT node. Loaded by the one bin through shared/base/package-files.ts. */
+/** `longhaul sut`: one SUT node. Loaded by the one bin through shared/base/files/package-files.ts. */
 export function sutCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand('sut', 'serve a benchmark as a SUT node');
   return addJson(addSettings(command, SUT_OPTIONS))

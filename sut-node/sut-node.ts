@@ -1,37 +1,47 @@
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import { Deferred } from '../shared/base/async/deferred.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
-import { Deferred } from '../shared/base/deferred.ts';
-import { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
+import { hostAndPort } from '../shared/base/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';
+import type { SutModel } from './inference/batcher/sut-model.ts';
 import { createModel, type SutNodeParts } from './inference/create-model.ts';
-import type { SutModel } from './inference/sut-model.ts';
 import { failSamples } from './inference/workers/batch-answers.ts';
+import type { LoadedModel } from './model/model-facts.ts';
 import { disableTelemetry } from './model/onnx/onnxruntime.ts';
 import type { QueueState } from './operations/node-metrics.ts';
 import { NodeOperations } from './operations/node-operations.ts';
 import { Patience } from './operations/patience.ts';
-import { configurationName } from './server/configuration-name.ts';
-import { CreditBook } from './server/credit-book.ts';
-import type { LoadedModel, NodeFacts } from './server/describe-node.ts';
+import { configurationName } from './server/describe/configuration-name.ts';
+import { MachineFacts } from './server/describe/machine-facts.ts';
+import { type NodeFacts, nodeOffer, readBy, servedName } from './server/describe/node-offer.ts';
+import { type NodeStateName, NodeStatus } from './server/describe/node-status.ts';
 import { DigestThread } from './server/digest/digest-thread.ts';
-import { InferStreams } from './server/infer-handler.ts';
-import type { InferServices } from './server/infer-stream.ts';
-import { LinkTests } from './server/link-test-handler.ts';
-import { MachineFacts } from './server/machine-facts.ts';
-import { type InferLimits, inferLimits, SMALL_RESPONSE_BYTES_MAX } from './server/node-limits.ts';
-import { nodeOffer, readBy, servedName } from './server/node-offer.ts';
-import { type NodeStateName, NodeStatus } from './server/node-status.ts';
+import type { InferServices } from './server/infer/infer-stream.ts';
+import { InferStreams } from './server/infer/infer-streams.ts';
+import { queryBytesMax } from './server/infer/sample-intake.ts';
+import { CreditBook } from './server/ledger/credit-book.ts';
+import { RunLedgers } from './server/ledger/run-ledger.ts';
+import {
+  type InferLimits,
+  inferLimits,
+  SMALL_RESPONSE_BYTES_MAX,
+} from './server/limits/node-limits.ts';
+import { LinkTests } from './server/link-test/link-test-handler.ts';
 import { OipNode } from './server/oip/oip-node.ts';
-import { RunLedgers } from './server/run-ledger.ts';
-import { queryBytesMax } from './server/sample-intake.ts';
 import { createServiceHandlers } from './server/service-handlers.ts';
 import { type SutServer, startSutServer } from './server/sut-server.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
-import type { SidePlaces, SutNodeHooks } from './sut-node-hooks.ts';
+import {
+  rejectsOnAbort,
+  type SidePlaces,
+  type SutNodeHooks,
+  startInterrupted,
+} from './sut-node-hooks.ts';
 
 /** A SUT node that serves. */
 export interface SutNode extends SidePlaces {
@@ -92,19 +102,6 @@ export async function startSutNode(
   return node;
 }
 
-/** Never resolves. */
-function rejectsOnAbort(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    const giveUp = (): void => reject(startInterrupted());
-    if (signal?.aborted) giveUp();
-    else signal?.addEventListener('abort', giveUp, { once: true });
-  });
-}
-
-function startInterrupted(): MlperfError {
-  return new MlperfError('ERR_INTERRUPTED', 'the start of the SUT node was interrupted');
-}
-
 /** Composition root: joins server, batcher and model, and owns their lives. */
 class ServingNode implements SutNode {
   readonly #settings: SutSettings;
@@ -153,7 +150,8 @@ class ServingNode implements SutNode {
       policy: batchPolicy(settings),
       queueSamplesMax: this.#credits.samplesHeldMax,
       clock: timerClock,
-      workers: this.#operations.observedWorkers(model),
+      workers: model,
+      observeBatch: this.#operations.observeBatch,
     });
     this.#oip = new OipNode({
       facts: this.#facts,
@@ -172,8 +170,7 @@ class ServingNode implements SutNode {
   }
 
   get address(): string {
-    const { host, port } = this.#bound;
-    return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    return hostAndPort(this.#bound.host, this.#bound.port);
   }
 
   get port(): number {
@@ -332,9 +329,7 @@ class ServingNode implements SutNode {
 
   #inferServices(): InferServices {
     return {
-      name: this.name,
-      identity: this.#facts.identity,
-      offer: this.#facts.offer,
+      ...this.#facts,
       isRead: (encoding) => this.#loadedModel === undefined || readBy(this.#loadedModel)(encoding),
       limits: this.#limits,
       credits: this.#credits,

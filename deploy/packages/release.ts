@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { distFolder } from '../../shared/base/package-files.ts';
-import { reportError } from '../../shared/base/report-error.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
+import { reportError } from '../../shared/base/process/report-error.ts';
 import { buildRelease } from './build-release.ts';
 import { type Revision, readRevision } from './programs.ts';
 

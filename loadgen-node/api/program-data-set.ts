@@ -1,10 +1,10 @@
+import { scoreEach } from '../samples/benchmarks/score-each.ts';
 import type {
   AccuracyEntry,
   AccuracyReport,
   DataSet,
   NamedQuality,
-} from '../samples/benchmarks/loadgen-benchmark.ts';
-import { scoreEach } from '../samples/benchmarks/score-each.ts';
+} from '../samples/data-set/data-set.ts';
 
 const METRIC = 'answered';
 

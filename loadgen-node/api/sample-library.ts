@@ -4,9 +4,9 @@ import type {
   SamplePayloads,
 } from '../../shared/domain/query-sample-library.ts';
 import { benchmarkEncoding, benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
-import type { DataSet } from '../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../samples/data-set/check-data-set.ts';
+import type { DataSet } from '../samples/data-set/data-set.ts';
 import { SampleDigests } from '../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../samples/qsl/sample-store.ts';
 import { checkOptions, type PlainOptions } from './options.ts';

@@ -1,9 +1,9 @@
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { TestOutcome, Verdict } from '../loadgen/engine/test-outcome.ts';
 import type { NetworkAudit } from '../observe/audit/network-audit.ts';
-import type { RunFigures } from '../observe/records/figure-names.ts';
-import type { LoadTest, RunSummary } from '../observe/records/run-summary.ts';
+import type { RunFigures } from '../observe/figures/figure-names.ts';
 import type { SampleRecords } from '../observe/records/sample-records.ts';
+import type { LoadTest, RunSummary } from '../observe/summary/run-summary.ts';
 import type { ThresholdResult } from '../observe/thresholds/judge-thresholds.ts';
 
 /** Accuracy against its target, both from 0 to 1. */

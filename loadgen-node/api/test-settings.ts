@@ -1,5 +1,5 @@
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import type { Round } from '../../shared/rules/rounds.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
 
 /**
  * Settings of a test: the keys, forms and defaults of a configuration file's section `run`. Times are texts with their unit

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
-import type { Round } from '../../shared/rules/rounds.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { readAudit } from '../observe/audit/audit-file.ts';
 import { brokenFindings } from '../run/audit/compose-audit.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, share, text } from '../../shared/config/setting.ts';
 import { flagsOfRun, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addJson, progressStream, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   COMPLIANCE_SETTINGS,

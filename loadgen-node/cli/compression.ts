@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { COMPRESSION_NAMES } from '../../shared/compression/codec.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
@@ -8,7 +8,7 @@ import {
   type CompressionRule,
   perSampleRule,
 } from '../../shared/rules/compression-rules.ts';
-import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 
 const EXAMPLE = `
 Examples:

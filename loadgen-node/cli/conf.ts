@@ -1,7 +1,12 @@
 import { type Command, Option } from 'commander';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { DEFAULT_ROUND, mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import {
+  DEFAULT_ROUND,
+  mlperfConfOf,
+  ROUNDS,
+  type Round,
+} from '../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 
 const EXAMPLE = `

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettings,
   CONFIG_SECTIONS,
   createCommand,
   sourcesOf,
 } from '../../shared/config/command-line.ts';
-import { configJsonSchema } from '../../shared/config/json-schema.ts';
-import { printSettings } from '../../shared/config/print-settings.ts';
 import { inspectSettings, type ResolvedSetting } from '../../shared/config/resolve-settings.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
+import { printSettings } from '../run/plan/print-settings.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
+import { configJsonSchema } from './json-schema.ts';
 
 const EXAMPLE = `
 Examples:

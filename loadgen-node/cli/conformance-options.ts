@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
-import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/schedule/random/distributions.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../loadgen/random/distributions.ts';
 import { type LoadgenBehaviour, loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
 
 /** Values of the flags that {@link addLoadgenOptions} adds. */

@@ -1,20 +1,19 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/json-output.ts';
-import { percentOf } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
-import { CommandHost, orAbort } from '../run/host.ts';
+import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   type DataRequest,
   generatedSetOf,
   isGeneratedData,
 } from '../samples/benchmarks/generated-data.ts';
-import type { DataSet, PrepareProgress } from '../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../samples/benchmarks/registry.ts';
 import { findList } from '../samples/data-set/check-data-set.ts';
 import {
@@ -23,6 +22,7 @@ import {
   formatChecksumList,
 } from '../samples/data-set/checksum-list.ts';
 import { compareFiles, differenceError, differs } from '../samples/data-set/compare-files.ts';
+import type { DataSet, PrepareProgress } from '../samples/data-set/data-set.ts';
 import { hashFiles } from '../samples/data-set/hash-files.ts';
 
 const EXAMPLE = `

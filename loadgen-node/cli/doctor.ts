@@ -6,11 +6,11 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   addressList,
@@ -45,7 +45,7 @@ import { PLAN_SETTINGS, plannedLoad } from '../operate/doctor/planned-load.ts';
 import { isBusyNow } from '../operate/doctor/processor-findings.ts';
 import { throughputFindings } from '../operate/doctor/throughput-findings.ts';
 import { versionFindings } from '../operate/doctor/version-findings.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../run/plan/connection-options.ts';
 
 const DOCTOR_SETTINGS: typeof CONNECTION_OPTIONS &

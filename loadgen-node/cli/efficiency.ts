@@ -2,10 +2,9 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { compiledModule, packageVersion } from '../../shared/base/package-files.ts';
-import { SYNTHETIC_BENCHMARKS } from '../../shared/benchmarks/synthetic-samples.ts';
+import { compiledModule, packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
@@ -15,13 +14,14 @@ import {
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { flagOf, type SettingTable } from '../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../shared/host/onnx-runtime-package.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { CommandHost, orAbort } from '../run/host.ts';
-import { loadInProcessNode, type SutSources } from '../run/in-process-node.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../shared/rules/rows/synthetic-samples.ts';
+import { CommandHost, orAbort } from '../run/host/host.ts';
+import { loadInProcessNode, type SutSources } from '../run/host/in-process-node.ts';
+import { SutProcess } from '../run/host/sut-process.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../run/keep/earlier-run.ts';
 import { NO_OIP_VALUES } from '../run/plan/oip-options.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../run/prepare/prepare-run.ts';
-import { SutProcess } from '../run/sut-process.ts';
 import { compareSides } from '../search/efficiency/compare-sides.ts';
 import { measureSides, type SideTask } from '../search/efficiency/efficiency-measure.ts';
 import { efficiencyNotes, oneMachineNote } from '../search/efficiency/efficiency-notes.ts';

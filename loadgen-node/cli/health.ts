@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   addressList,

@@ -5,7 +5,7 @@ import {
   defaultDispatchSettings,
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { addressList, type Setting } from '../../shared/config/setting.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../run/plan/connection-options.ts';

@@ -1,17 +1,17 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { makeFolder } from '../../shared/base/make-folder.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
-import { percentOf } from '../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { makeFolder } from '../../shared/base/files/make-folder.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
+import { percentOf } from '../../shared/base/process/terminal.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/benchmarks/standin/standin-sets.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, type SettingValues, text } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   generatedName,

@@ -9,24 +9,23 @@ import {
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { ownCommand } from '../../shared/base/own-command.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   optional,
   positiveDuration,
   type Setting,
   type SettingValues,
-  splitAddress,
   text,
 } from '../../shared/config/setting.ts';
-import { withoutOipScheme } from '../../shared/wire/oip/oip-address.ts';
+import { splitAddress, withoutOipScheme } from '../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
 import { type ListedModel, nextText, probeText } from '../operate/probe/probe-text.ts';
 import { probedModel, takesMadeUpData } from '../operate/probe/probed-model.ts';
 import { readyMadeRun } from '../operate/probe/ready-made-run.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../run/plan/oip-options.ts';
+import { ownCommand } from './own-command.ts';
 
 const PROBE_SETTINGS: {
   readonly model: Setting<string | undefined>;

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { withSut } from '../operate/remote/bring-up.ts';
@@ -23,7 +23,7 @@ import {
   upText,
 } from '../operate/remote/remote-text.ts';
 import { status, takeDown } from '../operate/remote/take-down.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 
 const ABOUT =

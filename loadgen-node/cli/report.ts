@@ -4,14 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, wantsJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { openRunFolder, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../loadgen/logs/read/summary-log.ts';
-import { differencesOf } from '../observe/records/compare-summary.ts';
 import { csvOf } from '../observe/records/csv-records.ts';
-import { openRecords, type ReadRun, readRun } from '../observe/records/derive-run.ts';
+import { differencesOf } from '../observe/summary/compare-summary.ts';
+import { openRecords, type ReadRun, readRun } from '../observe/summary/derive-run.ts';
 import { type ReportParts, reportText } from '../present/text/report-text.ts';
 import { writeRunPage } from '../run/keep/run-page.ts';
 

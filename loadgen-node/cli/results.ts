@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { addJson } from '../../shared/base/json-output.ts';
+import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../loadgen/conformance/read-json-file.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { DEFAULT_ROUND, mlperfConfOf } from '../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, mlperfConfOf } from '../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 import { CONF_KEYS, type ConfKey } from '../loadgen/settings/conf-keys.ts';
 import { ExactSettings } from '../loadgen/settings/exact-settings.ts';

@@ -1,9 +1,14 @@
 import { type Command, Option } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { reportError } from '../../shared/base/report-error.ts';
+import { reportError } from '../../shared/base/process/report-error.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
-import { DEFAULT_ROUND, mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import {
+  DEFAULT_ROUND,
+  mlperfConfOf,
+  ROUNDS,
+  type Round,
+} from '../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 import type { ExactSettings } from '../loadgen/settings/exact-settings.ts';
 import type { ConfResult } from '../loadgen/settings/from-config.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';

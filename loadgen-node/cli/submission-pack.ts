@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { packChecked, type TreeCheck } from '../submission/pack/pack-checked.ts';
 import { PACK_SETTINGS } from '../submission/pack/pack-settings.ts';
 

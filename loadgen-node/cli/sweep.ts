@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import {
   addSettingsInGroups,
   createCommand,
   settingsOf,
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import { splitAddress } from '../../shared/config/setting.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 import { isLoopback } from '../../shared/security/loopback.ts';
 import { renderHeatMap } from '../present/report/render-heat-map.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../run/keep/earlier-run.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { prepareRun } from '../run/prepare/prepare-run.ts';
 import { planFindPeak } from '../search/peak/find-peak-plan.ts';

@@ -8,8 +8,8 @@ import {
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson, writeResult } from '../../shared/base/json-output.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import {
   addressList,

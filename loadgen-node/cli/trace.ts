@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addJson } from '../../shared/base/json-output.ts';
-import { FILE_BYTES_MAX } from '../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX } from '../../shared/base/files/read-file.ts';
+import { addJson } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { exactJson } from '../loadgen/base/number-format.ts';
 import { type LoadgenArgs, parseLoadgenArgs } from '../loadgen/conformance/loadgen-fields.ts';
 import { argsSchema, librarySchema, readJsonFile } from '../loadgen/conformance/read-json-file.ts';
 import { buildTrace } from '../loadgen/conformance/trace.ts';
-import { exactJson } from '../loadgen/results/number-format.ts';
 import { readConfFiles } from '../loadgen/settings/read-conf-files.ts';
 import { defaultTestSettings, type TestSettings } from '../loadgen/settings/test-settings.ts';
 import { openConfFile } from '../run/plan/conf-files.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { compiledModule, packagedPart } from '../../shared/base/package-files.ts';
+import { compiledModule, packagedPart } from '../../shared/base/files/package-files.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 

@@ -4,14 +4,14 @@ import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
+import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { ProcessMonitor } from '../observe/health/process-monitor.ts';
-import type { RunHost } from './host.ts';
+import type { RunHost } from './host/host.ts';
 import { RunJudge } from './judge/judge-run.ts';
 import { LocalJudge } from './judge/local-judge.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
-import type { SelfCheck } from './self-check.ts';
 
 /** A SUT as a {@link RunSession} needs it: nodes behind a QDL, a model in this process, or the calling program's own. */
 export interface RunSut {

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { NodeActivity } from '../../qdl/index.ts';
-import type { TestParts } from '../loadgen/engine/test-context.ts';
+import type { TestObserver } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome } from '../loadgen/engine/test-outcome.ts';
 import { LiveRun } from '../observe/live/live-run.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
-import type { RunHost } from './host.ts';
+import type { RunHost } from './host/host.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
 /** What a watch needs. */
@@ -16,7 +16,7 @@ export interface RunWatchParts {
   /** Undefined where nobody looks from outside. */
   readonly live: LiveView | undefined;
   /** Called in place of the host's status line. */
-  readonly onProgress: TestParts['onProgress'];
+  readonly onProgress: TestObserver['onProgress'];
   /** What each node of the SUT has to do now; none where it has no nodes. */
   readonly nodes: () => readonly NodeActivity[];
 }
@@ -43,7 +43,7 @@ export class RunWatch {
   }
 
   /** Through what of the engine it looks. */
-  testParts(): Pick<TestParts, 'onProgress' | 'sampleWatch'> {
+  observer(): Pick<TestObserver, 'onProgress' | 'sampleWatch'> {
     const { onProgress } = this.#parts;
     const run = this.#run;
     if (run === null) return { onProgress };

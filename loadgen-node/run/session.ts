@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
-import type { RecordedSet } from '../loadgen/engine/issued-set.ts';
-import { startTest } from '../loadgen/engine/start-test.ts';
-import type { EarlyEnd, TestParts } from '../loadgen/engine/test-context.ts';
+import type { RecordedSet } from '../loadgen/engine/issue/issued-set.ts';
+import { monotonicClock } from '../loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../loadgen/engine/start-test.ts';
+import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
-import { orAbort, type RunHost } from './host.ts';
+import { orAbort, type RunHost } from './host/host.ts';
+import { checkSelf } from './judge/self-check.ts';
 import { RunKeeper } from './keep/run-keeper.ts';
+import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
-import type { RunReport } from './run-report.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
 import { RunWatch } from './run-watch.ts';
-import { checkSelf } from './self-check.ts';
 
 /** Longest wait for outstanding samples after a fault of the SUT. */
 const DRAIN_TIMEOUT_NS = 2e9;
@@ -101,12 +101,14 @@ export class RunSession {
     });
     let outcome: TestOutcome;
     try {
-      outcome = await startTest({
+      outcome = await runTest({
         ...this.#asPlanned(),
-        ...{ selfCheck, judge: judge.judge, onPhase: observers.onPhase },
-        generatorMonitor: sut.monitor,
-        keepRecords: keepRecords(keeper, observers.onSet),
-        ...watch.testParts(),
+        selfCheck,
+        observer: {
+          ...{ judge: judge.judge, onPhase: observers.onPhase, generatorMonitor: sut.monitor },
+          keepRecords: keepRecords(keeper, observers.onSet),
+          ...watch.observer(),
+        },
       });
       await keeper.writeAudit(judge);
     } catch (error) {
@@ -119,10 +121,10 @@ export class RunSession {
   }
 
   /** What the engine takes from plan, samples and SUT. */
-  #asPlanned(): TestParts {
+  #asPlanned(): TestSetup {
     const plan = this.#plan;
     return {
-      ...testPartsOf(plan, this.#sut, this.#samples.store, this.#host),
+      ...setupOf(plan, this.#sut, this.#samples.store, this.#host),
       configEvents: plan.configEvents,
       usesTokenLatenciesBeforeAudit: plan.usesTokenLatenciesBeforeAudit,
       extendsUntilDecided: plan.extendsUntilDecided,
@@ -153,10 +155,8 @@ export async function probe(
 ): Promise<TestOutcome> {
   await becomeReady(sut, host);
   try {
-    const parts = testPartsOf(plan, sut, staysLoaded(store), host);
-    return await startTest({
-      ...parts,
-      log: { ...parts.log, enableTrace: false },
+    const setup = setupOf(plan, sut, staysLoaded(store), host);
+    const observer: TestObserver = {
       earlyEnd,
       keepRecords: onSet && (async (set) => onSet(set)),
       onProgress: ({ elapsedNs, issuedQueries, generatedQueries }) =>
@@ -164,7 +164,8 @@ export async function probe(
           name,
           `${(elapsedNs / 1e9).toFixed(0)} s, ${issuedQueries} of at most ${generatedQueries} queries issued`,
         ),
-    });
+    };
+    return await runTest({ ...setup, log: { ...setup.log, enableTrace: false }, observer });
   } finally {
     host.progress?.(null);
     if (!keepsLogs) rmSync(plan.output, { recursive: true, force: true });
@@ -207,12 +208,12 @@ async function becomeReady(sut: Pick<RunSut, 'sut' | 'ready'>, host: RunHost): P
   }
 }
 
-function testPartsOf(
+function setupOf(
   plan: ProbePlan,
   { sut }: Pick<RunSut, 'sut'>,
   qsl: QuerySampleLibrary,
   { signal }: RunHost,
-): TestParts {
+): TestSetup {
   const { settings, loadgen, stallTimeoutNs, generatorLagShareMax } = plan;
   const isDrained = plan.dispatch.onNodeLoss === 'drain';
   return {
@@ -227,7 +228,7 @@ function testPartsOf(
 function keepRecords(
   { keeps, records }: RunKeeper,
   onSet: RunObservers['onSet'],
-): TestParts['keepRecords'] {
+): TestObserver['keepRecords'] {
   if (!keeps && onSet === undefined) return undefined;
   return async (set) => {
     onSet?.(set);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { splitAddress } from '../../shared/config/setting.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 
 /** IP addresses of the two ends of a connection to a node, as this machine sees them. */
 export interface ConnectionEnds {

@@ -3,8 +3,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { type ChannelCredentials, type ClientOptions, credentials, Metadata } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../shared/security/client-security.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { checkNames } from '../native/node/server-identity.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import { checkNames } from './server-identity.ts';
 
 /**
  * Options of every connection to a SUT node. Retries are off: a hidden retry would be a query sent

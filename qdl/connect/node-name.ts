@@ -1,6 +1,6 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../shared/domain/node-address.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
-import { NODE_NAME_LENGTH_MAX } from '../../shared/wire/limits.ts';
 
 /** A node's answer to the question for its name and how long the round trip took. */
 export interface NodeName {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { splitAddress } from '../../shared/config/setting.ts';
+import { splitAddress } from '../../shared/domain/node-address.ts';
 
 /** A plain TCP connect to a node's address. */
 export interface TcpConnect {

@@ -2,7 +2,7 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { errorCodeOf, grpcToMlperfError } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { ClientSecurity } from '../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../shared/wire/connection-errors.ts';
+import { unreachableMessage } from '../../shared/security/connection-errors.ts';
 
 /** What grpc-js calls back with. */
 type Callback<R> = (error: ServiceError | null, response?: R) => void;

@@ -1,10 +1,11 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
-import type { OutgoingPart } from '../native/channel/part-transport.ts';
+import type { OutgoingPart } from './outgoing-part.ts';
 import type { NodeLoad } from './router/node-load.ts';
+import type { RoutedChannel } from './router/router.ts';
 
 /** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {
@@ -22,31 +23,32 @@ export interface ChannelEvents {
   onLost(channel: DispatchChannel, error: MlperfError): void;
 }
 
-/** Identity of a channel inside the run. */
-export interface ChannelPlace {
+/** A channel's place as the dispatcher reads it. */
+interface DispatchPlace {
   readonly address: string;
   readonly nodeIndex: number;
+  /** Number among all streams of the run. */
+  readonly streamIndex: number;
+}
+
+/** Identity of a channel inside the run. */
+export interface ChannelPlace extends DispatchPlace {
   /** Number among the streams to this node. */
   readonly streamOfNode: number;
   /** Number of the connection to the node that carries it. */
   readonly connection: number;
-  /** Number among all streams of the run, and how many there are: makes wire ids unique. */
-  readonly streamIndex: number;
+  /** All streams of the run: with the stream's number it makes wire ids unique. */
   readonly streamCount: number;
   /** Of the node, shared by its streams. */
   readonly load: NodeLoad;
 }
 
 /**
- * A way to one SUT node as dispatcher, part cutter and routers see it, whatever protocol it speaks. Who sends a part has
- * asked {@link canTake} and has taken an id for each of its samples.
+ * A stream to one SUT node as dispatcher and part cutter see it, whatever protocol it speaks. Before a part is sent,
+ * {@link RoutedChannel.canTake} has returned true and each of its samples has taken an id.
  */
-export interface DispatchChannel {
-  readonly place: ChannelPlace;
-  /** Samples that are on the wire. */
-  readonly outstandingCount: number;
-  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
-  canTake(sampleCount: number, bytes: number): boolean;
+export interface DispatchChannel extends RoutedChannel {
+  readonly place: DispatchPlace & RoutedChannel['place'];
   /** True when such a part could go if the socket took it. Hot path. */
   hasCreditFor(sampleCount: number, bytes: number): boolean;
   /** Takes a wire id for a sample that will be in the next part. */

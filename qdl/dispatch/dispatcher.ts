@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
@@ -6,13 +6,13 @@ import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/sys
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { WireCompleted, WireResponses } from '../../shared/wire/responses-codec.ts';
 import { failureWord } from '../../shared/wire/responses-codec.ts';
-import type { RunLedgerCounter } from '../native/node/run-ledger.ts';
+import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
 import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
-import type { NodeLossPolicy } from './dispatch-settings.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
 import type { Router } from './router/router.ts';
+import type { RunLedgerCounter } from './run-ledger.ts';
 import { WaitingQueries } from './waiting-queries.ts';
 
 /** What a dispatcher works with. */
@@ -29,10 +29,10 @@ export interface DispatcherParts {
 /** The channels of a run, once all are open. */
 export interface DispatcherChannels {
   readonly channels: readonly DispatchChannel[];
-  readonly router: Router;
+  readonly router: Router<DispatchChannel>;
   readonly limits: PartLimits;
   /** Per channel, by its number among all streams. */
-  readonly decoders: readonly ResponseDecoder[];
+  readonly decoders: readonly Pick<ResponseDecoder, 'decode' | 'takesTime'>[];
 }
 
 /**
@@ -44,8 +44,8 @@ export class Dispatcher implements ChannelEvents {
   readonly #waiting = new WaitingQueries();
   readonly #cutter: PartCutter;
   #channels: readonly DispatchChannel[] = [];
-  #router: Router | undefined;
-  #decoders: readonly ResponseDecoder[] = [];
+  #router: Router<DispatchChannel> | undefined;
+  #decoders: DispatcherChannels['decoders'] = [];
   #isBroken = false;
   #hasGivenUp = false;
   #isStopped = false;
@@ -293,7 +293,7 @@ export class Dispatcher implements ChannelEvents {
     this.#parts.sink.fail(responseId, { code: 'limit', text });
   }
 
-  #pick(router: Router): DispatchChannel | undefined {
+  #pick(router: Router<DispatchChannel>): DispatchChannel | undefined {
     const { boundChannel, sampleCount, bytes } = this.#cutter;
     if (boundChannel === undefined) return router.pick(sampleCount, bytes);
     return boundChannel.canTake(sampleCount, bytes) ? boundChannel : undefined;

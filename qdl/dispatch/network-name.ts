@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
 import type { NamedNode, NodeName } from '../connect/node-name.ts';
 import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
-import type { Division } from './dispatch-settings.ts';
+import type { Division } from '../settings/dispatch-settings.ts';
 
 /** Substring that the name must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
 const NETWORK_SUT = 'Network SUT';

@@ -1,10 +1,14 @@
 import assert from 'node:assert';
+import type { ChannelPlace } from './dispatch-channel.ts';
+
+/** Most samples outstanding on one stream, whatever a node takes. */
+const OUTSTANDING_MAX = 65_536;
 
 /** Returned by {@link OutstandingTable.release} for an id that is not outstanding. */
 export const NOT_OUTSTANDING = -1;
 
 /**
- * Samples that are on the wire on one stream: wire id → LoadGen's response id.
+ * Samples that are on the wire on one stream: wire id → LoadGen's response id. Counts them in the load of the node.
  *
  * All memory is taken in the constructor: issue and complete run once per sample inside the timed
  * region, so neither may allocate. A wire id is slot + generation * slotCount, spread over the streams
@@ -19,22 +23,22 @@ export class OutstandingTable {
   readonly #slotCount: number;
   readonly #streamIndex: number;
   readonly #streamCount: number;
+  readonly #load: ChannelPlace['load'];
   #freeCount: number;
 
   /**
-   * @param options.slotCount Largest number of samples outstanding on the stream, 1 or more.
-   * @param options.streamIndex Number of the stream among all `streamCount` streams of the run.
+   * @param place The stream's number among all streams of the run, and the load that it shares with the node's other streams.
+   * @param slotCount Most samples outstanding on the stream, 1 or more.
    */
-  constructor(options: {
-    readonly slotCount: number;
-    readonly streamIndex: number;
-    readonly streamCount: number;
-  }) {
-    const { slotCount, streamIndex, streamCount } = options;
+  constructor(
+    { streamIndex, streamCount, load }: Pick<ChannelPlace, 'streamIndex' | 'streamCount' | 'load'>,
+    slotCount: number = OUTSTANDING_MAX,
+  ) {
     assert(Number.isInteger(slotCount));
     assert(slotCount >= 1);
     assert(streamIndex >= 0);
     assert(streamIndex < streamCount);
+    this.#load = load;
     this.#slotCount = slotCount;
     this.#streamIndex = streamIndex;
     this.#streamCount = streamCount;
@@ -44,18 +48,20 @@ export class OutstandingTable {
     this.#freeCount = slotCount;
   }
 
-  get freeCount(): number {
-    return this.#freeCount;
-  }
-
   get outstandingCount(): number {
     return this.#slotCount - this.#freeCount;
   }
 
-  /** Takes a wire id (below 2^53) for a sample. The caller has looked at {@link freeCount} before. */
+  /** True when so many more are within the limits of node and stream. Hot path. */
+  canTake(sampleCount: number): boolean {
+    return this.#load.canTake(sampleCount) && this.#freeCount >= sampleCount;
+  }
+
+  /** Takes a wire id (below 2^53) for a sample. After {@link canTake} only. */
   acquire(responseId: number): number {
     assert(this.#freeCount > 0);
     this.#freeCount -= 1;
+    this.#load.outstanding += 1;
     const slot = this.#freeSlots[this.#freeCount] as number; // In range: freeCount < length.
     this.#responseIds[slot] = responseId;
     const local = slot + (this.#generations[slot] as number) * this.#slotCount;
@@ -106,5 +112,6 @@ export class OutstandingTable {
     this.#generations[slot] = (this.#generations[slot] as number) + 1;
     this.#freeSlots[this.#freeCount] = slot;
     this.#freeCount += 1;
+    this.#load.outstanding -= 1;
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { OutgoingSample } from '../native/channel/part-transport.ts';
 import type { DispatchChannel } from './dispatch-channel.ts';
+import type { OutgoingSample } from './outgoing-part.ts';
 import type { WaitingQueries } from './waiting-queries.ts';
 
 /** Largest part that every channel takes. */

@@ -1,8 +1,8 @@
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import type { NetworkEvidence, NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { ClaimBook } from '../../shared/evidence/node-claims.ts';
-import type { RunLedgerCounter } from '../native/node/run-ledger.ts';
 import type { BackPressureTimes } from './back-pressure.ts';
+import type { RunLedgerCounter } from './run-ledger.ts';
 
 /** What both ends counted, after the run. */
 export interface LedgerReport {

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Codec } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';

@@ -1,6 +1,6 @@
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { NetworkNames } from '../dispatch/network-name.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
 

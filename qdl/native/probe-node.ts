@@ -1,11 +1,11 @@
 import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { NodeDescription, NodeProbe } from '../../shared/evidence/node-probe.ts';
+import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-probe.ts';
 import { findConnectionEnds } from '../connect/connection-ends.ts';
 import { measureTcpConnect } from '../connect/tcp-connect.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { askSystems, type NodeSystem } from '../dispatch/node-systems.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
+import { askSystems, type NodeSystem } from './node-systems.ts';
 
 const TCP_CONNECTS = 5;
 const NAME_CALLS = 11;
@@ -103,7 +103,7 @@ async function systemOf(
   }
 }
 
-function descriptionIn(answer: DescribeResponse__Output): NodeDescription {
+function descriptionIn(answer: DescribeResponse__Output): ProbedDescription {
   const { host, limits } = answer;
   return {
     software: answer.software,

@@ -3,7 +3,7 @@ import type { ModelDescription__Output } from '../../proto/gen/mlperf/network/v1
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../shared/base/one-line.ts';
+import { asOneLine } from '../../shared/base/text/one-line.ts';
 import type {
   NodeEvidence,
   NodeLedger,
@@ -20,14 +20,15 @@ import {
   toldVersions,
   versionsInWords,
 } from '../../shared/wire/protocol-versions.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
-import { BALANCED, type Said } from '../dispatch/opened-channels.ts';
 import type { ModelInput, QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import type { SutChannel } from './channel/sut-channel.ts';
 import { toDescription, toStream } from './evidence/from-wire.ts';
+import { compareLedgers, toNodeLedger } from './evidence/node-ledger.ts';
 import { ControlClient } from './node/control-client.ts';
-import { compareLedgers, RunLedgerCounter, toNodeLedger } from './node/run-ledger.ts';
 import { requireBenchmark } from './node/served-benchmark.ts';
+import { BALANCED, type Said } from './opened-channels.ts';
 
 /** Pause between two questions whether a node is ready. */
 const READY_POLL_MS = 100;

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import { OipRequestEncoder } from '../../shared/wire/oip/request-encoder.ts';
 import type { OipMethod, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { OipWaysCompared } from '../../shared/wire/oip/ways-compared.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
 import { OipConnection } from './channel/oip-connections.ts';
 import { type BurstOutcome, RequestBursts } from './channel/request-bursts.ts';
+import { OipRequestEncoder } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import { pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';

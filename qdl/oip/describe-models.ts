@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { awaitModel } from './node/await-model.ts';
 import { askModelFacts, requireAgreement } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import type { NodeName } from '../connect/node-name.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
 import { type Distinguish, NetworkNames } from '../dispatch/network-name.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 
 /**

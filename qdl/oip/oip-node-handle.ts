@@ -4,15 +4,14 @@ import type { NodeEvidence } from '../../shared/evidence/network-evidence.ts';
 import { ClaimBook } from '../../shared/evidence/node-claims.ts';
 import type { OipNodeEvidence, OipStatistics } from '../../shared/evidence/oip-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
+import { callPathOf } from '../connect/call-path.ts';
 import type { QdlNode, WaitProgress } from '../dispatch/query-dispatch-library.ts';
-import { callPathOf } from '../native/evidence/call-path.ts';
-import { RunLedgerCounter } from '../native/node/run-ledger.ts';
+import { RunLedgerCounter } from '../dispatch/run-ledger.ts';
+import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
 import { awaitModel } from './node/await-model.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { growth, sumOfVersions } from './node/model-statistics.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
-import type { OipDispatch } from './oip-dispatch.ts';
 
 /** One node that speaks the Open Inference Protocol: its connection for control calls, what it said, what was counted. */
 export class OipNodeHandle implements QdlNode {

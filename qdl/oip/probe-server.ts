@@ -4,7 +4,7 @@ import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
 import { measureTcpConnect } from '../connect/tcp-connect.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 

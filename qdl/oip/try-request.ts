@@ -2,16 +2,15 @@ import assert from 'node:assert';
 import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import { OipRequestEncoder } from '../../shared/wire/oip/request-encoder.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import type { DescribedOutput } from '../../shared/wire/oip/response-decoder.ts';
-import type { DispatchSettings } from '../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OipConnection } from './channel/oip-connections.ts';
+import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
-import type { RequestEvents } from './channel/request-way.ts';
+import type { RequestWayEvents } from './channel/request-way.ts';
 import { type Gathered, type PendingRequest, pendingRequest } from './channel/response-gatherer.ts';
 import { describeOipModels } from './describe-models.ts';
-import { REQUEST_BYTES_MAX } from './oip-dispatch.ts';
 
 /** How one node took a request that was made to try it. */
 export interface OipTrial {
@@ -118,7 +117,7 @@ export function fullCount(
 }
 
 /** What came of the requests. */
-class TrialEvents implements RequestEvents {
+class TrialEvents implements RequestWayEvents {
   readonly #address: string;
   readonly #resolve: (trial: OipTrial) => void;
   readonly #sendNext: () => void;

@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /** Lossless compressions by the name that they have in the protocol, on the command line and in logs. */

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, littleUint32At, readInPlace } from '../base/borrowed-bytes.ts';
+import { type BorrowedBytes, littleUint32At, readInPlace } from '../base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../base/errors/to-mlperf-error.ts';
 import { brokenPayload, type Codec, tooLarge } from './codec.ts';
 import { LENGTH_BYTES, type Lz4Block, lz4Block } from './lz4-block.ts';

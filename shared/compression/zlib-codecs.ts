@@ -1,5 +1,5 @@
 import zlib from 'node:zlib';
-import { readInPlace } from '../base/borrowed-bytes.ts';
+import { readInPlace } from '../base/bytes/borrowed-bytes.ts';
 import { errorCodeOf, messageOf } from '../base/errors/to-mlperf-error.ts';
 import { brokenPayload, type Codec, type CompressionName, tooLarge } from './codec.ts';
 import { zstdContentSize } from './zstd-header.ts';

@@ -1,8 +1,8 @@
 import { isMap, isNode, isScalar, isSeq, type YAMLMap } from 'yaml';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import { describeSystemError } from '../base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../base/read-file.ts';
-import { parseGoodYaml } from '../base/yaml-text.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../base/files/read-file.ts';
+import { parseGoodYaml } from '../base/text/yaml-text.ts';
 
 /** A value of a configuration file and where it stands. */
 export interface FileValue {

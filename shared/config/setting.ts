@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { DURATION_PATTERN, parseDuration } from '../base/duration.ts';
-import { NODE_NAME_LENGTH_MAX } from '../wire/limits.ts';
-import { isOipAddress, withoutOipScheme } from '../wire/oip/oip-address.ts';
+import { DURATION_PATTERN, parseDuration } from '../base/text/duration.ts';
+import {
+  isOipAddress,
+  NODE_NAME_LENGTH_MAX,
+  splitAddress,
+  withoutOipScheme,
+} from '../domain/node-address.ts';
 
 /**
  * One setting of a verb: a key of the configuration file and a flag of the command line at once.
@@ -198,22 +202,12 @@ export function positiveDuration(help: string, options: Options<string> = {}): S
   return { ...inner, schema: inner.schema.refine((ns) => ns > 0, 'must be longer than 0') };
 }
 
-/** A host (name, IPv4, or IPv6 in brackets) and a port. */
-const ADDRESS_PATTERN = /^(\[[0-9a-fA-F:.]+\]|[^\s:,/]+):(\d{1,5})$/;
 const ADDRESS_MESSAGE = 'must be host:port, for example 10.0.0.2:50051 or [::1]:50051';
 const NO_OIP_MESSAGE =
   "speaks the Open Inference Protocol, this verb longhaul's own only; oip:// is for run, find-peak, sweep, compliance, name and probe (a SUT node of longhaul takes both: its address without oip:// will do)";
 const OIP_MESSAGE =
   'must be oip://host:port for a server of the Open Inference Protocol, for example oip://10.0.0.4:8001';
 const NODE_MESSAGE = `${ADDRESS_MESSAGE}, or dns:///name:port for all addresses of a name`;
-
-/** Splits `host:port`; undefined when the text is not that or the port is above 65535. */
-export function splitAddress(address: string): { host: string; port: number } | undefined {
-  const match = ADDRESS_PATTERN.exec(address);
-  const port = Number(match?.[2]);
-  if (match === null || port > 65_535) return undefined;
-  return { host: (match[1] as string).replace(/^\[|\]$/g, ''), port };
-}
 
 /** An address to listen on; port 0 takes a free one. */
 export function listenAddress(

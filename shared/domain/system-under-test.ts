@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
+import type { HostEvidence } from '../host/host-facts.ts';
 import type { CallPath } from './call-path.ts';
 import type { NodeClaim } from './node-claims.ts';
 import type { OipEvidence, OipNodeEvidence } from './oip-evidence.ts';
@@ -111,19 +112,6 @@ export interface StreamEvidence {
   readonly compressionCheck: 'checked' | 'unknown';
   /** Its call as both ends saw it. */
   readonly path: CallPath;
-}
-
-/** What a machine says of itself. */
-export interface HostEvidence {
-  readonly hostname: string;
-  /** Changes at every start of the machine; empty where the system tells none. */
-  readonly bootId: string;
-  readonly operatingSystem: string;
-  readonly cpuModel: string;
-  readonly cpuCount: number;
-  readonly memoryBytes: number;
-  /** IP addresses, loopback left out. */
-  readonly addresses: readonly string[];
 }
 
 /** What a node said of itself (Describe). */

@@ -20,7 +20,7 @@ export interface LinkTestOutcome {
 }
 
 /** What a node says of itself (Describe). */
-export interface NodeDescription {
+export interface ProbedDescription {
   readonly software: string;
   readonly softwareVersion: string;
   readonly components: readonly ComponentVersion[];
@@ -50,7 +50,7 @@ export interface NodeProbe {
   /** Identities that answered at the address, on connections of their own and in Describe, each once. */
   readonly identities: readonly string[];
   /** Null from a node that does not describe itself. */
-  readonly description: NodeDescription | null;
+  readonly description: ProbedDescription | null;
   /** Null where the node tells nothing of its machine. */
   readonly system: { readonly facts: SystemFacts; readonly tuning: TuningFacts | null } | null;
   readonly whyNoSystem: string | null;

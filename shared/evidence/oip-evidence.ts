@@ -1,5 +1,5 @@
+import type { OipTensor } from '../domain/tensors.ts';
 import type { OipRequestPlan } from '../wire/oip/request-plan.ts';
-import type { OipTensor } from '../wire/oip/tensors.ts';
 
 /** Time that a server says it spent, over all requests of a run: a sum of lengths, and how many they are. */
 export interface OipDuration {

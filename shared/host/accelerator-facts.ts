@@ -1,6 +1,6 @@
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
-import { cleanText, positiveNumber, readText } from './read-values.ts';
+import { cleanText, positiveValue, readText } from './read-values.ts';
 import type { AcceleratorFacts, EccFacts, SystemFacts } from './system-facts.ts';
 
 const QUERY = [
@@ -50,7 +50,7 @@ export async function acceleratorFacts(
 function fromLine(line: string): AcceleratorFacts {
   const values = line.split(',').map((value) => cleanText(value));
   const value = (key: string): string | null => values[QUERY.indexOf(key)] ?? null;
-  const number = (key: string): number | null => positiveNumber(value(key));
+  const number = (key: string): number | null => positiveValue(value(key));
   const mib = number('memory.total');
   const driver = value('driver_version');
   return {
@@ -111,7 +111,7 @@ const GENERATIONS: Readonly<Record<string, number>> = {
 
 async function linkOf(source: MachineSource, folder: string): Promise<string | null> {
   const speed = await readText(source, `${folder}/max_link_speed`);
-  const width = positiveNumber(await source.text(`${folder}/max_link_width`));
+  const width = positiveValue(await source.text(`${folder}/max_link_width`));
   const generation = GENERATIONS[/^(\d+\.\d) GT\/s/.exec(speed ?? '')?.[1] ?? ''];
   return pcieText(generation ?? null, width);
 }

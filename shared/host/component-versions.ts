@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageVersion } from '../base/package-files.ts';
+import { packageVersion } from '../base/files/package-files.ts';
 import { lz4Block } from '../compression/lz4-block.ts';
 
 /** A piece of software by its usual name. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { MachineSource } from './machine-source.ts';
-import { positiveNumber } from './read-values.ts';
+import { positiveValue } from './read-values.ts';
 
 const GROUPS = '/sys/fs/cgroup';
 
@@ -69,16 +69,16 @@ function upwards(root: string, path: string): string[] {
 async function quotaOf(source: MachineSource, folder: string): Promise<number | null> {
   const [quota, period] = ((await source.text(`${folder}/cpu.max`)) ?? '').split(' ');
   const micros =
-    positiveNumber(quota) ?? positiveNumber(await source.text(`${folder}/cpu.cfs_quota_us`));
+    positiveValue(quota) ?? positiveValue(await source.text(`${folder}/cpu.cfs_quota_us`));
   const perMicros =
-    positiveNumber(period) ?? positiveNumber(await source.text(`${folder}/cpu.cfs_period_us`));
+    positiveValue(period) ?? positiveValue(await source.text(`${folder}/cpu.cfs_period_us`));
   return micros === null || perMicros === null ? null : micros / perMicros;
 }
 
 async function weightOf(source: MachineSource, folder: string): Promise<number | null> {
-  const weight = positiveNumber(await source.text(`${folder}/cpu.weight`));
+  const weight = positiveValue(await source.text(`${folder}/cpu.weight`));
   if (weight !== null) return weight / WEIGHT_DEFAULT;
-  const shares = positiveNumber(await source.text(`${folder}/cpu.shares`));
+  const shares = positiveValue(await source.text(`${folder}/cpu.shares`));
   return shares === null ? null : shares / SHARES_DEFAULT;
 }
 

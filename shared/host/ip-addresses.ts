@@ -21,14 +21,14 @@ export function toldAddresses(infos: readonly NetworkInterfaceInfo[]): string[] 
  */
 export function isAddress(told: string, address: string): boolean {
   const [own = '', length] = told.split('/');
-  const plain = plainAddress(address);
+  const plain = bareAddress(address);
   if (own === plain) return true;
   const isPrefix = isIPv6(own) && length === '64' && own.endsWith('::');
   return isPrefix && isIPv6(plain) && prefixOf(plain) === own;
 }
 
 /** Without the zone of IPv6, and IPv4 as such where it came over an IPv6 socket. */
-export function plainAddress(address: string): string {
+export function bareAddress(address: string): string {
   return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
@@ -38,7 +38,7 @@ function isLinkLocal(address: string): boolean {
 
 /** The eight groups of an IPv6 address, four hexadecimal digits each. */
 function groupsOf(address: string): string[] {
-  const { address: short } = new SocketAddress({ address: plainAddress(address), family: 'ipv6' });
+  const { address: short } = new SocketAddress({ address: bareAddress(address), family: 'ipv6' });
   const [head = '', tail] = short.split('::');
   const split = (text: string): string[] => (text === '' ? [] : text.split(':'));
   const [before, after] = [split(head), split(tail ?? '')];

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { toldAddresses } from './ip-addresses.ts';
 import type { MachineSource } from './machine-source.ts';
 import { type PciNames, readPciDevice } from './pci-names.ts';
-import { positiveNumber, readNumber, readText } from './read-values.ts';
+import { positiveValue, readNumber, readText } from './read-values.ts';
 import type { NetworkFacts, NicFacts } from './system-facts.ts';
 
 const INTERFACES = '/sys/class/net';
@@ -116,6 +116,6 @@ async function infinibandSpeed(
 ): Promise<number | null> {
   const port = Number((await source.text(`${folder}/dev_port`)) ?? 0) + 1;
   const rate = await readText(source, `${folder}/device/infiniband/${rdma[0]}/ports/${port}/rate`);
-  const gbps = positiveNumber(/^(\d+(?:\.\d+)?) Gb\/sec/.exec(rate ?? '')?.[1]);
+  const gbps = positiveValue(/^(\d+(?:\.\d+)?) Gb\/sec/.exec(rate ?? '')?.[1]);
   return gbps === null ? null : gbps * 1000;
 }

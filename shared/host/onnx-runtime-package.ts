@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
-import { installableName } from '../base/package-files.ts';
+import { installableName } from '../base/files/package-files.ts';
 
 /** The package that runs models; an installation may be without it (deploy/packages/README.md). */
 const ONNX_RUNTIME = 'onnxruntime-node';

@@ -1,5 +1,5 @@
 import type { MachineSource } from './machine-source.ts';
-import { positiveNumber } from './read-values.ts';
+import { positiveValue } from './read-values.ts';
 
 /** What stands for "no limit" among numbers of bytes. */
 export const UNLIMITED_BYTES: number = Number.MAX_SAFE_INTEGER;
@@ -38,7 +38,7 @@ export async function pagingFacts(
     hugePageMode: /\[(\w+)\]/.exec((await source.text(HUGE_PAGES)) ?? '')?.[1] ?? null,
     swapUsedBytes: total === null || free === null ? null : Math.max(0, total - free),
     swappedBytes: kibIn(status, 'VmSwap'),
-    lockedBytesMax: locked === 'unlimited' ? UNLIMITED_BYTES : positiveNumber(locked),
+    lockedBytesMax: locked === 'unlimited' ? UNLIMITED_BYTES : positiveValue(locked),
   };
 }
 

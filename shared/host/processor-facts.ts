@@ -1,7 +1,7 @@
 import { armModel } from './arm-cores.ts';
 import { cacheFacts } from './cache-facts.ts';
 import type { MachineSource } from './machine-source.ts';
-import { cleanText, parseCpuList, positiveNumber, readNumber } from './read-values.ts';
+import { cleanText, parseCpuList, positiveValue, readNumber } from './read-values.ts';
 import type { ProcessorFacts } from './system-facts.ts';
 
 const CPUS = '/sys/devices/system/cpu';
@@ -108,6 +108,6 @@ async function frequencies(
 
 /** Intel writes the base frequency into the name: `... @ 2.20GHz`. */
 function ghzInName(model: string | null): number | null {
-  const ghz = positiveNumber(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
+  const ghz = positiveValue(/@\s*(\d+(?:\.\d+)?)\s*GHz/i.exec(model ?? '')?.[1]);
   return ghz === null ? null : Math.round(ghz * 1000);
 }

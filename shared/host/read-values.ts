@@ -12,7 +12,7 @@ export async function readText(source: MachineSource, path: string): Promise<str
 }
 
 /** A number above 0 from a text, or null: kernels write 0 or -1 for what they do not know. */
-export function positiveNumber(text: string | null | undefined): number | null {
+export function positiveValue(text: string | null | undefined): number | null {
   const trimmed = (text ?? '').trim();
   if (!/^\d+(\.\d+)?$/.test(trimmed)) return null;
   const value = Number(trimmed);
@@ -21,7 +21,7 @@ export function positiveNumber(text: string | null | undefined): number | null {
 
 /** A number above 0 from a file. */
 export async function readNumber(source: MachineSource, path: string): Promise<number | null> {
-  return positiveNumber(await source.text(path));
+  return positiveValue(await source.text(path));
 }
 
 /** More processors than a kernel can have: a list that names more is broken. */
@@ -46,5 +46,5 @@ export function parseSize(text: string | null): number | null {
   if (match === null) return null;
   const factor =
     { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[(match[2] ?? '').toUpperCase()] ?? 1;
-  return positiveNumber(`${Number(match[1]) * factor}`);
+  return positiveValue(`${Number(match[1]) * factor}`);
 }

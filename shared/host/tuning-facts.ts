@@ -4,7 +4,7 @@ import { controlGroupFacts } from './control-group.ts';
 import type { MachineSource } from './machine-source.ts';
 import { type PagingFacts, pagingFacts } from './paging-facts.ts';
 import { type PlacementFacts, placementFacts } from './placement-facts.ts';
-import { parseCpuList, positiveNumber, readNumber, readText } from './read-values.ts';
+import { parseCpuList, positiveValue, readNumber, readText } from './read-values.ts';
 
 /**
  * How a machine is set up and what goes on there now, as far as it matters to a measurement. Null, or an empty list:
@@ -64,7 +64,7 @@ export async function readTuningFacts(
   const memory = (await source.text('/proc/meminfo')) ?? '';
   const limits = (await source.text('/proc/self/limits')) ?? '';
   const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? null);
-  const availableKib = positiveNumber(/^MemAvailable:\s*(\d+) kB$/m.exec(memory)?.[1]);
+  const availableKib = positiveValue(/^MemAvailable:\s*(\d+) kB$/m.exec(memory)?.[1]);
   return tuningFactsSchema.parse({
     ...(await frequencyFacts(source)),
     clockSource: await readText(source, CLOCK_SOURCE),
@@ -73,7 +73,7 @@ export async function readTuningFacts(
     ...(await placementFacts(source, allowed)),
     ...(await pagingFacts(source, { memory, status, limits })),
     ...(await controlGroupFacts(source)),
-    openFilesMax: positiveNumber(/^Max open files\s+(\d+)\s/m.exec(limits)?.[1]),
+    openFilesMax: positiveValue(/^Max open files\s+(\d+)\s/m.exec(limits)?.[1]),
     availableBytes: availableKib === null ? null : availableKib * 1024,
     tcpReceiveBytesMax: await bufferMax(source, 'tcp_rmem'),
     tcpSendBytesMax: await bufferMax(source, 'tcp_wmem'),
@@ -151,7 +151,7 @@ function shares(
 /** The third number of `4096 131072 33554432`. */
 async function bufferMax(source: MachineSource, name: string): Promise<number | null> {
   const text = await source.text(`/proc/sys/net/ipv4/${name}`);
-  return positiveNumber((text ?? '').split(/\s+/)[2]);
+  return positiveValue((text ?? '').split(/\s+/)[2]);
 }
 
 const word = z

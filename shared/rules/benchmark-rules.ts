@@ -1,7 +1,7 @@
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../domain/query-sample-library.ts';
-import type { BenchmarkRules, Quality } from './benchmark-row.ts';
-import type { Round } from './rounds.ts';
+import type { Round } from './rounds/rounds.ts';
+import type { BenchmarkRules, Quality } from './rows/benchmark-row.ts';
 import { CUSTOM } from './rows/custom.ts';
 import { DELAY } from './rows/delay.ts';
 import { DIGITS } from './rows/digits.ts';

@@ -7,7 +7,7 @@ import {
   perSampleRule,
   RESPONSE_RULE,
 } from './compression-rules.ts';
-import type { Round } from './rounds.ts';
+import type { Round } from './rounds/rounds.ts';
 
 /** What is compressed at once: every sample alone, or a whole query. */
 export const COMPRESSION_SCOPES = ['sample', 'query'] as const;

@@ -1,4 +1,4 @@
-import { ROUNDS, type Round } from './rounds.ts';
+import { ROUNDS, type Round } from './rounds/rounds.ts';
 
 /** What a rule allows for the samples that the sample library prepares. */
 export type RequestForm = 'none' | 'lossless' | 'original';

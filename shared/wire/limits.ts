@@ -26,6 +26,3 @@ export const QUEUE_SAMPLES_MAX_DEFAULT = 65_536;
  * 64 KiB moves 34 queries of 602 KB per second over a link of 1 ms delay; 16 MiB moves 1,552.
  */
 export const RECEIVE_WINDOW_BYTES_DEFAULT: number = 16 * MIB;
-
-/** Most characters of a node's name: it is printed and logged in one line. Both ends refuse a longer one. */
-export const NODE_NAME_LENGTH_MAX = 256;

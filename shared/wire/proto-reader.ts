@@ -1,4 +1,4 @@
-import { type BorrowedBytes, textOf } from '../base/borrowed-bytes.ts';
+import { type BorrowedBytes, borrowedText } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 
 /** Bytes of an int64 below 0 as a varint. */
@@ -70,7 +70,7 @@ export class ProtoReader<Bytes extends BorrowedBytes = Uint8Array> {
 
   /** Reads a length-delimited string. */
   string(): string {
-    return textOf(this.bytes());
+    return borrowedText(this.bytes());
   }
 
   /** A reader for an embedded message. */

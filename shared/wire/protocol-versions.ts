@@ -1,4 +1,4 @@
-import { packageVersion } from '../base/package-files.ts';
+import { packageVersion } from '../base/files/package-files.ts';
 import { PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from './limits.ts';
 
 /** Versions of the native protocol that one end speaks, both included. */

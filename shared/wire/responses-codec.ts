@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
 import { ProtoReader } from './proto-reader.ts';

@@ -22,7 +22,7 @@ import type {
   SystemUnderTestHandlers,
 } from '../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import type { ProtoGrpcType } from '../../proto/gen/sut.ts';
-import { protoFolder } from '../base/package-files.ts';
+import { protoFolder } from '../base/files/package-files.ts';
 
 const loaded = grpc.loadPackageDefinition(
   // Equal to the options with which proto/gen was made (package.json, script proto:gen).

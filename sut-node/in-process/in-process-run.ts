@@ -15,7 +15,7 @@ import type {
   SampleFirstToken,
   SampleOwner,
 } from '../inference/batcher/waiting-sample.ts';
-import { durationsOf } from '../server/response-writer.ts';
+import { durationsOf } from '../server/infer/response-writer.ts';
 
 /** What a run in process works on. */
 export interface InProcessRunParts {

@@ -1,25 +1,25 @@
+import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { createLogger } from '../../shared/base/logger.ts';
+import { createLogger } from '../../shared/base/process/logger.ts';
 import { resolveSettings, type SettingSources } from '../../shared/config/resolve-settings.ts';
 import type { InProcessModel, InProcessNode } from '../../shared/domain/in-process-node.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import { batchPolicy } from '../inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from '../inference/batcher/dynamic-batcher.ts';
+import type { SutModel } from '../inference/batcher/sut-model.ts';
 import { createModel } from '../inference/create-model.ts';
-import type { SutModel } from '../inference/sut-model.ts';
 import { failSamples } from '../inference/workers/batch-answers.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
 import { disableTelemetry } from '../model/onnx/onnxruntime.ts';
 import { endDespiteThreads } from '../model/onnx/running-threads.ts';
 import { Patience } from '../operations/patience.ts';
-import { configurationName } from '../server/configuration-name.ts';
-import type { LoadedModel } from '../server/describe-node.ts';
-import { inferLimits } from '../server/node-limits.ts';
-import { nodeOffer, readBy } from '../server/node-offer.ts';
-import { queryBytesMax } from '../server/sample-intake.ts';
+import { configurationName } from '../server/describe/configuration-name.ts';
+import { nodeOffer, readBy } from '../server/describe/node-offer.ts';
+import { queryBytesMax } from '../server/infer/sample-intake.ts';
+import { inferLimits } from '../server/limits/node-limits.ts';
 import { SUT_OPTIONS, toSutSettings } from '../settings/sut-options.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { InProcessRun } from './in-process-run.ts';
@@ -32,7 +32,7 @@ import { InProcessRun } from './in-process-run.ts';
  */
 export async function startInProcessNode(
   sources: Omit<SettingSources, 'section'>,
-  onProgress: PrepareProgress,
+  onProgress: BuildProgress,
 ): Promise<InProcessNode> {
   const { values } = resolveSettings(SUT_OPTIONS, { section: 'sut', ...sources });
   const asked = toSutSettings(values);
@@ -99,7 +99,7 @@ class LoadedNode implements InProcessNode {
     return this.#model.workerCounts?.count;
   }
 
-  async load(onProgress: PrepareProgress): Promise<void> {
+  async load(onProgress: BuildProgress): Promise<void> {
     const settings = this.#settings;
     const limits = inferLimits(settings, this.#model);
     this.#loaded = await this.#model.load({

@@ -1,10 +1,10 @@
-import type { Logger } from '../../shared/base/logger.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../benchmarks/registry.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
+import type { SutModel } from './batcher/sut-model.ts';
 import { createBuiltInModel } from './built-in/built-in-models.ts';
 import { OnnxModel } from './onnx-model.ts';
-import type { SutModel } from './sut-model.ts';
 import { spawnOrtProcess } from './workers/worker-process.ts';
 import { type SpawnWorker, spawnOrtWorker } from './workers/worker-thread.ts';
 

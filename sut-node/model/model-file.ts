@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 
@@ -18,4 +21,80 @@ export async function checkModelFile(path: string, words: readonly string[]): Pr
   }
   if (!found.isFile()) throw new MlperfError('ERR_MODEL', `model file ${path} is not a file`);
   if (found.size === 0) throw new MlperfError('ERR_MODEL', `model file ${path} is empty`);
+}
+
+/**
+ * Checksum of a model file in lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL` when the file cannot be read.
+ */
+export async function fileDigest(file: string, algorithm: 'sha256' | 'md5'): Promise<string> {
+  const hash = createHash(algorithm);
+  try {
+    await pipeline(createReadStream(file), hash);
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_MODEL', what, { cause: error });
+  }
+  return hash.digest('hex');
+}
+
+/** A model file in memory. */
+export interface ModelBytes {
+  readonly bytes: Uint8Array;
+  /** Gives the memory back at once: the garbage collector of a quiet worker might not for hours. */
+  release(): void;
+}
+
+/** A buffer whose memory can be given back. Node 20 has it; the compiler's library of that year has not. */
+interface ResizableBuffer extends ArrayBuffer {
+  resize(byteLength: number): void;
+}
+const ResizableBuffer = ArrayBuffer as unknown as new (
+  byteLength: number,
+  options: { readonly maxByteLength: number },
+) => ResizableBuffer;
+
+/**
+ * Reads a model's file and makes sure that it is the one whose checksum the node tells: what is loaded are these
+ * bytes, so a file that is exchanged or still written while workers start is noticed in each of them.
+ * @param sha256 Lower-case hexadecimal.
+ * @throws MlperfError `ERR_MODEL`
+ */
+export async function readModelFile(file: string, sha256: string): Promise<ModelBytes> {
+  let buffer: ResizableBuffer;
+  try {
+    const handle = await open(file);
+    try {
+      buffer = await readWhole(handle);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const what = `model file ${file} cannot be read: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_MODEL', what, { cause: error });
+  }
+  const bytes = new Uint8Array(buffer);
+  const found = createHash('sha256').update(bytes).digest('hex');
+  if (found !== sha256) {
+    throw new MlperfError(
+      'ERR_MODEL',
+      `model file ${file} changed while the node started: its SHA-256 was ${sha256}, ` +
+        `a worker read ${found}; start the node again when nothing writes to it`,
+    );
+  }
+  return { bytes, release: () => buffer.resize(0) };
+}
+
+/** The file's bytes in memory that can be given back; fewer than it had where it is cut off meanwhile. */
+async function readWhole(handle: FileHandle): Promise<ResizableBuffer> {
+  const { size } = await handle.stat();
+  const buffer = new ResizableBuffer(size, { maxByteLength: size });
+  let position = 0;
+  while (position < size) {
+    const { bytesRead } = await handle.read(new Uint8Array(buffer, position), 0, size - position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+  }
+  buffer.resize(position);
+  return buffer;
 }

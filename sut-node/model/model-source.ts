@@ -1,8 +1,21 @@
 import { basename, extname } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
-import { isDescription, readModelDescription } from '../pipeline/model-description.ts';
-import type { ModelUsage } from './model-usage.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
+import { isDescription, readModelDescription } from './model-description.ts';
+import type { ModelUsage } from './model-facts.ts';
+import type { ReferenceModel } from './reference-file.ts';
+
+/** Models that a benchmark can have. */
+export interface BenchmarkModels {
+  readonly rules: BenchmarkRules;
+  /**
+   * Models that longhaul makes itself: the word that `--model` takes → the model's name in logs and on the
+   * wire. The first one is taken where nothing is said, unless there is a {@link reference}.
+   */
+  readonly builtInModels: Readonly<Record<string, string>>;
+  /** The model that the rules ask for, which the user brings; undefined where there is none. */
+  readonly reference: ReferenceModel | undefined;
+}
 
 /** Where a model comes from: one that longhaul makes, or a file of the user's. */
 export type ModelSource = {
@@ -19,7 +32,7 @@ export type ModelSource = {
  * @throws MlperfError `ERR_MODEL` where nothing is said and the rules ask for a model that longhaul has not;
  *   `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID` for a description that is wrong
  */
-export function modelSource(benchmark: SutBenchmark, model: string | undefined): ModelSource {
+export function modelSource(benchmark: BenchmarkModels, model: string | undefined): ModelSource {
   const { builtInModels, reference, rules } = benchmark;
   if (model === undefined) {
     const [first] = Object.entries(builtInModels);

@@ -1,5 +1,19 @@
-import type { ReferenceFile, ReferenceModel } from '../benchmarks/sut-benchmark.ts';
-import { fileDigest } from './model-digest.ts';
+import { fileDigest } from './model-file.ts';
+
+/** Weights that the rules name. */
+export interface ReferenceModel {
+  /** What it is and how to get it, for people who have none. */
+  readonly howToGet: string;
+  /** Its files as far as their checksums are published; with none of them no file passes for the reference. */
+  readonly files: readonly ReferenceFile[];
+}
+
+/** A file known by a checksum. MD5 tells files apart by accident only, and for some it is all that there is. */
+export interface ReferenceFile {
+  readonly algorithm: 'sha256' | 'md5';
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
 
 /**
  * True when a file is one of the reference model's.

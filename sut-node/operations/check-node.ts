@@ -1,25 +1,24 @@
+import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
 import { componentVersions } from '../../shared/host/component-versions.ts';
-import type { PrepareProgress } from '../benchmarks/sut-benchmark.ts';
 import { batchPolicy } from '../inference/batcher/batch-policy.ts';
 import { batchingInWords } from '../inference/batcher/batching-in-words.ts';
+import type { SutModel } from '../inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
 } from '../inference/batcher/waiting-sample.ts';
-import type { SutModel } from '../inference/sut-model.ts';
-import type { ModelTensors } from '../inference/workers/worker-messages.ts';
-import { configurationName, providerOf } from '../server/configuration-name.ts';
-import type { LoadedModel } from '../server/describe-node.ts';
-import { inferLimits } from '../server/node-limits.ts';
-import { nodeOffer, readBy, servedName } from '../server/node-offer.ts';
-import { queryBytesMax } from '../server/sample-intake.ts';
-import { readServerSecurity } from '../server/server-security.ts';
+import type { LoadedModel, ModelTensors } from '../model/model-facts.ts';
+import { readServerSecurity } from '../server/connection/server-security.ts';
+import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
+import { nodeOffer, readBy, servedName } from '../server/describe/node-offer.ts';
+import { queryBytesMax } from '../server/infer/sample-intake.ts';
+import { inferLimits } from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 
 /** Inferences of each batch size whose median is told. */
@@ -35,7 +34,7 @@ export interface MeasuredBatch {
 }
 
 /** What `longhaul sut --check` found out. */
-export interface CheckReport {
+export interface NodeCheckReport {
   readonly configuration: string;
   readonly benchmark: string;
   /** True for a benchmark of MLPerf; false for an example of this project. */
@@ -69,8 +68,8 @@ export interface CheckReport {
 export async function checkNode(
   settings: SutSettings,
   model: SutModel,
-  onProgress: PrepareProgress,
-): Promise<CheckReport> {
+  onProgress: BuildProgress,
+): Promise<NodeCheckReport> {
   readServerSecurity(settings);
   servedName(settings, model);
   const offer = nodeOffer(settings, model);
@@ -114,7 +113,7 @@ export async function checkNode(
   };
 }
 
-function describe(name: string, loaded: LoadedModel): CheckReport['model'] {
+function describe(name: string, loaded: LoadedModel): NodeCheckReport['model'] {
   const { file = null, sha256, isStandIn, tensors } = loaded;
   return { name, file, sha256, isStandIn, inputs: tensors.inputs, outputs: tensors.outputs };
 }

@@ -1,5 +1,5 @@
-import type { ModelTensor } from '../inference/workers/worker-messages.ts';
-import type { CheckReport } from './check-node.ts';
+import type { ModelTensor } from '../model/model-facts.ts';
+import type { NodeCheckReport } from './check-node.ts';
 
 const MIB = 1024 ** 2;
 const LABEL_WIDTH = 15;
@@ -7,7 +7,7 @@ const LABEL_WIDTH = 15;
 const OWN_BENCHMARK = 'custom';
 
 /** The report for people: a label and its values in each paragraph. */
-export function checkReportText(report: CheckReport): string {
+export function checkReportText(report: NodeCheckReport): string {
   const { model, inferences, settings } = report;
   const versions = report.components.map(({ name = '', version = '' }) => `${name} ${version}`);
   const paragraphs: readonly [label: string, lines: readonly string[]][] = [
@@ -36,7 +36,7 @@ function settingText([name, value]: readonly [string, string]): string {
   return `${name} = ${value}`;
 }
 
-function sampleLines({ sample }: CheckReport): string[] {
+function sampleLines({ sample }: NodeCheckReport): string[] {
   return sample === null ? [] : [`samples: ${sample.form}, ${sample.bytes} bytes each`];
 }
 
@@ -44,13 +44,13 @@ function sha256Lines(sha256: string): string[] {
   return sha256 === '' ? [] : [`SHA-256 ${sha256}`];
 }
 
-function whoseBenchmark({ benchmark, isOfficial }: CheckReport): string {
+function whoseBenchmark({ benchmark, isOfficial }: NodeCheckReport): string {
   if (benchmark === OWN_BENCHMARK) return 'a model and data of your own';
   return isOfficial ? 'of MLPerf' : 'an example of this project';
 }
 
 /** What the result of a run with this model may be called. */
-function kindOf({ benchmark, isOfficial, model }: CheckReport): string {
+function kindOf({ benchmark, isOfficial, model }: NodeCheckReport): string {
   if (benchmark === OWN_BENCHMARK)
     return 'your own model: there is no reference to compare it with';
   if (model.isStandIn) return "a stand-in: not known to be the benchmark's own model";
@@ -64,7 +64,11 @@ function tensorText({ name, elementType, shape }: ModelTensor): string {
   return `${name}: ${elementType} [${lengths.join(', ')}]`;
 }
 
-function batchText({ batchSize, computeNs, totalNs }: CheckReport['inferences'][number]): string {
+function batchText({
+  batchSize,
+  computeNs,
+  totalNs,
+}: NodeCheckReport['inferences'][number]): string {
   const ms = (ns: number): string => `${(ns / 1e6).toPrecision(3)} ms`;
   const perSecond = ((batchSize * 1e9) / totalNs).toPrecision(3);
   return `batch of ${batchSize}: ${ms(computeNs)} in the model, ${ms(totalNs)} in all, ${Number(perSecond)} samples/s of one worker`;

@@ -1,5 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
+import { hostAndPort } from '../../shared/base/host-and-port.ts';
+import { createWindowedInjector } from '../server/connection/receive-window.ts';
+import { closeServers, listenOn } from '../server/connection/server-port.ts';
 import { gateCalls } from '../server/guard/call-gate.ts';
 import { callRule } from '../server/guard/call-rules.ts';
 import { ConnectionGuard, type ConnectionRoom } from '../server/guard/connection-guard.ts';
@@ -8,9 +11,7 @@ import {
   HEALTH_CONNECTIONS_MAX,
   HEALTH_CONNECTIONS_PER_ADDRESS_MAX,
   HEALTH_MESSAGE_BYTES_MAX,
-} from '../server/node-limits.ts';
-import { createWindowedInjector } from '../server/receive-window.ts';
-import { closeServers, listenOn } from '../server/server-port.ts';
+} from '../server/limits/node-limits.ts';
 import type { HealthService } from './health-service.ts';
 
 /** HTTP/2's own: what is asked here has some bytes. */
@@ -68,9 +69,8 @@ export async function startHealthPort(
     throw error;
   }
   const { address, port } = tcpServer.address() as AddressInfo; // It listens on TCP.
-  const host = address.includes(':') ? `[${address}]` : address;
   return {
-    address: `${host}:${port}`,
+    address: hostAndPort(address, port),
     close: (reason) => {
       health.close(reason);
       return closeServers(tcpServer, grpcServer, guard);

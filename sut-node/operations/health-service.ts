@@ -1,8 +1,8 @@
 import { type Server, type ServerWritableStream, status } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { SUT_SERVICE_NAME } from '../../shared/wire/sut-contract.ts';
-import { WATCH_CALLS_MAX } from '../server/node-limits.ts';
-import type { SideService } from '../server/side-service.ts';
+import type { SideService } from '../server/connection/side-service.ts';
+import { WATCH_CALLS_MAX } from '../server/limits/node-limits.ts';
 
 /** What is asked for: the node as a whole (the empty name), or its service by name; both are one. */
 const SERVICES: readonly string[] = ['', SUT_SERVICE_NAME];

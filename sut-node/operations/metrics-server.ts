@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import type { Logger } from '../../shared/base/logger.ts';
+import { hostAndPort } from '../../shared/base/host-and-port.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
 
 /** Bounds for whoever reaches the port: scrapers are few, quick and brief. */
 const CONNECTIONS_MAX = 32;
@@ -50,8 +51,7 @@ export async function startMetricsServer(
     );
   }
   const { address, port } = server.address() as AddressInfo; // It listens on TCP.
-  const host = address.includes(':') ? `[${address}]` : address;
-  return { url: `http://${host}:${port}${PATH}`, close: () => close(server) };
+  return { url: `http://${hostAndPort(address, port)}${PATH}`, close: () => close(server) };
 }
 
 /** Never rejects. */

@@ -6,12 +6,13 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { configurationName, providerOf } from '../server/configuration-name.ts';
-import type { LoadedModel, NodeFacts } from '../server/describe-node.ts';
-import type { NodeStateName, NodeStatus } from '../server/node-status.ts';
-import type { NodeTotals } from '../server/run-ledger.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
+import { configurationName, providerOf } from '../server/describe/configuration-name.ts';
+import type { NodeFacts } from '../server/describe/node-offer.ts';
+import type { NodeStateName, NodeStatus } from '../server/describe/node-status.ts';
+import type { NodeTotals } from '../server/ledger/run-ledger.ts';
 import type { BucketCounts } from './bucket-counts.ts';
 import type { Observations } from './observations.ts';
 

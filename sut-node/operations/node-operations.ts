@@ -1,9 +1,9 @@
-import type { Logger } from '../../shared/base/logger.ts';
-import type { BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
-import type { InferServices } from '../server/infer-stream.ts';
-import { HEALTH_WATCH_CALLS_MAX } from '../server/node-limits.ts';
-import type { NodeStatus } from '../server/node-status.ts';
-import type { SideService } from '../server/side-service.ts';
+import type { Logger } from '../../shared/base/process/logger.ts';
+import type { BatcherOptions } from '../inference/batcher/dynamic-batcher.ts';
+import type { SideService } from '../server/connection/side-service.ts';
+import type { NodeStatus } from '../server/describe/node-status.ts';
+import type { InferServices } from '../server/infer/infer-stream.ts';
+import { HEALTH_WATCH_CALLS_MAX } from '../server/limits/node-limits.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import { type HealthPort, startHealthPort } from './health-port.ts';
 import { HealthService } from './health-service.ts';
@@ -43,9 +43,9 @@ export class NodeOperations {
     return this.#observations?.sample;
   }
 
-  /** The workers as the batcher is to see them. */
-  observedWorkers(workers: BatchWorkers): BatchWorkers {
-    return this.#observations?.workers(workers) ?? workers;
+  /** Where sizes of batches are counted; undefined where nobody wants them. */
+  get observeBatch(): BatcherOptions['observeBatch'] {
+    return this.#observations?.batch;
   }
 
   /** gRPC services to add. @throws MlperfError `ERR_NOT_INSTALLED` */

@@ -1,5 +1,4 @@
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
-import type { Batch, BatchWorkers } from '../inference/batcher/dynamic-batcher.ts';
 import { BucketCounts } from './bucket-counts.ts';
 
 type Phase = 'receive' | 'queue' | 'batch_wait' | 'preprocess' | 'compute' | 'postprocess' | 'send';
@@ -39,23 +38,6 @@ export class Observations {
     for (const [field, counts] of this.#counted) counts.add(durations[field]);
   };
 
-  /** The workers, such that each batch that they take is counted. */
-  workers(inner: BatchWorkers): BatchWorkers {
-    const { batchSizes } = this;
-    return {
-      get hasIdle() {
-        return inner.hasIdle;
-      },
-      get hasRoom() {
-        return inner.hasRoom;
-      },
-      get groupOf() {
-        return inner.groupOf;
-      },
-      run(batch: Batch): void {
-        batchSizes.add(batch.samples.length);
-        inner.run(batch);
-      },
-    };
-  }
+  /** Counts a batch that the workers take. */
+  readonly batch = (sampleCount: number): void => this.batchSizes.add(sampleCount);
 }

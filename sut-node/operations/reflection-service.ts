@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Server } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { descriptorSetFile } from '../../shared/base/package-files.ts';
+import { descriptorSetFile } from '../../shared/base/files/package-files.ts';
 import { ProtoReader } from '../../shared/wire/proto-reader.ts';
-import type { SideService } from '../server/side-service.ts';
+import type { SideService } from '../server/connection/side-service.ts';
 
 /** The file of the Open Inference Protocol in the set. */
 const OIP_FILE = 'inference/open_inference.proto';
@@ -16,7 +16,7 @@ const FIRST_FIELD = (1 << 3) | 2;
  * Server reflection (grpc.reflection.v1 and v1alpha) of all services of the node, from the descriptors that
  * protoc made: those that proto-loader makes from a .proto file lose the names of map entries and optional
  * fields, and strict clients refuse them. How long a call lasts and how much it asks, the gate bounds
- * (server/call-rules.ts).
+ * (server/guard/call-rules.ts).
  */
 export class Reflection implements SideService {
   readonly #service: ReflectionService;

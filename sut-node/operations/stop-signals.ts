@@ -1,5 +1,5 @@
-import { EXIT } from '../../shared/base/exit-codes.ts';
-import { watchNpx } from '../../shared/base/npx-parent.ts';
+import { EXIT } from '../../shared/base/process/exit-codes.ts';
+import { watchNpx } from './npx-parent.ts';
 
 /** Signals that ask for the end, and the code of a process that ends by them without having finished. */
 const SIGNALS: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelUsage } from '../model/model-usage.ts';
-import { listTensors, type OpenedModel } from './model-fit.ts';
+import type { ModelUsage, OpenedModel } from '../model/model-facts.ts';
+import { listTensors } from './model-fit.ts';
 
 /** How many samples one inference takes, and where they lie. */
 export interface BatchShape {

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import type { ModelUsage } from '../model/model-usage.ts';
+import type { ModelUsage } from '../model/model-facts.ts';
 import { listTensors } from './model-fit.ts';
 import type { ModelPipeline } from './model-pipeline.ts';
 

@@ -1,8 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor } from '../inference/workers/worker-messages.ts';
-import type { ModelUsage, ResponseNumber } from '../model/model-usage.ts';
-import type { TensorElements } from './element-types.ts';
-import { listTensors, type OpenedModel } from './model-fit.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { ModelTensor, ModelUsage, OpenedModel, ResponseNumber } from '../model/model-facts.ts';
+import { listTensors } from './model-fit.ts';
 import type { Postprocessor } from './model-pipeline.ts';
 import { outputNamed, outputRow } from './output-row.ts';
 

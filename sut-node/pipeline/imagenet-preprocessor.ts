@@ -1,17 +1,15 @@
-import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
+import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { decodeImagenetJpeg, normaliseImagenet } from '../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_IMAGE_SIZE,
-  type ImagenetPreparation,
-} from '../../shared/benchmarks/image/imagenet-shape.ts';
-import type { TensorElements } from './element-types.ts';
+import type { ImagenetPreparation } from '../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../shared/rules/rows/imagenet.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 import { listTensors } from './model-fit.ts';
-import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
+import type { Preprocessor } from './model-pipeline.ts';
 import { tensorPreprocessor } from './tensor-preprocessor.ts';
 
-/** Forms of payload, as shared/benchmarks/image/imagenet-shape.ts describes them. */
+/** Forms of payload, as shared/benchmarks/image/imagenet-preparation.ts describes them. */
 const FORMS = ['jpeg', 'uint8', 'fp32'] as const;
 
 const CHANNELS = 3;

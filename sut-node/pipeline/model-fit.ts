@@ -1,12 +1,5 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor, ModelTensors } from '../inference/workers/worker-messages.ts';
-import type { ModelUsage } from '../model/model-usage.ts';
-import type { PipelineInput } from './model-pipeline.ts';
-
-/** A loaded model: its file, inputs and outputs. */
-export interface OpenedModel extends ModelTensors {
-  readonly file: string;
-}
+import type { ModelTensor, ModelUsage, OpenedModel, PipelineInput } from '../model/model-facts.ts';
 
 /**
  * Checks that a model takes exactly these inputs, in batches on the first axis, and has these outputs.

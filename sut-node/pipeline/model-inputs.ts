@@ -1,9 +1,13 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor } from '../inference/workers/worker-messages.ts';
-import type { BatchAxis, ModelUsage } from '../model/model-usage.ts';
-import { ELEMENT_TYPES } from './element-types.ts';
-import { listTensors, type OpenedModel } from './model-fit.ts';
-import type { PipelineInput } from './model-pipeline.ts';
+import { ELEMENT_TYPES } from '../model/element-types.ts';
+import type {
+  BatchAxis,
+  ModelTensor,
+  ModelUsage,
+  OpenedModel,
+  PipelineInput,
+} from '../model/model-facts.ts';
+import { listTensors } from './model-fit.ts';
 
 /**
  * Inputs to feed, in the order of the payload: those that the usage names, else all in the model's own order.

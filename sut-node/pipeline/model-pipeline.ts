@@ -1,22 +1,6 @@
-import type { BorrowedBytes } from '../../shared/base/borrowed-bytes.ts';
-import type { ResponseNumber } from '../model/model-usage.ts';
-import type { TensorElements } from './element-types.ts';
-
-/** An input of the model as a pipeline feeds it. */
-export interface PipelineInput {
-  readonly name: string;
-  /** ONNX element type in lower case: a key of {@link ELEMENT_TYPES}. */
-  readonly elementType: string;
-  /** Length per axis of one sample, without the batch axis; 0 for a free one. */
-  readonly sampleShape: readonly number[];
-}
-
-/** An output tensor as a worker hands it on. */
-export interface OutputTensor {
-  /** Elements in row-major order; the first axis is the batch. */
-  readonly data: TensorElements;
-  readonly dims: readonly number[];
-}
+import type { BorrowedBytes } from '../../shared/base/bytes/borrowed-bytes.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { OutputTensor, PipelineInput, ResponseNumber } from '../model/model-facts.ts';
 
 /** Turns the payload of one sample into elements of the model's inputs. Timed work of the SUT. */
 export interface Preprocessor {

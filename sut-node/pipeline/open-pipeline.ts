@@ -1,9 +1,40 @@
-import type { ModelUsage } from '../model/model-usage.ts';
-import type { OpenedModel } from './model-fit.ts';
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-preparation.ts';
+import type {
+  ModelUsage,
+  OpenedModel,
+  PipelineInput,
+  PostprocessorName,
+  PreprocessorName,
+} from '../model/model-facts.ts';
+import { classPostprocessor } from './class-postprocessor.ts';
+import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
 import { pipelineInputs } from './model-inputs.ts';
-import type { ModelPipeline } from './model-pipeline.ts';
-import { openPostprocessor } from './postprocessors.ts';
-import { openPreprocessor } from './preprocessors.ts';
+import type { ModelPipeline, Postprocessor, Preprocessor } from './model-pipeline.ts';
+import { rawPostprocessor } from './raw-postprocessor.ts';
+import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
+
+/**
+ * Makes a pre-processor for a model's inputs; the object has no `this`.
+ * @throws MlperfError `ERR_MODEL` where it cannot fill such inputs.
+ */
+type PreprocessorFactory = (inputs: readonly PipelineInput[]) => Preprocessor;
+
+const PREPROCESSORS: Readonly<Record<PreprocessorName, PreprocessorFactory>> = {
+  tensor: (inputs) => tensorPreprocessor(inputs, ownForms(inputs)),
+  'imagenet-vgg': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.resnet50),
+  'imagenet-mobilenet': (inputs) => imagenetPreprocessor(inputs, IMAGENET_PREPARATIONS.mobilenet),
+};
+
+/**
+ * Makes a post-processor for a model's outputs; the object has no `this`.
+ * @throws MlperfError `ERR_MODEL` where it finds no output that it can read.
+ */
+type PostprocessorFactory = (model: OpenedModel, usage: ModelUsage) => Postprocessor;
+
+const POSTPROCESSORS: Readonly<Record<PostprocessorName, PostprocessorFactory>> = {
+  raw: rawPostprocessor,
+  class: classPostprocessor,
+};
 
 /**
  * Joins a loaded model with the pre- and post-processor that its usage names: `tensor` and `raw` where it names
@@ -15,7 +46,7 @@ export function openPipeline(model: OpenedModel, usage: ModelUsage): ModelPipeli
   const inputs = pipelineInputs(model, usage);
   return {
     inputs,
-    ...openPreprocessor(usage.preprocess ?? 'tensor', inputs),
-    ...openPostprocessor(usage.postprocess ?? 'raw', model, usage),
+    ...PREPROCESSORS[usage.preprocess ?? 'tensor'](inputs),
+    ...POSTPROCESSORS[usage.postprocess ?? 'raw'](model, usage),
   };
 }

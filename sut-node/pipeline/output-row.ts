@@ -1,9 +1,7 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelTensor } from '../inference/workers/worker-messages.ts';
-import type { BatchAxis } from '../model/model-usage.ts';
-import type { TensorElements } from './element-types.ts';
-import { listTensors, type OpenedModel } from './model-fit.ts';
-import type { OutputTensor } from './model-pipeline.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { BatchAxis, ModelTensor, OpenedModel, OutputTensor } from '../model/model-facts.ts';
+import { listTensors } from './model-fit.ts';
 
 /**
  * The elements of one sample in an output; a view.

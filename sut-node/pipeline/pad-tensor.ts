@@ -1,4 +1,4 @@
-import type { TensorElements } from './element-types.ts';
+import type { TensorElements } from '../model/element-types.ts';
 
 /**
  * Copies a tensor into the beginning of every axis of a larger one; what it does not cover stays as it is.

@@ -1,7 +1,6 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { ModelUsage } from '../model/model-usage.ts';
-import { ELEMENT_TYPES } from './element-types.ts';
-import type { OpenedModel } from './model-fit.ts';
+import { ELEMENT_TYPES } from '../model/element-types.ts';
+import type { ModelUsage, OpenedModel } from '../model/model-facts.ts';
 import type { Postprocessor } from './model-pipeline.ts';
 import { outputNamed, outputRow } from './output-row.ts';
 

@@ -1,5 +1,5 @@
-import { ELEMENT_TYPES, type ElementType } from './element-types.ts';
-import type { PipelineInput } from './model-pipeline.ts';
+import { ELEMENT_TYPES, type ElementType } from '../model/element-types.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 
 /** Longest free axis that is looked for. */
 const LENGTH_MAX = 2 ** 32;
@@ -13,7 +13,10 @@ export function sampleElements(sampleShape: readonly number[], freeLength: FreeL
 }
 
 /** Bytes of one sample over all inputs. */
-export function sampleBytes(inputs: readonly PipelineInput[], freeLength: FreeLength): number {
+export function sampleTensorBytes(
+  inputs: readonly PipelineInput[],
+  freeLength: FreeLength,
+): number {
   return inputs.reduce((sum, { elementType, sampleShape }) => {
     return sum + sampleElements(sampleShape, freeLength) * elementBytes(elementType);
   }, 0);
@@ -37,13 +40,13 @@ export function freeLengthOf(
   inputs: readonly PipelineInput[],
   bytes: number,
 ): FreeLength | undefined {
-  if (!hasFreeAxes(inputs)) return sampleBytes(inputs, 1) === bytes ? 1 : undefined;
+  if (!hasFreeAxes(inputs)) return sampleTensorBytes(inputs, 1) === bytes ? 1 : undefined;
   let low = 1;
   let high = LENGTH_MAX;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (sampleBytes(inputs, middle) < bytes) low = middle + 1;
+    if (sampleTensorBytes(inputs, middle) < bytes) low = middle + 1;
     else high = middle;
   }
-  return sampleBytes(inputs, low) === bytes ? low : undefined;
+  return sampleTensorBytes(inputs, low) === bytes ? low : undefined;
 }

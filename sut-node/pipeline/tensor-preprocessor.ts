@@ -1,9 +1,10 @@
-import { readInPlace } from '../../shared/base/borrowed-bytes.ts';
+import { readInPlace } from '../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { TensorElements } from '../model/element-types.ts';
+import type { PipelineInput } from '../model/model-facts.ts';
 import { indexOfNotFinite } from './check-finite.ts';
-import type { TensorElements } from './element-types.ts';
-import type { PipelineInput, Preprocessor } from './model-pipeline.ts';
-import { freeLengthOf, hasFreeAxes, sampleBytes } from './sample-size.ts';
+import type { Preprocessor } from './model-pipeline.ts';
+import { freeLengthOf, hasFreeAxes, sampleTensorBytes } from './sample-size.ts';
 
 /** Names of forms that say the element type of a tensor, by ONNX's name for it. */
 const FORM_OF_TYPE: Readonly<Record<string, string>> = {
@@ -56,7 +57,7 @@ export function tensorPreprocessor(
     },
     warmUpPayload: () => ({
       form: forms[0] as string, // At least one.
-      payload: new Uint8Array(sampleBytes(inputs, WARM_UP_LENGTH)),
+      payload: new Uint8Array(sampleTensorBytes(inputs, WARM_UP_LENGTH)),
     }),
   };
 }
@@ -92,8 +93,8 @@ function wrongByteCount(inputs: readonly PipelineInput[], bytes: number): Mlperf
     return `${name}: ${elementType} [${axes.join(', ')}]`;
   });
   const expected = hasFreeAxes(inputs)
-    ? `${sampleBytes(inputs, 1)} bytes with n = 1, ${sampleBytes(inputs, 2)} with n = 2`
-    : `${sampleBytes(inputs, 1)} bytes`;
+    ? `${sampleTensorBytes(inputs, 1)} bytes with n = 1, ${sampleTensorBytes(inputs, 2)} with n = 2`
+    : `${sampleTensorBytes(inputs, 1)} bytes`;
   return new MlperfError(
     'ERR_DATA_SET',
     `a sample of ${shapes.join('; ')} has ${expected}; this payload has ${bytes}`,

@@ -2,16 +2,20 @@ import { status as grpcStatus } from '@grpc/grpc-js';
 import type { NodeLimits } from '../../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import type { ReadyResponse } from '../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { factsToWire } from '../../shared/host/facts-on-wire.ts';
+import { tuningToWire } from '../../shared/host/tuning-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
-import { describeNode, type LoadedModel, type NodeFacts } from './describe-node.ts';
+import type { LoadedModel } from '../model/model-facts.ts';
+import { describeNode } from './describe/describe-node.ts';
+import type { MachineFacts } from './describe/machine-facts.ts';
+import type { NodeFacts } from './describe/node-offer.ts';
+import type { NodeStatus } from './describe/node-status.ts';
 import { seenOf } from './guard/call-seen.ts';
-import type { InferStreams } from './infer-handler.ts';
-import type { InferServices } from './infer-stream.ts';
-import { type LinkTests, refuseLinkTest } from './link-test-handler.ts';
-import type { MachineFacts } from './machine-facts.ts';
-import type { NodeStatus } from './node-status.ts';
-import type { RunLedgers } from './run-ledger.ts';
-import { createSystemHandler } from './system-handler.ts';
+import { serveInferCall } from './infer/infer-handler.ts';
+import type { InferServices } from './infer/infer-stream.ts';
+import type { InferStreams } from './infer/infer-streams.ts';
+import type { RunLedgers } from './ledger/run-ledger.ts';
+import { type LinkTests, refuseLinkTest } from './link-test/link-test-handler.ts';
 
 /** What the handlers read. The server is up before the model is, so some of it comes later. */
 export interface ServedNode {
@@ -59,7 +63,7 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
     Infer: (call) => {
       node.linkTests?.endAll('a run begins');
       const why = `SUT node ${facts.name} is not ready: ${status.detail}`;
-      node.streams.handle(call, node.inferServices(), why);
+      serveInferCall(call, node.streams, node.inferServices(), why);
     },
   };
 }
@@ -78,4 +82,31 @@ function readiness(node: ServedNode, benchmark: string, model: string): ReadyRes
   }
   const ready = state === 'NODE_STATE_READY';
   return { ready, state, detail: ready ? '' : detail };
+}
+
+/** Answers DescribeSystem. @param machine Undefined where the operator does not want it told. */
+function createSystemHandler(
+  { name, identity: nodeIdentity }: NodeFacts,
+  machine: MachineFacts | undefined,
+): NonNullable<SutServiceHandlers['DescribeSystem']> {
+  return (_call, callback) => {
+    if (machine === undefined) {
+      const details = `SUT node ${name} does not tell what machine it runs on: it was started with --system-facts withheld`;
+      callback({ code: grpcStatus.PERMISSION_DENIED, details });
+      return;
+    }
+    machine.told().then(
+      (kept) => {
+        if (kept !== undefined) {
+          const { facts, tuning, gatheredAt } = kept;
+          const wire = { facts: factsToWire(facts), tuning: tuningToWire(tuning) };
+          callback(null, { name, nodeIdentity, gatheredAt, ...wire });
+          return;
+        }
+        const details = `SUT node ${name} does not read its machine while a run is going on: ask again after it`;
+        callback({ code: grpcStatus.FAILED_PRECONDITION, details });
+      },
+      (error: unknown) => callback({ code: grpcStatus.INTERNAL, details: messageOf(error) }),
+    );
+  };
 }

@@ -4,16 +4,24 @@ import { Server } from '@grpc/grpc-js';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import { SUT_SERVICE, type SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
+import {
+  createWindowedInjector,
+  type WindowBytes,
+  type WindowEvents,
+} from './connection/receive-window.ts';
+import { closeServers, listenOn } from './connection/server-port.ts';
+import { readServerSecurity, type ServerTls } from './connection/server-security.ts';
+import type { SideService } from './connection/side-service.ts';
 import { CALL_REFUSALS, type CallRefusal, gateCalls } from './guard/call-gate.ts';
 import { callRule } from './guard/call-rules.ts';
 import { ConnectionGuard } from './guard/connection-guard.ts';
 import { DecoupledSocket } from './guard/decoupled-socket.ts';
 import { RequestBytes } from './guard/request-bytes.ts';
-import { CALLS_PER_CONNECTION_MAX, receiveBytesMax, UNREAD_TIMEOUT_MS } from './node-limits.ts';
-import { createWindowedInjector, type WindowBytes, type WindowEvents } from './receive-window.ts';
-import { closeServers, listenOn } from './server-port.ts';
-import { readServerSecurity, type ServerTls } from './server-security.ts';
-import type { SideService } from './side-service.ts';
+import {
+  CALLS_PER_CONNECTION_MAX,
+  receiveBytesMax,
+  UNREAD_TIMEOUT_MS,
+} from './limits/node-limits.ts';
 
 /** A peer that vanished without a word is noticed after both times, and its samples are dropped. */
 const KEEPALIVE_TIME_MS = 30_000;

@@ -1,8 +1,8 @@
+import { count, optional, type Setting, type SettingValues } from '../../shared/config/setting.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
-} from '../../shared/benchmarks/synthetic-samples.ts';
-import { count, optional, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+} from '../../shared/rules/rows/synthetic-samples.ts';
 import { DELAY_OPTIONS, type DelaySettings, toDelaySettings } from './delay-settings.ts';
 
 /** What models without ONNX do: null, echo, delay. */

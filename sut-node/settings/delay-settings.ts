@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../shared/base/duration.ts';
+import { parseDuration } from '../../shared/base/text/duration.ts';
 import {
   choice,
   count,
@@ -11,7 +11,7 @@ import {
 } from '../../shared/config/setting.ts';
 
 /** How long a sample is served. */
-export type ServiceTimes =
+export type DelayTimes =
   | { readonly kind: 'fixed'; readonly ns: number }
   | { readonly kind: 'exponential'; readonly meanNs: number }
   | { readonly kind: 'list'; readonly file: string };
@@ -23,14 +23,14 @@ export type TokenCounts =
   | { readonly kind: 'list'; readonly file: string };
 
 /** Element types of token ids in responses, little-endian: what the scripts of token benchmarks read. */
-export const TOKEN_TYPES = ['int64', 'int32'] as const;
+export const TOKEN_ID_TYPES = ['int64', 'int32'] as const;
 
-/** One of {@link TOKEN_TYPES}. */
-export type TokenType = (typeof TOKEN_TYPES)[number];
+/** One of {@link TOKEN_ID_TYPES}. */
+export type TokenIdType = (typeof TOKEN_ID_TYPES)[number];
 
 /** Settings of the benchmark `delay`; undefined: not said. */
 export interface DelaySettings {
-  readonly model: ServiceTimes | undefined;
+  readonly model: DelayTimes | undefined;
   /** Of everything random. */
   readonly seed: number | undefined;
   /** Samples that are served at once. */
@@ -40,7 +40,7 @@ export interface DelaySettings {
   readonly firstTokenNs: number | undefined;
   /** From one token to the next. */
   readonly tokenNs: number | undefined;
-  readonly tokenType: TokenType | undefined;
+  readonly tokenType: TokenIdType | undefined;
 }
 
 /** Samples that the delay model serves at once where nothing else is said: as many as a stream of the QDL has. */
@@ -58,13 +58,13 @@ const TOKENS_MESSAGE = `must be a number from 1 to ${TOKENS_MAX}, uniform:MIN-MA
 
 /** Settings of the benchmark `delay`, by key of the configuration file. */
 export const DELAY_OPTIONS: {
-  readonly delayModel: Setting<ServiceTimes | undefined>;
+  readonly delayModel: Setting<DelayTimes | undefined>;
   readonly delaySeed: Setting<number | undefined>;
   readonly delayConcurrency: Setting<number | undefined>;
   readonly delayTokens: Setting<TokenCounts | undefined>;
   readonly delayFirstToken: Setting<number | undefined>;
   readonly delayToken: Setting<number | undefined>;
-  readonly delayTokenType: Setting<TokenType | undefined>;
+  readonly delayTokenType: Setting<TokenIdType | undefined>;
 } = {
   delayModel: optional({
     ...text(
@@ -101,7 +101,7 @@ export const DELAY_OPTIONS: {
   ),
   delayTokenType: optional(
     choice(
-      TOKEN_TYPES,
+      TOKEN_ID_TYPES,
       'benchmark delay: token ids in responses, with --delay-tokens (default: int64)',
     ),
   ),
@@ -134,7 +134,7 @@ function parsed<T>(
   });
 }
 
-function parseServiceTimes(value: string): ServiceTimes | undefined {
+function parseServiceTimes(value: string): DelayTimes | undefined {
   const [kind, rest] = split(value);
   if (kind === 'list') return rest === '' ? undefined : { kind, file: rest };
   const ns = parseServiceTime(rest);

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogLevel } from '../../shared/base/logger.ts';
+import { LOG_LEVELS, type LogLevel } from '../../shared/base/process/logger.ts';
 import {
   choice,
   duration,

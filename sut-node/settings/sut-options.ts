@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import {

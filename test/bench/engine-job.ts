@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
-import type { TestParts } from '../../loadgen-node/loadgen/engine/test-context.ts';
-import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/performance-summary.ts';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestObserver } from '../../loadgen-node/loadgen/engine/test-context.ts';
+import type { LatencyStatistics } from '../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
   defaultTestSettings,
   type TestSettings,
 } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { LiveRun } from '../../loadgen-node/observe/live/live-run.ts';
 import type { Clock } from '../../shared/base/clock/clock.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { ServiceTimes } from '../../shared/domain/system-under-test.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';
@@ -99,7 +99,7 @@ async function measure(
   const sut = new BenchSut(clock, delayNs, isWatched === undefined ? null : SERVED);
   const beginMs = performance.now();
   try {
-    const { performance: phase } = await startTest({
+    const { performance: phase } = await runTest({
       sut,
       qsl: new MemoryQsl(1024),
       settings: { ...defaultTestSettings(), ...settings },
@@ -107,7 +107,7 @@ async function measure(
       log: { outdir },
       stallTimeoutNs: 60e9,
       drainTimeoutNs: 1e9,
-      ...(isWatched === true ? watched() : {}),
+      observer: isWatched === true ? watched() : {},
     });
     const endMs = performance.now();
     if (phase === null || phase.counts.lostSamples > 0) throw new Error('the run broke');
@@ -138,7 +138,7 @@ const SERVED: ServiceTimes = {
 };
 
 /** What a status line or a live page costs the timed path. */
-function watched(): Pick<TestParts, 'onProgress' | 'sampleWatch'> {
+function watched(): Pick<TestObserver, 'onProgress' | 'sampleWatch'> {
   const run = new LiveRun(1);
   return {
     sampleWatch: run.statistics,

@@ -1,6 +1,6 @@
-import { defaultCacheFolder } from '../../shared/base/cache-folder.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
@@ -15,7 +15,7 @@ import {
   type SpawnWorker,
   spawnOrtWorker,
 } from '../../sut-node/inference/workers/worker-thread.ts';
-import { fileDigest } from '../../sut-node/model/model-digest.ts';
+import { fileDigest } from '../../sut-node/model/model-file.ts';
 import { disableTelemetry } from '../../sut-node/model/onnx/onnxruntime.ts';
 import {
   MODEL_OPTIONS,

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { NODE_FLAGS } from '../../shared/base/node-flags.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
 
 /** A server that listens, and its process. */
 export interface BenchServer {

@@ -6,7 +6,7 @@ import type { LiveSnapshot } from '../../loadgen-node/observe/live/live-snapshot
 import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts';
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
 import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { liveSecond } from '../support/live-snapshots.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';

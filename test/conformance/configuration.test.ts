@@ -8,7 +8,7 @@ import {
   settingsJson,
 } from '../../loadgen-node/loadgen/settings/print-exact-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds.ts';
+import { mlperfConfOf, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import { readGolden, readGoldenText } from '../support/golden.ts';
 
 // Goal: rounds and configuration files give exactly the settings that the C++ LoadGen gets from them.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-settings.ts';
 import {
@@ -12,7 +12,7 @@ import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour
 import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/read-conf-files.ts';
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import type { Round } from '../../shared/rules/rounds.ts';
+import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import { goldenFolders, readGoldenText } from '../support/golden.ts';
 import { HarnessSut } from '../support/harness-sut.ts';
 import { MemoryQsl } from '../support/memory-qsl.ts';
@@ -66,7 +66,7 @@ async function runLike(folder: string, round: Round): Promise<TestOutcome> {
   }
   const clock = new SimulatedClock();
   return await clock.drive(
-    startTest({
+    runTest({
       sut: new HarnessSut(clock, args, 'Network_SUT_harness'),
       qsl: new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf'])),
       clock,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
-import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/accuracy-log-reader.ts';
+import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import {
   LOADGEN_V41,
   LOADGEN_V61,
@@ -39,7 +39,7 @@ async function runLike(
   const name = /sut_name=(Network SUT .*?) single_/.exec(readGoldenText(`${folder}/cmd.txt`))?.[1];
   let printed = '';
   const outcome = await clock.drive(
-    startTest({
+    runTest({
       sut: new HarnessSut(clock, args, name ?? 'Network_SUT_harness'),
       qsl: new MemoryQsl(Number(args['qsl_total']), Number(args['qsl_perf'])),
       clock,

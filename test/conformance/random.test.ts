@@ -6,9 +6,9 @@ import {
   shuffledRange,
   uniformInt,
   uniformReal,
-} from '../../loadgen-node/loadgen/schedule/random/distributions.ts';
-import { exactLog } from '../../loadgen-node/loadgen/schedule/random/exact-log.ts';
-import { Mt19937 } from '../../loadgen-node/loadgen/schedule/random/mt19937.ts';
+} from '../../loadgen-node/loadgen/random/distributions.ts';
+import { exactLog } from '../../loadgen-node/loadgen/random/exact-log.ts';
+import { Mt19937 } from '../../loadgen-node/loadgen/random/mt19937.ts';
 import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/golden.ts';
 
 interface Row {

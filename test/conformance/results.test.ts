@@ -2,12 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DetailLog } from '../../loadgen-node/loadgen/logs/detail-log.ts';
-import { LogFile } from '../../loadgen-node/loadgen/logs/log-file.ts';
-import { writeResults } from '../../loadgen-node/loadgen/logs/result-lines.ts';
-import { countsText, performanceSummaryText } from '../../loadgen-node/loadgen/logs/summary-log.ts';
+import { formatFixed, formatGeneral } from '../../loadgen-node/loadgen/base/number-format.ts';
+import { DetailLog } from '../../loadgen-node/loadgen/logs/write/detail-log.ts';
+import { LogFile } from '../../loadgen-node/loadgen/logs/write/log-file.ts';
+import { writeResults } from '../../loadgen-node/loadgen/logs/write/result-lines.ts';
+import {
+  countsText,
+  performanceSummaryText,
+} from '../../loadgen-node/loadgen/logs/write/summary-log.ts';
 import { minPassingQueries } from '../../loadgen-node/loadgen/results/early-stopping.ts';
-import { formatFixed, formatGeneral } from '../../loadgen-node/loadgen/results/number-format.ts';
 import { summarize } from '../../loadgen-node/loadgen/results/summarize.ts';
 import type { TokenMeasurements } from '../../loadgen-node/loadgen/results/token-summary.ts';
 import { deriveEffectiveSettings } from '../../loadgen-node/loadgen/settings/effective-settings.ts';

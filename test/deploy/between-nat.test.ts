@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 import { type Pods, podsOf } from '../support/kubernetes/objects.ts';
 import { PodNetwork, whyNoPodNetwork } from '../support/kubernetes/pod-network.ts';
 import { PodContainer, type PodScene } from '../support/kubernetes/pod-process.ts';

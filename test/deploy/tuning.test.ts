@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 
 // Goal: the link that deploy/tuning/measure.py measures over is there, with its delay, or the script says what is wrong with it.
 // Method: the script's own link, in two network namespaces; packets across it, and settings that no link has.

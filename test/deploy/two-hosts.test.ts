@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 import { whyNoNamespaces } from '../network/two-namespaces.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 

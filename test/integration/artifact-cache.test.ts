@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureArtifact } from '../../shared/base/cache/artifact-cache.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 
 // Goal: processes that need one artifact at once all get it whole, and a killed one blocks nobody.
 // Method: real processes from dist/ that build an artifact of twenty files slowly; one is killed in

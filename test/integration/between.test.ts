@@ -5,7 +5,7 @@ import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import type { AuditFinding, NetworkAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { betweenFinding } from '../../loadgen-node/operate/doctor/between-finding.ts';
 import { defaultDispatchSettings, probeNode } from '../../qdl/index.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import type { SutSettings } from '../../sut-node/settings/sut-settings.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { Http2Proxy, type ProxyConduct } from '../support/http2-proxy.ts';

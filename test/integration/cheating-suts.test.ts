@@ -5,7 +5,7 @@ import { runRecord } from '../../loadgen-node/run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../loadgen-node/run/plan/run-settings.ts';
 import { performRun } from '../../loadgen-node/run/session.ts';
 import { benchmark as digits } from '../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
-import type { DataSet } from '../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../loadgen-node/samples/data-set/data-set.ts';
 import { judgeCustomDataSet } from '../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
 import { readRunPair } from '../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
 import { auditConfigText } from '../../loadgen-node/submission/compliance/verify/audit-settings.ts';
@@ -13,7 +13,7 @@ import type { TestVerdict } from '../../loadgen-node/submission/compliance/verif
 import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify/verify-test04.ts';
 import type { RunnableTestId } from '../../loadgen-node/submission/rules/test-ids.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { EVALUATION_SET } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RUN_SUMMARY, type RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import { RUN_SUMMARY, type RunSummary } from '../../loadgen-node/observe/summary/run-summary.ts';
 import { longhaulHere, type Said } from '../support/longhaul-here.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';

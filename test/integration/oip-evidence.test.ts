@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
-import { readSummary } from '../../loadgen-node/observe/records/summary-file.ts';
+import { readSummary } from '../../loadgen-node/observe/summary/summary-file.ts';
 import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { smallDataSet } from '../support/small-data-set.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { wholeSample } from '../support/infer-client.ts';

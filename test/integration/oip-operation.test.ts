@@ -4,7 +4,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ModelInferRequest } from '../../proto/gen/inference/ModelInferRequest.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { frame, HostileClient } from '../support/hostile-client.ts';
 import { ask } from '../support/infer-client.ts';
 import { OipTestClient, rawRequest } from '../support/oip/oip-client.ts';

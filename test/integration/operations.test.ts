@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { FileDescriptorProto } from 'protobufjs/ext/descriptor.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
-import { REFLECTION_BYTES_MAX, REFLECTION_CALLS_MAX } from '../../sut-node/server/node-limits.ts';
+import {
+  REFLECTION_BYTES_MAX,
+  REFLECTION_CALLS_MAX,
+} from '../../sut-node/server/limits/node-limits.ts';
 import { ask, InferClient } from '../support/infer-client.ts';
 import {
   LonghaulProcess,

@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { NetworkAudit } from '../../loadgen-node/observe/audit/network-audit.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
-import { packageVersion } from '../../shared/base/package-files.ts';
+import { packageVersion } from '../../shared/base/files/package-files.ts';
 import { BuildClient } from '../support/build-client.ts';
 import { BuildNode, type BuildParts } from '../support/build-node.ts';
 import { COUNTED_PAYLOADS, queryOf } from '../support/fake-nodes.ts';

@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, type DispatchSettings } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
 import {
   echoOf,
@@ -41,7 +41,7 @@ async function run(
   const store = new SampleStore(dataSet, { encoding: ENCODING, performanceSampleCount: 64 });
   const qdl = createQueryDispatchLibrary(oipSettings(list, plan, dispatch), store);
   await qdl.connect();
-  return startTest({
+  return runTest({
     sut: qdl,
     qsl: store,
     settings: { ...V41_SETTINGS, minDurationMs: 0, ...settings },

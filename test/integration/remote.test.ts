@@ -9,7 +9,7 @@ import {
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';
 import { freePort } from '../support/ports.ts';
 import { suiteFolder } from '../support/suite-folder.ts';

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
-import { IMAGE_SIZE, JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { decodeResponse } from '../../shared/benchmarks/digits/response.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
+import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { ask, wholeSample } from '../support/infer-client.ts';
 import {

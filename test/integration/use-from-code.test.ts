@@ -9,9 +9,9 @@ import {
   startTest,
 } from '../../loadgen-node/index.ts';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
-import { RUN_SUMMARY } from '../../loadgen-node/observe/records/run-summary.ts';
-import { silentLogger } from '../../shared/base/logger.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { RUN_SUMMARY } from '../../loadgen-node/observe/summary/run-summary.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
+import { silentLogger } from '../../shared/base/process/logger.ts';
 import { type SutNode, startSutNode } from '../../sut-node/sut-node.ts';
 import { longhaulHere } from '../support/longhaul-here.ts';
 import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';

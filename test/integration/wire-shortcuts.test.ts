@@ -10,15 +10,15 @@ import {
 } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectionOptions } from '../../qdl/connect/grpc-options.ts';
-import { defaultDispatchSettings } from '../../qdl/dispatch/dispatch-settings.ts';
 import { FramedBytes, passFramedBytes } from '../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../qdl/native/channel/grpc-transport.ts';
 import { framesSize, writeFrames } from '../../qdl/native/channel/part-frames.ts';
-import type { StreamEnd } from '../../qdl/native/channel/part-transport.ts';
-import { ReusedBuffers } from '../../shared/base/reused-buffers.ts';
+import type { TransportEnd } from '../../qdl/native/channel/part-transport.ts';
+import { defaultDispatchSettings } from '../../qdl/settings/dispatch-settings.ts';
+import { ReusedBuffers } from '../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../shared/wire/sut-contract.ts';
-import { MessagePieces, receiveInPieces } from '../../sut-node/server/message-pieces.ts';
+import { MessagePieces, receiveInPieces } from '../../sut-node/server/connection/message-pieces.ts';
 
 // Goal: the two places where the wire reaches into grpc-js fit the grpc-js that is installed: a release
 // that looks otherwise is found here, not by a benchmark. Method: a real call in one process.
@@ -84,7 +84,7 @@ it('finds a node that compresses messages by gRPC itself', async () => {
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const { port } = node.address() as AddressInfo;
   const other = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  const end = await new Promise<StreamEnd>((resolve) => {
+  const end = await new Promise<TransportEnd>((resolve) => {
     const payloads = {
       encoding: { form: 'raw', compression: 'identity' },
       payloadOf: () => new Uint8Array(0),
@@ -132,7 +132,7 @@ it('use a send buffer again only when the socket has its bytes', async () => {
       onUncompressed: () => {},
       onAccepted: () => {},
       onWritten: () => {},
-      onEnd: ({ details }: StreamEnd) => reject(new Error(details)),
+      onEnd: ({ details }: TransportEnd) => reject(new Error(details)),
     };
     const transport = new GrpcTransport({ client, metadata: new Metadata() }, payloads, events);
     transport.sendControl(Buffer.from('hello'));

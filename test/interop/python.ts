@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { protoFolder } from '../../shared/base/package-files.ts';
+import { protoFolder } from '../../shared/base/files/package-files.ts';
 
 /** Python 3 with grpcio and protobuf: as Debian's python3-grpcio has them. */
 export const PYTHON: string = process.env['PYTHON'] ?? '/usr/bin/python3';

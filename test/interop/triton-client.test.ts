@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { IMAGE_SIZE, JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
+import { JPEG_QUALITY } from '../../shared/benchmarks/digits/digit-sets.ts';
 import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
+import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TcLink, whyNoTc } from '../../loadgen-node/search/sweep/tc/tc-link.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 // Goal: what tc was told is always taken back, also when this program is killed. Method: a tc of the test's own, which

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { LonghaulProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';
 import { TwoNamespaces, whyNoNamespaces } from './two-namespaces.ts';

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/accuracy-log-reader.ts';
+import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { labelOf, simulateRun } from '../support/simulated-run.ts';

@@ -1,11 +1,11 @@
 import type { AuditFacts } from '../../loadgen-node/observe/audit/network-audit.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type {
-  HostEvidence,
   LedgerCounts,
   NameCall,
   NodeEvidence,
 } from '../../shared/evidence/network-evidence.ts';
+import type { HostEvidence } from '../../shared/host/host-facts.ts';
 
 /** A machine of its own. */
 export function hostFacts(name: string, fields: Partial<HostEvidence> = {}): HostEvidence {

@@ -1,4 +1,4 @@
-import { Mt19937 } from '../../loadgen-node/loadgen/schedule/random/mt19937.ts';
+import { Mt19937 } from '../../loadgen-node/loadgen/random/mt19937.ts';
 import type { CheatingTest } from './cheating-runs.ts';
 import {
   acrossRuns,

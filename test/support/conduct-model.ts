@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { encodeResponse } from '../../shared/benchmarks/digits/response.ts';
-import type { BenchmarkRules } from '../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../shared/rules/benchmark-rules.ts';
-import type { Batch } from '../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
+import type { Batch, SutModel } from '../../sut-node/inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleOwner,
   WaitingSample,
 } from '../../sut-node/inference/batcher/waiting-sample.ts';
 import { NO_MODEL } from '../../sut-node/inference/built-in/no-model.ts';
-import type { SutModel } from '../../sut-node/inference/sut-model.ts';
 import { deliverAnswers } from '../../sut-node/inference/workers/batch-answers.ts';
 import type { Conduct } from './sut-conduct.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 
 /** A file of the repository. */
 export function repositoryFile(path: string): string {

@@ -4,7 +4,7 @@ import {
   LABEL_OUTPUT_NAME,
   SAMPLE_SHAPE,
 } from '../../sut-node/benchmarks/digits/digits-graph.ts';
-import type { OpenedModel } from '../../sut-node/pipeline/model-fit.ts';
+import type { OpenedModel } from '../../sut-node/model/model-facts.ts';
 import type { ModelPipeline } from '../../sut-node/pipeline/model-pipeline.ts';
 
 /** What ONNX Runtime tells of the model of digits. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 
 /** Root of the tree that the pages describe. */
 export const DOC_ROOT: string = join(distFolder(), '..');

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { modelOfFolder } from '../../loadgen-node/submission/rules/models-of-rounds.ts';
 import { resultMetric } from '../../loadgen-node/submission/rules/result-metric.ts';
 import {
   seedsOfRound,
   test05SeedsOfRound,
 } from '../../loadgen-node/submission/rules/round-seeds.ts';
-import { modelInScenario, type SubmissionModel, type SubmissionScenario } from '../../loadgen-node/submission/rules/submission-model.ts';
-import { modelOfFolder } from '../../loadgen-node/submission/rules/models-of-rounds.ts';
+import {
+  modelInScenario,
+  type SubmissionModel,
+  type SubmissionScenario,
+} from '../../loadgen-node/submission/rules/submission-model.ts';
 import type {
   SubmissionDivision,
   SubmissionRound,

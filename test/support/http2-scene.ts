@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { GrpcCallConnection } from '../../qdl/oip/http2/grpc-calls.ts';
+import type { GrpcCallConnection } from '../../qdl/oip/http2/grpc/grpc-calls.ts';
 import type { ConnectionSettings } from '../../qdl/oip/http2/open-connection.ts';
 import { RawHttp2Peer } from './raw-http2-peer.ts';
 import { connectTo, RecordedConnection } from './recorded-call.ts';

@@ -10,10 +10,10 @@ import type {
   SampleOwner,
   WaitingSample,
 } from '../../sut-node/inference/batcher/waiting-sample.ts';
-import { CreditBook } from '../../sut-node/server/credit-book.ts';
-import { InferStream } from '../../sut-node/server/infer-stream.ts';
-import { RunLedgers } from '../../sut-node/server/run-ledger.ts';
-import type { StreamEnd } from '../../sut-node/server/stream-end.ts';
+import { InferStream } from '../../sut-node/server/infer/infer-stream.ts';
+import { CreditBook } from '../../sut-node/server/ledger/credit-book.ts';
+import { RunLedgers } from '../../sut-node/server/ledger/run-ledger.ts';
+import type { ServerCallEnd } from '../../sut-node/server/limits/call-end.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** An Open that the scene's node accepts. */
@@ -49,7 +49,7 @@ export class InferStreamScene {
   readonly ledgers = new RunLedgers();
   readonly queue: WaitingSample[] = [];
   readonly messages: Buffer[] = [];
-  readonly ends: StreamEnd[] = [];
+  readonly ends: ServerCallEnd[] = [];
   readonly credits: CreditBook;
   readonly stream: InferStream;
   /** What gRPC answers to a write. */
@@ -96,7 +96,7 @@ export class InferStreamScene {
         if (isResponses(message)) this.onWrite();
         return this.takesMore;
       },
-      end: (end: StreamEnd) => this.ends.push(end),
+      end: (end: ServerCallEnd) => this.ends.push(end),
     };
     this.stream = new InferStream(services, peer, () => {
       this.endedCount += 1;

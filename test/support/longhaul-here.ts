@@ -1,4 +1,4 @@
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 
 /** What a command line said, and its exit code. */
 export interface Said {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { compiledModule } from '../../shared/base/package-files.ts';
+import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { runWarm } from './warm-process.ts';
 
 /** How a process ended and what it said. */

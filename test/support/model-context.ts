@@ -1,4 +1,4 @@
-import type { ModelContext } from '../../sut-node/inference/sut-model.ts';
+import type { ModelContext } from '../../sut-node/inference/batcher/sut-model.ts';
 
 /** What a model gets from a node where a test has no use for it. */
 export const NO_CONTEXT: ModelContext = {

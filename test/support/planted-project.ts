@@ -40,8 +40,17 @@ const PROJECT: Readonly<Record<string, string>> = {
  * @returns The folder.
  */
 export function plantedProject(files: Readonly<Record<string, string>> = {}): string {
+  return plantedFiles({ ...PROJECT, ...files });
+}
+
+/**
+ * Files in a temporary folder that is no git repository; call it inside a test.
+ * @param files Text by path.
+ * @returns The folder.
+ */
+export function plantedFiles(files: Readonly<Record<string, string>>): string {
   const root = tempFolder();
-  for (const [path, text] of Object.entries({ ...PROJECT, ...files })) {
+  for (const [path, text] of Object.entries(files)) {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);

@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
-import { protoFolder } from '../../shared/base/package-files.ts';
+import { protoFolder } from '../../shared/base/files/package-files.ts';
 import { suiteFolder } from './suite-folder.ts';
 
 /** A message as an object with the names of the .proto file in camelCase. */

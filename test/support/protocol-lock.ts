@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { protoFolder } from '../../shared/base/package-files.ts';
+import { protoFolder } from '../../shared/base/files/package-files.ts';
 import { linesIn } from './proto-lines.ts';
 
 const FILE = join(protoFolder(), 'mlperf', 'network', 'v1', 'sut');

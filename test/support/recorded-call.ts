@@ -3,9 +3,9 @@ import type {
   ConnectionEvents,
   GrpcCall,
   GrpcCallConnection,
-} from '../../qdl/oip/http2/grpc-calls.ts';
+} from '../../qdl/oip/http2/grpc/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../../qdl/oip/http2/open-connection.ts';
-import { type BorrowedBytes, copyOf } from '../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { OwnSide } from '../../shared/evidence/call-path.ts';
 import { NO_SECURITY } from '../../shared/security/client-security.ts';
 

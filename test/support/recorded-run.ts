@@ -1,12 +1,12 @@
-import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issued-set.ts';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { RecordedSet } from '../../loadgen-node/loadgen/engine/issue/issued-set.ts';
+import { monotonicClock } from '../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import { ProcessMonitor } from '../../loadgen-node/observe/health/process-monitor.ts';
 import { SyntheticDataSet } from '../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
 import { SampleStore } from '../../loadgen-node/samples/qsl/sample-store.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
-import { monotonicClock } from '../../shared/base/clock/monotonic-clock.ts';
 import { V41_SETTINGS } from './simulated-test.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -40,7 +40,7 @@ export async function recordedRun(
   const qdl = createQueryDispatchLibrary(dispatch, store);
   await qdl.connect();
   const sets: RecordedSet[] = [];
-  const outcome = await startTest({
+  const outcome = await runTest({
     sut: qdl,
     qsl: store,
     settings: { ...V41_SETTINGS, minDurationMs: 0, ...settings },
@@ -48,9 +48,11 @@ export async function recordedRun(
     log: { outdir: tempFolder() },
     stallTimeoutNs: 10e9,
     drainTimeoutNs: 1e9,
-    generatorMonitor: new ProcessMonitor(() => qdl.backPressure),
-    keepRecords: async (set) => {
-      sets.push(set);
+    observer: {
+      generatorMonitor: new ProcessMonitor(() => qdl.backPressure),
+      keepRecords: async (set) => {
+        sets.push(set);
+      },
     },
   });
   const [set] = sets;

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, copyOf } from '../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type {
   ResponseSink,

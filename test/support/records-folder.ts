@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RUN_FILES } from '../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { figuresOf } from '../../loadgen-node/observe/figures/figures-of-records.ts';
 import type { RecordsAbout } from '../../loadgen-node/observe/records/arrow-schema.ts';
-import { figuresOf } from '../../loadgen-node/observe/records/figures-of-records.ts';
 import { RecordsWriter } from '../../loadgen-node/observe/records/records-writer.ts';
-import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
 import type { SampleRecords } from '../../loadgen-node/observe/records/sample-records.ts';
-import { writeSummary } from '../../loadgen-node/observe/records/summary-file.ts';
 import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
+import type { RunSummary } from '../../loadgen-node/observe/summary/run-summary.ts';
+import { writeSummary } from '../../loadgen-node/observe/summary/summary-file.ts';
 import { recordedSet } from './recorded-sets.ts';
 import { tempFolder } from './temp-folder.ts';
 

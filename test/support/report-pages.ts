@@ -1,7 +1,7 @@
 import { earlyStoppingOfServer } from '../../loadgen-node/loadgen/results/early-stopping.ts';
-import { figuresOf } from '../../loadgen-node/observe/records/figures-of-records.ts';
-import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import { figuresOf } from '../../loadgen-node/observe/figures/figures-of-records.ts';
 import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts';
+import type { RunSummary } from '../../loadgen-node/observe/summary/run-summary.ts';
 import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
 import { renderComparison } from '../../loadgen-node/present/compare/render-comparison.ts';
 import type { MeasuredRun } from '../../loadgen-node/present/compare/resampled-run.ts';
@@ -10,7 +10,7 @@ import {
   renderHeatMap,
 } from '../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../loadgen-node/present/report/render-report.ts';
-import { formatExactNs } from '../../shared/base/duration.ts';
+import { formatExactNs } from '../../shared/base/text/duration.ts';
 import { queueRecords } from './queue-records.ts';
 import { reportSummary } from './report-summary.ts';
 

@@ -1,7 +1,7 @@
-import { figuresOf } from '../../loadgen-node/observe/records/figures-of-records.ts';
-import type { RunSummary } from '../../loadgen-node/observe/records/run-summary.ts';
+import { figuresOf } from '../../loadgen-node/observe/figures/figures-of-records.ts';
 import type { SampleRecords } from '../../loadgen-node/observe/records/sample-records.ts';
 import { LATENCY_PARTS } from '../../loadgen-node/observe/split/latency-parts.ts';
+import type { RunSummary } from '../../loadgen-node/observe/summary/run-summary.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 
 /** A whole summary, with figures of these records where there are any. */

@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import { LiveMetrics } from '../../loadgen-node/present/live/live-metrics.ts';
 import { type MeasuredNode, nodeMetrics } from '../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../sut-node/operations/observations.ts';
+import { NodeStatus } from '../../sut-node/server/describe/node-status.ts';
 import { CALL_REFUSALS } from '../../sut-node/server/guard/call-gate.ts';
-import { NodeStatus } from '../../sut-node/server/node-status.ts';
 import { liveSecond } from './live-snapshots.ts';
 import { TEST_SETTINGS } from './test-sut-node.ts';
 

@@ -11,7 +11,7 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
-import { descriptorSetFile } from '../../shared/base/package-files.ts';
+import { descriptorSetFile } from '../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../shared/security/bearer-token.ts';
 
 const services = loadPackageDefinition(

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { writeAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import type { AuditFacts } from '../../loadgen-node/observe/audit/network-audit.ts';
@@ -55,7 +55,7 @@ export async function simulateRun(run: SimulatedRun): Promise<TestOutcome> {
   const plan = planRun(values as RunValues, { said: new Set(Object.keys(asked)), audit });
   const clock = new SimulatedClock(undefined, 4);
   const outcome = await clock.drive(
-    startTest({
+    runTest({
       sut: new OneWorkerSut(clock, run),
       qsl: new MemoryQsl(totalSamples, plan.rules.performanceSampleCount),
       settings: plan.settings,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { startTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
-import type { TestParts } from '../../loadgen-node/loadgen/engine/test-context.ts';
+import { runTest } from '../../loadgen-node/loadgen/engine/start-test.ts';
+import type { TestSetup } from '../../loadgen-node/loadgen/engine/test-context.ts';
 import type { TestOutcome } from '../../loadgen-node/loadgen/engine/test-outcome.ts';
 import {
   defaultTestSettings,
@@ -26,7 +26,7 @@ export interface SimulatedTest {
   readonly sut: CheckingSut;
   readonly qsl: MemoryQsl;
   readonly outdir: string;
-  readonly run: (other?: Partial<TestParts>) => Promise<TestOutcome>;
+  readonly run: (other?: Partial<TestSetup>) => Promise<TestOutcome>;
 }
 
 /** Sets a test up; `run` runs it to its end. Call it inside a test. */
@@ -42,16 +42,16 @@ export function simulatedTest(
     ...sutOptions,
   });
   const outdir = tempFolder();
-  const run = (other: Partial<TestParts> = {}): Promise<TestOutcome> =>
-    clock.drive(startTest(partsOf({ sut, qsl, clock, outdir }, settings, other)));
+  const run = (other: Partial<TestSetup> = {}): Promise<TestOutcome> =>
+    clock.drive(runTest(partsOf({ sut, qsl, clock, outdir }, settings, other)));
   return { clock, sut, qsl, outdir, run };
 }
 
 function partsOf(
   made: { sut: SystemUnderTest; qsl: MemoryQsl; clock: SimulatedClock; outdir: string },
   settings: Partial<TestSettings>,
-  other: Partial<TestParts>,
-): TestParts {
+  other: Partial<TestSetup>,
+): TestSetup {
   return {
     sut: made.sut,
     qsl: made.qsl,

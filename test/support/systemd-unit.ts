@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder } from '../../shared/base/package-files.ts';
+import { distFolder } from '../../shared/base/files/package-files.ts';
 
 /** Folder of the units. */
 export const SYSTEMD_FOLDER: string = join(distFolder(), '..', 'deploy', 'systemd');

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
-import { numberOfUint64 } from '../settings/c-numbers.ts';
+import { numberOfUint64 } from '../base/c-numbers.ts';
 import { type FieldType, SETTINGS_FIELDS } from '../settings/settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
 

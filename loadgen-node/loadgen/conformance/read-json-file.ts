@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
 /**
  * Reads a JSON file and checks its form.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DetailLog } from '../logs/detail-log.ts';
-import { writeResults } from '../logs/result-lines.ts';
-import { countsText, performanceSummaryText } from '../logs/summary-log.ts';
+import { DetailLog } from '../logs/write/detail-log.ts';
+import { writeResults } from '../logs/write/result-lines.ts';
+import { countsText, performanceSummaryText } from '../logs/write/summary-log.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { TokenMeasurements } from '../results/token-summary.ts';
 import { checkSettingValues } from '../settings/check-settings.ts';

@@ -2,7 +2,7 @@ import { leastQueries } from '../results/early-stopping.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import type { IssuedSet } from './issued-set.ts';
+import type { IssuedSet } from './issue/issued-set.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
 import type { PhaseTotals } from './phase-counts.ts';
 import { runSet } from './run-set.ts';

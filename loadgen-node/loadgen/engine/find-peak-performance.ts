@@ -1,4 +1,4 @@
-import { formatFixed } from '../results/number-format.ts';
+import { formatFixed } from '../base/number-format.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { type MeasuredRun, measureRun, writePerformance } from './performance-run.ts';

@@ -1,12 +1,13 @@
-import { formatExactNs, formatNs } from '../../../shared/base/duration.ts';
+import { formatExactNs, formatNs } from '../../../shared/base/text/duration.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import { causesOfLateness, starvation } from '../health/starvation.ts';
 import { transportWaitsNs } from '../recorder/transport-waits.ts';
+import type { LatencyStatistics } from '../results/latency-statistics.ts';
 import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
-import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import type { IssuedSet } from './issued-set.ts';
+import type { IssuedSet } from './issue/issued-set.ts';
 
 /** Share of the latency bound that p99 of the dispatch lag may take where nothing else is said. */
 const LAG_SHARE_MAX_DEFAULT = 0.1;

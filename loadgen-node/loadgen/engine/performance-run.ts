@@ -1,12 +1,12 @@
 import assert from 'node:assert';
-import { writeResults } from '../logs/result-lines.ts';
-import { performanceSummaryText } from '../logs/summary-log.ts';
+import { writeResults } from '../logs/write/result-lines.ts';
+import { performanceSummaryText } from '../logs/write/summary-log.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import { type ExtendedRun, extendRun } from './extend-run.ts';
 import { judgeDispatch } from './generator-bound.ts';
-import type { IssuedSet } from './issued-set.ts';
+import type { IssuedSet } from './issue/issued-set.ts';
 import { measurementsOf } from './measurements.ts';
 import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
 import { runSet } from './run-set.ts';

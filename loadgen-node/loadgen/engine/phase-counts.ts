@@ -1,7 +1,8 @@
-import type { DetailLog } from '../logs/detail-log.ts';
-import type { FailureTally } from './failure-tally.ts';
-import type { IssuedSet } from './issued-set.ts';
-import type { EndCause, PhaseCounts, PhaseOutcome } from './test-outcome.ts';
+import type { DetailLog } from '../logs/write/detail-log.ts';
+import type { EndCause } from './issue/issue-threads.ts';
+import type { IssuedSet } from './issue/issued-set.ts';
+import type { FailureTally } from './responses/failure-tally.ts';
+import type { PhaseCounts, PhaseOutcome } from './test-outcome.ts';
 
 /** Adds the sets of a phase up. */
 export class PhaseTotals {

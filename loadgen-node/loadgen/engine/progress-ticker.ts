@@ -14,11 +14,12 @@ export class ProgressTicker {
   #planned: PlannedCall | null = null;
 
   constructor(
-    { parts: { clock, onProgress }, effective }: TestContext,
+    { parts: { clock, observer }, effective }: TestContext,
     { phase, setIndex, setCount }: SetInput,
     plan: QueryPlan,
     recorder: SampleRecorder,
   ) {
+    const onProgress = observer?.onProgress;
     const beginNs = clock.nowNs();
     const goal = setGoal(phase, effective, plan);
     this.#look = (nowNs, hasEnded) =>

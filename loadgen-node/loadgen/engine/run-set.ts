@@ -2,17 +2,17 @@ import { ResponseRecorder } from '../recorder/response-recorder.ts';
 import { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { LoadableSet } from '../schedule/loadable-sets.ts';
 import { buildQueryPlan, type QueryPlan } from '../schedule/query-plan.ts';
-import { scenarioRules } from '../schedule/scenario/scenario-rules.ts';
+import { scenarioRules } from '../schedule/scenario-rules.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { writeEndOfSet } from './end-messages.ts';
-import { IssueQueryController } from './issue-query-controller.ts';
-import type { IssuedSet } from './issued-set.ts';
-import type { TokenRecording } from './response-sink.ts';
+import { writeEndOfSet } from './issue/end-messages.ts';
+import { IssueQueryController } from './issue/issue-query-controller.ts';
+import type { IssuedSet } from './issue/issued-set.ts';
+import { stopLimits } from './issue/stop-rules.ts';
+import { type TracedSet, traceSet } from './issue/trace-set.ts';
+import type { TokenRecording } from './responses/response-sink.ts';
 import type { SetInput } from './set-input.ts';
 import { SetLookers } from './set-lookers.ts';
-import { stopLimits } from './stop-rules.ts';
 import type { TestContext } from './test-context.ts';
-import { type TracedSet, traceSet } from './trace-set.ts';
 
 /**
  * Runs one set: generates its queries, loads its samples (both untimed), issues and waits. The
@@ -36,8 +36,8 @@ export async function runSet(context: TestContext, input: SetInput): Promise<Iss
     countsTokens: tokens !== 'off',
     timesFirstTokens: tokens === 'times',
     toldTimes: context.sink.toldTimes,
-    watch: parts.sampleWatch,
-    keepsService: parts.keepRecords !== undefined && phase === 'performance',
+    watch: parts.observer?.sampleWatch,
+    keepsService: parts.observer?.keepRecords !== undefined && phase === 'performance',
   });
   const responses = new ResponseRecorder(phase === 'performance', (response) =>
     logs.accuracy.write(response),
@@ -120,7 +120,7 @@ function handOnRecords(
 ): Promise<void> | undefined {
   const part = nextIds.part;
   nextIds.part += 1;
-  return parts.keepRecords?.({ ...issued, part });
+  return parts.observer?.keepRecords?.({ ...issued, part });
 }
 
 /** Loads a set, untimed; an interruption overtakes it. */

@@ -2,10 +2,10 @@ import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { SampleRecorder } from '../recorder/sample-recorder.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import { EarlyEndWatch } from './early-end.ts';
-import type { IssueQueryController } from './issue-query-controller.ts';
+import type { IssueQueryController } from './issue/issue-query-controller.ts';
 import { ProgressTicker } from './progress-ticker.ts';
 import type { SetInput } from './set-input.ts';
-import type { TestContext } from './test-context.ts';
+import type { TestContext, TestObserver } from './test-context.ts';
 
 /** What is looked at. */
 interface LookedAt {
@@ -21,10 +21,11 @@ interface LookedAt {
 export class SetLookers {
   readonly #progress: ProgressTicker;
   readonly #earlyEnd: EarlyEndWatch | undefined;
-  readonly #monitor: TestContext['parts']['generatorMonitor'];
+  readonly #monitor: TestObserver['generatorMonitor'];
 
   constructor(context: TestContext, input: SetInput, { plan, recorder, controller }: LookedAt) {
-    const { generatorMonitor, earlyEnd, clock } = context.parts;
+    const { clock, observer } = context.parts;
+    const { generatorMonitor, earlyEnd } = observer ?? {};
     const isTimed = input.phase === 'performance';
     this.#progress = new ProgressTicker(context, input, plan, recorder);
     if (isTimed && earlyEnd !== undefined) {

@@ -1,16 +1,17 @@
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { TestMode } from '../../../shared/domain/scenario.ts';
-import { writeConfigEvents } from '../logs/config-event-lines.ts';
-import type { DetailLog } from '../logs/detail-log.ts';
-import { writeHeader } from '../logs/header-lines.ts';
-import { writeEffectiveSettings, writeRequestedSettings } from '../logs/settings-lines.ts';
-import { TestLogs } from '../logs/test-logs.ts';
-import { writeVerdict } from '../logs/verdict-lines.ts';
+import type { DetailLog } from '../logs/write/detail-log.ts';
+import { writeHeader } from '../logs/write/header-lines.ts';
+import {
+  writeConfigEvents,
+  writeEffectiveSettings,
+  writeRequestedSettings,
+} from '../logs/write/settings-lines.ts';
+import { TestLogs } from '../logs/write/test-logs.ts';
 import { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import { arrivalsMark, type OtherArrivals } from '../schedule/arrivals/arrivals.ts';
 import { checkSettings } from '../settings/check-settings.ts';
-import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { deriveEffectiveSettings } from '../settings/effective-settings.ts';
+import { deriveEffectiveSettings, type EffectiveSettings } from '../settings/effective-settings.ts';
 import { LOADGEN_V41 } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import { runAccuracy } from './accuracy-run.ts';
@@ -18,9 +19,10 @@ import { findPeakPerformance } from './find-peak-performance.ts';
 import { INTERRUPTED, Interruption } from './interruption.ts';
 import { runPerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
-import { EngineResponseSink } from './response-sink.ts';
-import type { TestContext, TestParts } from './test-context.ts';
+import { EngineResponseSink } from './responses/response-sink.ts';
+import type { TestContext, TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
+import { writeVerdict } from './verdict-lines.ts';
 import { makeVerdicts, type SutProblem } from './verdicts.ts';
 
 /**
@@ -33,11 +35,13 @@ import { makeVerdicts, type SutProblem } from './verdicts.ts';
  *   when the disk fails; `ERR_CONFIG_INVALID` when the settings cannot be run; whatever the SUT's
  *   first name, the SUT's start or the sample library throw.
  */
-export async function startTest(parts: TestParts): Promise<TestOutcome> {
-  const stopper = new SutStopper(parts);
-  const interruption = new Interruption(parts.signal);
+export async function runTest(asked: TestSetup): Promise<TestOutcome> {
+  const stopper = new SutStopper(asked);
+  const interruption = new Interruption(asked.signal);
   try {
-    return await runTest(parts, stopper, interruption);
+    checkSettings(asked.settings, asked.qsl);
+    const parts = { ...asked, settings: applyTest05(asked.settings) };
+    return await runChecked(parts, stopper, interruption);
   } catch (error) {
     await stopper.stop(); // Its own failure would only hide the first one.
     throw error;
@@ -46,21 +50,8 @@ export async function startTest(parts: TestParts): Promise<TestOutcome> {
   }
 }
 
-async function runTest(
-  parts: TestParts,
-  stopper: SutStopper,
-  interruption: Interruption,
-): Promise<TestOutcome> {
-  checkSettings(parts.settings, parts.qsl);
-  return await runChecked(
-    { ...parts, settings: applyTest05(parts.settings) },
-    stopper,
-    interruption,
-  );
-}
-
 async function runChecked(
-  parts: TestParts,
+  parts: TestSetup,
   stopper: SutStopper,
   interruption: Interruption,
 ): Promise<TestOutcome> {
@@ -107,15 +98,15 @@ class TestRun {
 
   async run(settingErrors: readonly string[]): Promise<TestOutcome> {
     const { parts, interruption } = this.#context;
-    parts.onPhase?.('name');
+    parts.observer?.onPhase?.('name');
     await this.#askName();
     this.#writeHead(settingErrors);
     if (!interruption.isInterrupted) {
-      parts.onPhase?.('start');
+      parts.observer?.onPhase?.('start');
       await interruption.orInterrupted(parts.sut.start(this.#context.sink));
     }
     await this.#runPhases();
-    parts.onPhase?.('judge');
+    parts.observer?.onPhase?.('judge');
     await this.#stopSut();
     return this.#finish(await this.#judge());
   }
@@ -153,12 +144,12 @@ class TestRun {
   async #runPhases(): Promise<void> {
     const { effective, interruption, parts } = this.#context;
     if (wantsAccuracy(effective.mode) && !interruption.isInterrupted) {
-      parts.onPhase?.('accuracy');
+      parts.observer?.onPhase?.('accuracy');
       this.#accuracy = await runAccuracy(this.#context);
       if (isBrokenEnd(this.#accuracy.endCause)) return;
     }
     if (!wantsPerformance(effective.mode) || interruption.isInterrupted) return;
-    parts.onPhase?.('performance');
+    parts.observer?.onPhase?.('performance');
     const askNameAgain = (): Promise<void> => this.#askNameAgain();
     if (effective.mode === 'FindPeakPerformance') {
       const search = await findPeakPerformance(this.#context, this.#sutName, askNameAgain);
@@ -212,7 +203,7 @@ class TestRun {
       accuracyLogPath: logs.paths.accuracy,
       excessTimes: this.#context.sink.toldTimes.excess,
     };
-    const judgement = await parts.judge?.(test);
+    const judgement = await parts.observer?.judge?.(test);
     // No errors of the test: the verdict names them.
     this.#problems.push(...(judgement?.problems ?? []));
     for (const { key, value } of judgement?.details ?? []) logs.detail.map(key, value);
@@ -317,10 +308,10 @@ function applyTest05(settings: TestSettings): TestSettings {
 
 /** Stops the SUT, once, whichever way the test ends. */
 class SutStopper {
-  readonly #parts: TestParts;
+  readonly #parts: TestSetup;
   #isStopped = false;
 
-  constructor(parts: TestParts) {
+  constructor(parts: TestSetup) {
     this.#parts = parts;
   }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import type { QuerySampleLibrary } from '../../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../../shared/domain/system-under-test.ts';
-import type { SelfCheck } from '../../run/self-check.ts';
 import type { GeneratorMonitor } from '../health/generator-health.ts';
-import type { TestLogs } from '../logs/test-logs.ts';
+import type { SelfCheck } from '../logs/write/header-lines.ts';
+import type { TestLogs } from '../logs/write/test-logs.ts';
 import type { SampleWatch } from '../recorder/sample-watch.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
@@ -14,8 +14,8 @@ import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
 import type { Interruption } from './interruption.ts';
-import type { RecordedSet } from './issued-set.ts';
-import type { EngineResponseSink } from './response-sink.ts';
+import type { RecordedSet } from './issue/issued-set.ts';
+import type { EngineResponseSink } from './responses/response-sink.ts';
 import type {
   AccuracyOutcome,
   PerformanceOutcome,
@@ -26,7 +26,7 @@ import type {
 import type { SutProblem } from './verdicts.ts';
 
 /** Everything a test needs. The parts come ready-made: the engine builds no SUT and no library. */
-export interface TestParts {
+export interface TestSetup {
   readonly sut: SystemUnderTest;
   readonly qsl: QuerySampleLibrary;
   readonly settings: TestSettings;
@@ -64,6 +64,12 @@ export interface TestParts {
   readonly selfCheck?: SelfCheck;
   /** Ctrl-C: nothing more is issued, outstanding samples get a second, the logs say "incomplete". */
   readonly signal?: AbortSignal;
+  /** Who looks on, judges and keeps. Default: nobody. */
+  readonly observer?: TestObserver;
+}
+
+/** Who looks on during a test, judges what LoadGen cannot, and keeps its records: the engine knows none of them. */
+export interface TestObserver {
   /**
    * Called once at the end, untimed, before the verdict is made and written: screen and logs must say
    * the same. Must not throw.
@@ -125,7 +131,7 @@ export interface LoggedDetail {
 
 /** What the phases of one test share. */
 export interface TestContext {
-  readonly parts: TestParts;
+  readonly parts: TestSetup;
   readonly effective: EffectiveSettings;
   readonly loadgen: LoadgenBehaviour;
   readonly logs: TestLogs;

@@ -1,26 +1,12 @@
 import type { GeneratorHealth } from '../health/generator-health.ts';
-import type { LogFiles } from '../logs/test-logs.ts';
+import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
-import type { LatencyStatistics, PerformanceSummary } from '../results/performance-summary.ts';
+import type { LatencyStatistics } from '../results/latency-statistics.ts';
+import type { PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { EndCause } from './issue/issue-threads.ts';
+import type { FailureCount } from './responses/failure-tally.ts';
 import type { SetGoal } from './set-goal.ts';
-
-/**
- * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
- * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
- * enough; the rest are LoadGen's early ends and ours.
- */
-export type EndCause =
-  | 'natural'
-  | 'all-issued'
-  | 'ran-out'
-  | 'max-query-count'
-  | 'max-duration'
-  | 'max-async'
-  | 'decided'
-  | 'fault'
-  | 'stall'
-  | 'interrupted';
 
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
@@ -35,14 +21,6 @@ export interface PhaseCounts {
   readonly lostSamples: number;
   /** Responses that broke the contract: unknown id, second response, not yet issued, too late. */
   readonly contractErrors: number;
-}
-
-/** Samples that the SUT reported as failed, or that never came back, by the code of the failure. */
-export interface FailureCount {
-  readonly code: string;
-  readonly count: number;
-  /** What was said of them, the first one first; of many different texts only the first few. */
-  readonly texts: readonly { readonly text: string; readonly count: number }[];
 }
 
 /** What every phase leaves behind. */

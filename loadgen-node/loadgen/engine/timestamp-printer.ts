@@ -1,6 +1,6 @@
-import type { TestLogs } from '../logs/test-logs.ts';
-import { formatFixed } from '../results/number-format.ts';
-import type { SetEnd } from './issue-query-controller.ts';
+import { formatFixed } from '../base/number-format.ts';
+import type { TestLogs } from '../logs/write/test-logs.ts';
+import type { SetEnd } from './issue/issue-query-controller.ts';
 
 /**
  * Prints when a performance run began and ended by the wall clock, for those who match it with another

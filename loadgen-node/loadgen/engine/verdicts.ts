@@ -1,8 +1,8 @@
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { EndCause } from './issue/issue-threads.ts';
 import { isBrokenEnd } from './phase-counts.ts';
 import type {
   AccuracyOutcome,
-  EndCause,
   PerformanceOutcome,
   PhaseOutcome,
   TestOutcome,

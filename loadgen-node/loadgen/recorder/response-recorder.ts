@@ -1,4 +1,4 @@
-import { type BorrowedBytes, copyOf } from '../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
 /** A response that goes to the accuracy log. */
 export interface LoggedResponse {

@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
-import type { ScheduledAt } from '../schedule/scenario/scenario-rules.ts';
+import type { ScheduledAt } from '../schedule/scenario-rules.ts';
 import { collectTokens } from './recorded-tokens.ts';
 import {
   BEFORE_ISSUE,

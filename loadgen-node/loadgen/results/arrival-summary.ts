@@ -1,8 +1,8 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
+import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { percentileOf } from './latency-statistics.ts';
-import { percentileLabel } from './percentile-label.ts';
-import type { ValidityItem } from './performance-summary.ts';
+import type { ValidityItem } from './validity-item.ts';
 
 /** Results of queries that arrive in fixed intervals (round v0.5's MultiStream). */
 export interface ArrivalSummary {

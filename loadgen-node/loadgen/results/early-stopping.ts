@@ -1,10 +1,24 @@
-import { percentileLabel } from './percentile-label.ts';
-import type { EarlyStopping } from './performance-summary.ts';
+import { percentileLabel } from '../base/number-format.ts';
 
 /**
  * Early stopping (LoadGen: early_stopping.cc): how many queries must meet the bound before the run
  * says, with 99 % confidence, that the true share of slow ones is small enough.
  */
+
+/** What early stopping says of a run (LoadGen: early_stopping.cc). */
+export interface EarlyStopping {
+  readonly isMet: boolean;
+  /** LoadGen's text, lines divided by `\n`, empty for Offline. */
+  readonly text: string;
+  readonly needed: string;
+  readonly seen: string;
+  /** Queries that are still needed if none of them is above the bound; 0 when met. */
+  readonly missingQueries: number;
+  /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
+  readonly singleStreamEstimateNs: number;
+  /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
+  readonly multiStreamEstimateNs: number;
+}
 
 /** Confidence that LoadGen uses. */
 const CONFIDENCE = 0.99;

@@ -1,4 +1,27 @@
-import { type LatencyStatistics, LOGGED_PERCENTILES } from './performance-summary.ts';
+/** Percentiles of one kind of value, in ns. All 0 where nothing was measured. */
+export interface LatencyStatistics {
+  readonly minNs: number;
+  readonly maxNs: number;
+  /** Truncated to whole ns, as LoadGen does. */
+  readonly meanNs: number;
+  /**
+   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
+   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
+   */
+  readonly loadgenMeanNs: bigint;
+  /** In the order of {@link LOGGED_PERCENTILES}. */
+  readonly percentiles: readonly PercentileValue[];
+}
+
+/** One percentile and its value. */
+export interface PercentileValue {
+  /** 0 to 1. */
+  readonly percentile: number;
+  readonly valueNs: number;
+}
+
+/** Percentiles that every log shows (LoadGen: results.h). */
+const LOGGED_PERCENTILES: readonly number[] = [0.5, 0.9, 0.95, 0.97, 0.99, 0.999];
 
 /** Value at a percentile by LoadGen's rule: index = length * percentile, truncated; 0 for no values. */
 export function percentileOf(sortedNs: Float64Array, percentile: number): number {

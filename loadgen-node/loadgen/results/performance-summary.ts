@@ -1,57 +1,9 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { ArrivalSummary } from './arrival-summary.ts';
+import type { EarlyStopping } from './early-stopping.ts';
+import type { LatencyStatistics, PercentileValue } from './latency-statistics.ts';
 import type { TokenSummary } from './token-summary.ts';
-
-/** Percentiles of one kind of value, in ns. All 0 where nothing was measured. */
-export interface LatencyStatistics {
-  readonly minNs: number;
-  readonly maxNs: number;
-  /** Truncated to whole ns, as LoadGen does. */
-  readonly meanNs: number;
-  /**
-   * The mean as LoadGen logs it. It divides a signed sum by a count without sign, so that a negative
-   * sum (times per output token of samples with 0 or 1 token) gives a huge number without meaning.
-   */
-  readonly loadgenMeanNs: bigint;
-  /** In the order of {@link LOGGED_PERCENTILES}. */
-  readonly percentiles: readonly PercentileValue[];
-}
-
-/** One percentile and its value. */
-export interface PercentileValue {
-  /** 0 to 1. */
-  readonly percentile: number;
-  readonly valueNs: number;
-}
-
-/** Percentiles that every log shows (LoadGen: results.h). */
-export const LOGGED_PERCENTILES: readonly number[] = [0.5, 0.9, 0.95, 0.97, 0.99, 0.999];
-
-/** One of LoadGen's validity rules: met or not, with what it asks for and what it saw. */
-export interface ValidityItem {
-  readonly isMet: boolean;
-  /** For people, with the unit. */
-  readonly needed: string;
-  /** For people, with the unit. */
-  readonly seen: string;
-  /** LoadGen's advice in the summary; empty when met. */
-  readonly recommendation: string;
-}
-
-/** What early stopping says of a run (LoadGen: early_stopping.cc). */
-export interface EarlyStopping {
-  readonly isMet: boolean;
-  /** LoadGen's text, lines divided by `\n`, empty for Offline. */
-  readonly text: string;
-  readonly needed: string;
-  readonly seen: string;
-  /** Queries that are still needed if none of them is above the bound; 0 when met. */
-  readonly missingQueries: number;
-  /** SingleStream: estimate of the target percentile in ns; 0 where there is none. */
-  readonly singleStreamEstimateNs: number;
-  /** Single- and MultiStream: estimate for MultiStream in ns; 0 where there is none. */
-  readonly multiStreamEstimateNs: number;
-}
+import type { ValidityItem } from './validity-item.ts';
 
 /** Rates of a run, per second. A rate that its scenario does not know is 0. */
 export interface RunRates {

@@ -1,21 +1,17 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
+import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { summarizeArrivals } from './arrival-summary.ts';
 import {
+  type EarlyStopping,
   earlyStoppingOfServer,
   earlyStoppingOfStream,
   NO_EARLY_STOPPING,
 } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
-import { formatGeneral } from './number-format.ts';
-import { percentileLabel } from './percentile-label.ts';
-import type {
-  EarlyStopping,
-  PerformanceSummary,
-  RunRates,
-  ValidityItem,
-} from './performance-summary.ts';
+import type { PerformanceSummary, RunRates } from './performance-summary.ts';
 import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
+import type { ValidityItem } from './validity-item.ts';
 
 /** What was measured in a performance run. */
 export interface Measurements {

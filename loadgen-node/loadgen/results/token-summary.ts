@@ -1,13 +1,19 @@
-import { formatExactNs } from '../../../shared/base/duration.ts';
+import { formatExactNs } from '../../../shared/base/text/duration.ts';
+import { percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import {
+  type EarlyStopping,
   earlyStoppingOfServer,
   earlyStoppingOfStream,
   NO_EARLY_STOPPING,
 } from './early-stopping.ts';
-import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
-import { percentileLabel } from './percentile-label.ts';
-import type { EarlyStopping, LatencyStatistics, ValidityItem } from './performance-summary.ts';
+import {
+  countAbove,
+  type LatencyStatistics,
+  latencyStatistics,
+  percentileOf,
+} from './latency-statistics.ts';
+import type { ValidityItem } from './validity-item.ts';
 
 /** What was measured of the tokens of a performance run. */
 export interface TokenMeasurements {

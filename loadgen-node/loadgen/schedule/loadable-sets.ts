@@ -1,7 +1,7 @@
+import { shuffledRange } from '../random/distributions.ts';
+import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings, LibraryCounts } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
-import { shuffledRange } from './random/distributions.ts';
-import { Mt19937 } from './random/mt19937.ts';
 
 /** The phase of a test that a set or a query belongs to. */
 export type Phase = 'accuracy' | 'performance';

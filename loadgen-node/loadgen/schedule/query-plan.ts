@@ -1,13 +1,13 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { GrowingFloat64, GrowingUint32 } from '../base/growing-array.ts';
+import { exponentialNs, shuffle } from '../random/distributions.ts';
+import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
 import { arrivalTimes } from './arrivals/arrival-times.ts';
 import { type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
-import { GrowingFloat64, GrowingUint32 } from './growing-array.ts';
 import type { LoadableSet, Phase } from './loadable-sets.ts';
-import { exponentialNs, shuffle } from './random/distributions.ts';
-import { Mt19937 } from './random/mt19937.ts';
 import { SampleOrder } from './sample-order.ts';
 
 /** All queries of one set, made before the clock starts. Every query has the same sample count. */

@@ -1,10 +1,10 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { GrowingUint32 } from '../base/growing-array.ts';
+import { shuffle, shuffledRange, uniformInt } from '../random/distributions.ts';
+import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
-import { GrowingUint32 } from './growing-array.ts';
 import type { LoadableSet, Phase } from './loadable-sets.ts';
-import { shuffle, shuffledRange, uniformInt } from './random/distributions.ts';
-import { Mt19937 } from './random/mt19937.ts';
 
 /** Which samples of the loaded set the queries take, and in which order. */
 interface SampleOrderInput {

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { formatUint64 } from '../results/number-format.ts';
+import { formatUint64 } from '../base/number-format.ts';
 import type { LibraryCounts } from './effective-settings.ts';
 import { librarySizeProblems, planSizeProblems } from './plan-size.ts';
 import type { TestSettings } from './test-settings.ts';

@@ -1,4 +1,4 @@
-import { parseDouble, parseUint64 } from './c-numbers.ts';
+import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 
 /** A value of a configuration file: its text, and the line that set it last. */
 export interface ConfEntry {

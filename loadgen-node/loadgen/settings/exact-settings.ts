@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { numberOfUint64 } from './c-numbers.ts';
+import { numberOfUint64 } from '../base/c-numbers.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
 import { defaultTestSettings, type TestSettings } from './test-settings.ts';
 

@@ -1,5 +1,5 @@
-import { mlperfConfOf, type Round } from '../../../shared/rules/rounds.ts';
-import { parseDouble, parseUint64 } from './c-numbers.ts';
+import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 import { parseConf } from './conf-grammar.ts';
 import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
 import { lookUp } from './conf-lookup.ts';

@@ -1,6 +1,6 @@
-import type { Round } from '../../../shared/rules/rounds.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 
-import type { RngLibrary } from '../schedule/random/distributions.ts';
+import type { RngLibrary } from '../random/distributions.ts';
 
 /**
  * Where the LoadGens of the rounds differ, as data: the algorithm reads these, never a version.

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { Round } from '../../../shared/rules/rounds.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { ExactSettings } from './exact-settings.ts';
 import { type ConfFile, ConfReader, type ConfResult } from './from-config.ts';
 import { loadgenOf } from './loadgen-behaviour.ts';

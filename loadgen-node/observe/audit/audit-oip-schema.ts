@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type {
   OipDuration,
   OipEvidence,
   OipNodeEvidence,
 } from '../../../shared/evidence/oip-evidence.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/wire/oip/data-types.ts';
 import { OIP_METHODS } from '../../../shared/wire/oip/request-plan.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
 
 const count = z.int().min(0);
 const datatype = z.enum(Object.keys(OIP_ELEMENT_BYTES) as [OipDataType, ...OipDataType[]]);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CallPath } from '../../../shared/evidence/call-path.ts';
 import type {
-  HostEvidence,
   LedgerCounts,
   NameCall,
   NodeDescription,
@@ -10,6 +9,7 @@ import type {
   NodeLimitsEvidence,
 } from '../../../shared/evidence/network-evidence.ts';
 import { CLAIM_KINDS } from '../../../shared/evidence/node-claims.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { oipEvidence, oipNodeEvidence } from './audit-oip-schema.ts';
 import { AUDIT_SCHEMA_VERSION, type NetworkAudit, READ_SCHEMA_VERSIONS } from './network-audit.ts';
 

@@ -1,9 +1,6 @@
-import type {
-  HostEvidence,
-  NameCall,
-  NodeEvidence,
-} from '../../../shared/evidence/network-evidence.ts';
+import type { NameCall, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import type { OipEvidence } from '../../../shared/evidence/oip-evidence.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 
 /** Version of the form of `network_audit.json`. */
 export const AUDIT_SCHEMA_VERSION = 4;

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
+import { monotonicClock } from '../../loadgen/engine/monotonic-clock.ts';
 import type {
   GeneratorHealth,
   GeneratorMonitor,

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { AsyncByteQueue, Message, RecordBatchFileWriter, type Schema } from 'apache-arrow';
-import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import { BlockEncoder } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
 import { allocateRecords } from './record-block.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { OipDuration, OipStatistics } from '../../../shared/evidence/oip-evidence.ts';
 
 /** Where a server spends the time of a request, by its own statistics. */

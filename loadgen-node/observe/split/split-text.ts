@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { LATENCY_PARTS, type LatencyPart, type PartFigures } from './latency-parts.ts';
 import { PART_WORDS } from './part-words.ts';
 import type { NodeTimes, SplitFindings } from './split-sums.ts';

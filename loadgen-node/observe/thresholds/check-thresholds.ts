@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import type { FigureName } from '../records/figure-names.ts';
+import type { FigureName } from '../figures/figure-names.ts';
 import type { Threshold } from './condition.ts';
 
 const SERVER_ONLY: readonly FigureName[] = ['scheduled_qps', 'overlatency'];

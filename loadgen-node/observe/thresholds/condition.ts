@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { nearest } from '../../../shared/base/nearest.ts';
-import { FIGURE_NAMES, FIGURES, type FigureName } from '../records/figure-names.ts';
+import { nearest } from '../../../shared/base/text/nearest.ts';
+import { FIGURE_NAMES, FIGURES, type FigureName } from '../figures/figure-names.ts';
 import { unitsFor, valueIn } from './figure-units.ts';
 
 /** How a figure is held against a value. */

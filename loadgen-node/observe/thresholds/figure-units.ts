@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import type { FigureUnit } from '../records/figure-names.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { FigureUnit } from '../figures/figure-names.ts';
 
 /** How values of a unit are written. */
 interface WrittenUnit {

@@ -1,4 +1,4 @@
-import { FIGURES, type RunFigures } from '../records/figure-names.ts';
+import { FIGURES, type RunFigures } from '../figures/figure-names.ts';
 import type { Operator, Threshold } from './condition.ts';
 import { formatFigure } from './figure-units.ts';
 

@@ -1,4 +1,4 @@
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import { pathSigns } from '../../run/audit/path-signs.ts';
 import { type DoctorFinding, subject } from './finding.ts';

@@ -1,5 +1,5 @@
-import { counted } from '../../../shared/base/counted.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { counted } from '../../../shared/base/text/counted.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { DoctorFinding, FindingGroup, FindingState } from './finding.ts';
 
 const LABELS: Readonly<Record<FindingState, string>> = {

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';

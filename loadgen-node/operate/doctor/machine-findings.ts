@@ -1,4 +1,4 @@
-import { hasYoungGenerationFlag, NODE_FLAGS } from '../../../shared/base/node-flags.ts';
+import { hasYoungGenerationFlag, NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';

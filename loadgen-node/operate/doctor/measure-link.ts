@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DispatchSettings, probeNode, testLink } from '../../../qdl/index.ts';
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { bandwidthFormula, dtypeBytes } from '../../samples/bandwidth/bandwidth-formulas.ts';

@@ -4,8 +4,8 @@ import { codecNamed } from '../../../shared/compression/codecs.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import type { PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
+import type { PrepareProgress } from '../../samples/data-set/data-set.ts';
 import type { PlannedLoad } from './plan-findings.ts';
 
 /** Flags of a run that doctor takes, too: what decides how many bytes go how often. */

@@ -1,4 +1,4 @@
-import type { NodeDescription } from '../../../shared/evidence/node-probe.ts';
+import type { ProbedDescription } from '../../../shared/evidence/node-probe.ts';
 import type { ComponentVersion } from '../../../shared/host/component-versions.ts';
 import {
   agreedVersion,
@@ -17,7 +17,7 @@ export interface OwnSoftware {
 }
 
 /** Software of a node beside ours. No clocks are compared in a run, so their difference is no finding. */
-export function versionFindings(own: OwnSoftware, node: NodeDescription | null): DoctorFinding[] {
+export function versionFindings(own: OwnSoftware, node: ProbedDescription | null): DoctorFinding[] {
   const about = subject('versions', 'Versions');
   if (node === null) return [about.unknown('the node does not describe itself (no such call)')];
   return [
@@ -33,7 +33,7 @@ export function versionFindings(own: OwnSoftware, node: NodeDescription | null):
   ];
 }
 
-function protocol(node: NodeDescription): DoctorFinding {
+function protocol(node: ProbedDescription): DoctorFinding {
   const about = subject('protocol', 'Protocol');
   const theirs = toldVersions(node);
   const agreed = agreedVersion(theirs);
@@ -45,7 +45,7 @@ function protocol(node: NodeDescription): DoctorFinding {
     : about.ok(`version ${agreed} on both ends`);
 }
 
-function versions({ components }: OwnSoftware, node: NodeDescription): DoctorFinding {
+function versions({ components }: OwnSoftware, node: ProbedDescription): DoctorFinding {
   const about = subject('versions', 'Versions');
   const theirs = new Map(node.components.map(({ name, version }) => [name, version]));
   theirs.set(node.software, node.softwareVersion);

@@ -1,14 +1,14 @@
 import http2 from 'node:http2';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { errorCodeOf, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import {
   type ClientSecurity,
   readClientSecrets,
 } from '../../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../../shared/wire/connection-errors.ts';
+import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { ProtoReader } from '../../../shared/wire/proto-reader.ts';
 
 /** What grpc.health.v1 answers, by its numbers. Rule: health.proto, ServingStatus. */

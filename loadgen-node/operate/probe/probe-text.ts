@@ -1,8 +1,8 @@
 import type { OipProbe } from '../../../qdl/index.ts';
-import { counted } from '../../../shared/base/counted.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { counted } from '../../../shared/base/text/counted.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import { tensorText } from '../../../shared/domain/tensors.ts';
 import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
-import { tensorText } from '../../../shared/wire/oip/tensors.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
 import { freeInputs, type ProbedModel, type ProbedTensor } from './probed-model.ts';
 import type { ReadyMadeRun } from './ready-made-run.ts';

@@ -1,6 +1,6 @@
+import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { elementCount, type OipTensor } from '../../../shared/wire/oip/tensors.ts';
 import { hasBatchAxis } from '../../samples/oip/batch-axis.ts';
 import { resolveInputs } from '../../samples/oip/resolve-inputs.ts';
 import { madeUpBytes } from '../../samples/tensors/made-up-values.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { flagText } from '../../../shared/config/flag-text.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { flagText } from '../../run/plan/flag-text.ts';
 import { inputShapeText } from '../../samples/oip/resolve-inputs.ts';
 import { freeInputs, type ProbedModel } from './probed-model.ts';
 

@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { distFolder } from '../../../shared/base/package-files.ts';
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { distFolder } from '../../../shared/base/files/package-files.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { Inventory } from './inventory/inventory.ts';
 
 const MADE_FOR = 'made-for.json';

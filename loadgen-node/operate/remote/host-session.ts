@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { AgentEvent, AgentRequest, HostFacts } from './agent/agent-words.ts';
 import type { CallEnd, CallOptions, HostLink, OpenLink } from './hosts/host-link.ts';
 import { AGENT_FAILED, isNodeNew, oldNode } from './hosts/ssh-errors.ts';

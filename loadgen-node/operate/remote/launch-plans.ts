@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { NODE_FLAGS } from '../../../shared/base/node-flags.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import type { HostFacts, NodeStart } from './agent/agent-words.ts';
 import type { Certificates, TlsFiles } from './certificates.ts';
 import type { HostSpec, Inventory, NodeSpec } from './inventory/inventory.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PlannedHost } from './describe-plan.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { Measured } from './measure.ts';

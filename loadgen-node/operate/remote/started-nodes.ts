@@ -1,6 +1,6 @@
 import { MlperfError, type MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
-import { exitCodeOf } from '../../../shared/base/exit-codes.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { exitCodeOf } from '../../../shared/base/process/exit-codes.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { AgentEvent, NodeFailure, NodeStart } from './agent/agent-words.ts';
 import { allOrErrors, type HostSession, hostError } from './host-session.ts';
 import type { AgentCall } from './hosts/host-link.ts';

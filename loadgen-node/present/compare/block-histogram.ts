@@ -1,4 +1,4 @@
-import { firstNotBelow } from '../report/aggregate/distribution.ts';
+import { firstNotBelow } from '../charts/distribution.ts';
 import { sortedNumbers } from '../report/aggregate/latency-table.ts';
 
 /** Bins of equal rank over all values, and of equal ratio of ranks per decade in the tail. */

@@ -1,6 +1,6 @@
-import { formatNs } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** A run by its folder. */
 interface NamedRun {

@@ -4,8 +4,8 @@ import {
   FIGURES,
   type FigureName,
   type FigureUnit,
-} from '../../observe/records/figure-names.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
+} from '../../observe/figures/figure-names.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { type DifferingSetting, differingSettings } from './differing-settings.ts';
 import {
   type MeasuredRun,

@@ -1,8 +1,8 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { FIGURES, type FigureName } from '../../observe/records/figure-names.ts';
+import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import type { Condition, Operator } from '../../observe/thresholds/condition.ts';
-import { formatShare } from '../report/charts/time-format.ts';
-import { figureText } from '../report/figure-text.ts';
+import { figureText } from '../text/figure-text.ts';
+import { formatShare } from '../text/time-format.ts';
 import type { Comparison, FigureDifference, Interval } from './compare-runs.ts';
 
 /** A condition that fails the comparison where it holds. */

@@ -1,7 +1,7 @@
-import { sentencesOf } from '../../../shared/base/one-line.ts';
-import { FIGURES, type FigureName } from '../../observe/records/figure-names.ts';
-import { formatNumber } from '../report/charts/number.ts';
-import { figureText } from '../report/figure-text.ts';
+import { sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
+import { figureText } from '../text/figure-text.ts';
+import { formatNumber } from '../text/number.ts';
 import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
 import { type ConditionResult, signedShare } from './fail-conditions.ts';
 

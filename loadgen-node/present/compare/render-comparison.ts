@@ -1,11 +1,11 @@
+import { renderFigure, renderTable } from '../charts/figure.ts';
+import { drawPercentiles } from '../charts/percentile-chart.ts';
+import { PLOT } from '../charts/plot.ts';
+import { type Html, html } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
 import { latencyTable, sortedNumbers } from '../report/aggregate/latency-table.ts';
-import { drawPercentiles } from '../report/charts/percentile-chart.ts';
-import { PLOT } from '../report/charts/plot.ts';
-import { renderFigure, renderTable } from '../report/figure.ts';
-import { figureText, instantText } from '../report/figure-text.ts';
-import { type Html, html } from '../report/html.ts';
-import { renderPage } from '../report/page.ts';
 import { renderNotes } from '../report/sections/verdict.ts';
+import { figureText, instantText } from '../text/figure-text.ts';
 import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
 import { type ComparisonResult, cells, METHOD, settingTexts } from './print-comparison.ts';
 

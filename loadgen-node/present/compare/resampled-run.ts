@@ -1,8 +1,8 @@
-import { uniformInt } from '../../loadgen/schedule/random/distributions.ts';
-import { Mt19937 } from '../../loadgen/schedule/random/mt19937.ts';
-import type { FigureName } from '../../observe/records/figure-names.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
+import { uniformInt } from '../../loadgen/random/distributions.ts';
+import { Mt19937 } from '../../loadgen/random/mt19937.ts';
+import type { FigureName } from '../../observe/figures/figure-names.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { type LatencyTable, latencyTable } from '../report/aggregate/latency-table.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 import { spread, spreadFactor } from './spread.ts';

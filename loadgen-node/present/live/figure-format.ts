@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 
 /** A length of time, or a dash. */
 export function time(ns: number | null | undefined): string {

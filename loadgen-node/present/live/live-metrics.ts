@@ -6,7 +6,7 @@ import {
   type Histogram,
   Registry,
 } from 'prom-client';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/live/latency-histogram.ts';
 import type { LiveSnapshot, LiveTotals, WindowCounts } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';

@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { RunState, RunVerdict } from './live-messages.ts';
 

@@ -1,8 +1,8 @@
-import { drawHeatMap, type HeatMapTile } from './charts/heat-map.ts';
-import { formatNumber } from './charts/number.ts';
-import { renderFigure, renderTable } from './figure.ts';
-import { html } from './html.ts';
-import { renderPage } from './page.ts';
+import { renderFigure, renderTable } from '../charts/figure.ts';
+import { drawHeatMap, type HeatMapTile } from '../charts/heat-map.ts';
+import { html } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import { formatNumber } from '../text/number.ts';
 
 /** A cell: what was found, with the interval that holds the limit and a word more; or a word for what there is in its place, and why. */
 export type HeatMapCell =

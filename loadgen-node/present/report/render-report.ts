@@ -1,9 +1,9 @@
-import type { RunSummary } from '../../observe/records/run-summary.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import { type Html, html } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
 import { type LatencyTable, latencyTable, sortedNumbers } from './aggregate/latency-table.ts';
 import { timelineOf } from './aggregate/timeline.ts';
-import { type Html, html } from './html.ts';
-import { renderPage } from './page.ts';
 import { renderFigures, renderTiles } from './sections/figures.ts';
 import { renderGenerator } from './sections/generator.ts';
 import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';

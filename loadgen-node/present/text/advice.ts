@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { isBrokenEnd } from '../../loadgen/engine/phase-counts.ts';
 import type {
   PerformanceOutcome,

@@ -1,11 +1,11 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import type { PerformanceOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling, GeneratorHealth } from '../../loadgen/health/generator-health.ts';
 import { type GeneratorFinding, generatorFinding } from '../../observe/health/generator-finding.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
 import type { PartFigures } from '../../observe/split/latency-parts.ts';
 import { serverStatisticsText } from '../../observe/split/server-statistics.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** Parts below this share of the latency are not shown. */
 const SHOWN_SHARE = 0.03;

@@ -1,12 +1,12 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { FigureDifference } from '../../observe/records/compare-summary.ts';
-import type { DerivedRun, ReadRun } from '../../observe/records/derive-run.ts';
-import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/records/figure-names.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
-import { stepTable, stepVerdict } from '../report/step-text.ts';
+import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/figures/figure-names.ts';
+import type { FigureDifference } from '../../observe/summary/compare-summary.ts';
+import type { DerivedRun, ReadRun } from '../../observe/summary/derive-run.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { serverLines } from './print-split.ts';
+import { stepTable, stepVerdict } from './step-text.ts';
 
 const LABEL_WIDTH = 14;
 const NAME_WIDTH = 19;

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 
 /** A piece of the line; the lower its rank, the longer it stays when the line gets narrow. */

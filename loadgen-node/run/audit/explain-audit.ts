@@ -1,4 +1,4 @@
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { OipEvidence, OipNodeEvidence } from '../../../shared/evidence/oip-evidence.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type {

@@ -1,6 +1,6 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
-import { NODE_NAME_LENGTH_MAX } from '../../../shared/wire/limits.ts';
 import {
   type AuditRule,
   broken,

@@ -1,4 +1,4 @@
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { LedgerCounts, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import { broken, holds, type Judged, notProvable } from '../../observe/audit/finding.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';

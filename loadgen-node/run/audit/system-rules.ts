@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
 import {
   type AuditRule,

@@ -1,7 +1,7 @@
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
-import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
 import { CHECKSUM_FILE } from '../../samples/data-set/checksum-list.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 
 /** What a result says of its data: marks of the data set's own, and that nobody knows whether it changed. */
 export function dataSetMarks(dataSet: DataSet, check: DataSetCheck): string[] {
@@ -24,14 +24,6 @@ export function dataSetDetail(check: DataSetCheck): LoggedDetail {
       ...{ sha256: digest, verified: verifiedOf(check), list: list ?? '' },
     },
   };
-}
-
-/** The data set's files for people; undefined where there are none. */
-export function dataSetInWords(check: DataSetCheck): string | undefined {
-  if (check.fileCount === 0) return undefined;
-  const { folder, fileCount, digest, list } = check;
-  const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
-  return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
 }
 
 /** The verb reads data sets of benchmarks; files of tensors (`--data`) are no benchmark's. */

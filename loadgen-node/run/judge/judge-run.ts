@@ -2,13 +2,9 @@ import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
 import type { HostIdentity } from '../../../shared/host/host-facts.ts';
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
+import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
-import type {
-  AccuracyReport,
-  DataSet,
-  NamedQuality,
-} from '../../samples/benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -18,9 +14,9 @@ import {
   targetInWords,
 } from '../../samples/benchmarks/quality.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import type { SelfCheck } from '../self-check.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';

@@ -1,7 +1,7 @@
 import type { JudgedTest, Judgement, LoggedDetail } from '../../loadgen/engine/test-context.ts';
-import type { DataSet, NamedQuality } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { qualityOfRun } from '../../samples/benchmarks/quality.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import type { DataSet, NamedQuality } from '../../samples/data-set/data-set.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
 import { marksOf, qualityProblems } from './judge-run.ts';

@@ -1,6 +1,6 @@
 import { isStandInName } from '../../../shared/benchmarks/standin/standin-name.ts';
 import type { NodeDescription, NodeEvidence } from '../../../shared/evidence/network-evidence.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { LoggedDetail } from '../../loadgen/engine/test-context.ts';
 
 type NodeModel = NonNullable<NodeDescription['model']>;

@@ -1,4 +1,4 @@
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 
 /** What the SUT nodes said that cannot be, and the workers that they lost: it changes no figure, and readers must know it. */

@@ -1,4 +1,4 @@
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { Judgement } from '../../loadgen/engine/test-context.ts';
 import type { AuditFinding, NetworkAudit } from '../../observe/audit/network-audit.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
-import type { AccuracyReport } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
+import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
 
 /** File beside the logs with the line of the benchmark's official accuracy script, named as submissions have it. */
 const ACCURACY_FILE = 'accuracy.txt';

@@ -1,25 +1,25 @@
 import { stringify } from 'yaml';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
-import { figuresOfOutcome } from '../../observe/records/figures-of-outcome.ts';
-import { figuresOf } from '../../observe/records/figures-of-records.ts';
+import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
+import { figuresOf } from '../../observe/figures/figures-of-records.ts';
+import { stepFigures } from '../../observe/figures/step-figures.ts';
 import type { KeptRecords } from '../../observe/records/records-keeper.ts';
+import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import { latencySplit } from '../../observe/split/latency-split.ts';
 import {
   type LoadTest,
   type RunSummary,
   SUMMARY_SCHEMA_VERSION,
-} from '../../observe/records/run-summary.ts';
-import type { SampleRecords } from '../../observe/records/sample-records.ts';
-import { stepFigures } from '../../observe/records/step-figures.ts';
-import { latencySplit } from '../../observe/split/latency-split.ts';
+} from '../../observe/summary/run-summary.ts';
 import { judgeThresholds } from '../../observe/thresholds/judge-thresholds.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/quality.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import type { RunFigures, RunReport } from '../run-report.ts';
+import type { JudgedFigures, RunReport } from './run-report.ts';
 import { summaryNodes } from './summary-nodes.ts';
 
 /** What a summary is made of. */
@@ -94,7 +94,7 @@ function verdictsOf({
   };
 }
 
-function figuresIn(report: RunFigures): RunFigures {
+function figuresIn(report: JudgedFigures): JudgedFigures {
   const { figures, thresholds, contractErrors } = report;
   const { peakTargetQps, targetPercentile, latencyBoundNs, loadTest } = report;
   return {
@@ -110,7 +110,7 @@ function figuresIn(report: RunFigures): RunFigures {
 export function figuresOfRun(
   { outcome, plan }: Pick<RunReport, 'outcome' | 'plan'>,
   records: SampleRecords | null,
-): RunFigures {
+): JudgedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;

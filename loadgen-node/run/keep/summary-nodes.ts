@@ -1,6 +1,6 @@
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
-import type { RunSummary } from '../../observe/records/run-summary.ts';
 import { serverStatistics } from '../../observe/split/server-statistics.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { oipModelText } from '../judge/oip-notes.ts';
 
 /** The SUT nodes of a run as its summary has them. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import type { ConfFile } from '../../loadgen/settings/from-config.ts';
 
 /** LoadGen's name of the file that it looks for in the working directory. */

@@ -10,7 +10,7 @@ import {
   text,
   textList,
 } from '../../../shared/config/setting.ts';
-import { isOipAddress, withoutOipScheme } from '../../../shared/wire/oip/oip-address.ts';
+import { isOipAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import {
   OIP_METHODS,
   OIP_SERVICE_NAME,

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
-import { printSettings } from '../../../shared/config/print-settings.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { LIVE_OPTIONS } from './live-options.ts';
+import { printSettings } from './print-settings.ts';
 
 /** Settings without those that are no part of a run: made again from its record, it opens no ports and replaces nothing. */
 export function settingsOfRun(settings: readonly ResolvedSetting[]): ResolvedSetting[] {

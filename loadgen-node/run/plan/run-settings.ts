@@ -1,11 +1,4 @@
 import { DIVISIONS, type Division } from '../../../qdl/index.ts';
-import {
-  SYNTHETIC_BYTES_MAX,
-  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
-  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
-  SYNTHETIC_SAMPLE_COUNT_MAX,
-} from '../../../shared/benchmarks/synthetic-samples.ts';
 import { COMPRESSION_NAMES, type CompressionName } from '../../../shared/compression/codec.ts';
 import {
   choice,
@@ -27,12 +20,19 @@ import {
   COMPRESSION_SCOPES,
   type CompressionScope,
 } from '../../../shared/rules/check-compression.ts';
-import { ROUNDS, type Round } from '../../../shared/rules/rounds.ts';
+import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import {
+  SYNTHETIC_BYTES_MAX,
+  SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_BYTES_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_DEFAULT,
+  SYNTHETIC_SAMPLE_COUNT_MAX,
+} from '../../../shared/rules/rows/synthetic-samples.ts';
+import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/random/distributions.ts';
 import {
   type ArrivalsSetting,
   arrivalsSetting,
 } from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
-import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/schedule/random/distributions.ts';
 import type { Threshold } from '../../observe/thresholds/condition.ts';
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';

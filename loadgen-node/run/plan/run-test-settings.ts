@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario, TestMode } from '../../../shared/domain/scenario.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import {
   type OtherArrivals,
   ownEndOf,

@@ -5,24 +5,25 @@ import {
   tryOipRequest,
 } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_BENCHMARKS,
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
-} from '../../../shared/benchmarks/synthetic-samples.ts';
-import { benchmarkEncoding } from '../../../shared/rules/benchmark-rules.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
+} from '../../../shared/rules/rows/synthetic-samples.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
-import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
+import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { answeredOutputs } from '../../samples/oip/answered-outputs.ts';
 import { chooseMethod } from '../../samples/oip/choose-method.ts';
 import { withDeclaredInputs } from '../../samples/oip/declared-inputs.ts';
 import { findRequest, type RequestWay, requestWays } from '../../samples/oip/find-request.ts';
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
+import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
+import type { OipContents } from '../../samples/oip/request-fields.ts';
 import {
   layoutOfSample,
   type RequestLayout,
@@ -37,9 +38,8 @@ import {
   wireDataSet,
   wirePayload,
 } from '../../samples/oip/wire-data-set.ts';
-import { openTensorDataSet } from '../../samples/tensors/open-tensor-data-set.ts';
 import type { NamedTensor } from '../../samples/tensors/tensor-data-set.ts';
-import { orAbort, type RunHost } from '../host.ts';
+import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** A run over the Open Inference Protocol whose servers took a request. */

@@ -1,11 +1,11 @@
 import { askNames, checkDispatchSettings, resolveNodeAddresses } from '../../../qdl/index.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
-import type { DataSet, PrepareProgress } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { SampleDigests } from '../../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import { orAbort, type RunHost } from '../host.ts';
+import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 

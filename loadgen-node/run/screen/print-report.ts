@@ -1,24 +1,22 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
 import type {
   PerformanceOutcome,
   PhaseOutcome,
   TestOutcome,
 } from '../../loadgen/engine/test-outcome.ts';
-import type {
-  LatencyStatistics,
-  PerformanceSummary,
-} from '../../loadgen/results/performance-summary.ts';
+import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
+import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import { rateFactor } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { hasLatency } from '../../observe/records/figures-of-outcome.ts';
-import { stepTable, stepVerdict } from '../../present/report/step-text.ts';
+import { hasLatency } from '../../observe/figures/figures-of-outcome.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { timeLines } from '../../present/text/print-split.ts';
+import { stepTable, stepVerdict } from '../../present/text/step-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
-import { dataSetInWords } from '../judge/data-set-notes.ts';
-import { isValid, type RunReport } from '../run-report.ts';
+import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
+import { isValid, type RunReport } from '../keep/run-report.ts';
 
 const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */

@@ -1,64 +1,6 @@
-import type { BenchmarkRules, Quality } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
 import type { GeneratedSet } from './generated-data.ts';
-
-/** One response of the accuracy log. */
-export interface AccuracyEntry {
-  readonly sampleIndex: number;
-  /** Response bytes as the SUT sent them. */
-  readonly response: Uint8Array;
-}
-
-/** What an accuracy script says of a run. */
-export interface AccuracyReport {
-  /** `top-1`, ... */
-  readonly metric: string;
-  /** Fraction from 0 to 1. */
-  readonly value: number;
-  readonly correctCount: number;
-  /** Samples that were scored; must be the whole data set in a complete run. */
-  readonly sampleCount: number;
-  /** What the benchmark's official script prints of the same log, for accuracy.txt; absent where there is none. */
-  readonly scriptLine?: string;
-}
-
-/** A quality and whose it is. */
-export interface NamedQuality extends Quality {
-  /** What the reference is, for people: `FP32 reference of round v4.1`. */
-  readonly source: string;
-}
-
-/** A data set that was found (or made) and checked: payloads by index, and how to score responses. */
-export interface DataSet {
-  readonly name: string;
-  readonly totalSampleCount: number;
-  /** Folder in which its files lie. */
-  readonly folder: string;
-  /**
-   * Its files, relative to the folder, with forward slashes; absent where samples are made up in memory. Nothing else
-   * that lies in the folder is a part of it: no list of checksums needs to have it.
-   */
-  readonly files?: readonly string[];
-  /** True where opening it has compared every file with the folder's manifest. */
-  readonly isManifestChecked?: boolean;
-  /** Quality that holds in place of the benchmark's, for data that is not the benchmark's own. */
-  readonly quality?: NamedQuality | undefined;
-  /** What a reader of a result has to know of this data. */
-  readonly marks?: readonly string[];
-  /**
-   * Payload bytes of one sample as they will travel; untimed.
-   * @param form `jpeg` (the file as it is) or `raw` (uint8, height x width x channel, RGB).
-   * @throws MlperfError `ERR_DATA_SET` naming the file that is missing or broken.
-   */
-  readPayload(sampleIndex: number, form: string): Promise<Uint8Array>;
-  /**
-   * Scores the responses of an accuracy run.
-   * @throws MlperfError `ERR_DATA_SET` when a response is no answer to this benchmark (wrong length).
-   */
-  scoreAccuracy(entries: Iterable<AccuracyEntry>): AccuracyReport;
-}
-
-/** Tells how far a preparation is: 0 to 1, and what is done now. */
-export type PrepareProgress = (fraction: number, what: string) => void;
 
 /** What can be said about samples that a benchmark makes up; undefined: the benchmark's own default. */
 export interface SyntheticSamples {

@@ -1,7 +1,7 @@
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { qualityOf } from '../../../shared/rules/benchmark-rules.ts';
-import type { Round } from '../../../shared/rules/rounds.ts';
-import type { AccuracyReport, DataSet, NamedQuality } from './loadgen-benchmark.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { AccuracyReport, DataSet, NamedQuality } from '../data-set/data-set.ts';
 
 const SIGNIFICANT_DIGITS = 5;
 

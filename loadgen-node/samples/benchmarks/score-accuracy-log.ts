@@ -1,5 +1,5 @@
-import { readAccuracyLog } from '../../loadgen/logs/accuracy-log-reader.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from './loadgen-benchmark.ts';
+import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../data-set/data-set.ts';
 
 /** What an accuracy log is worth. */
 export interface AccuracyLogScore {

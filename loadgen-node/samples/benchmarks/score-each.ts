@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { AccuracyEntry, AccuracyReport } from './loadgen-benchmark.ts';
+import type { AccuracyEntry, AccuracyReport } from '../data-set/data-set.ts';
 
 /**
  * Share of the samples whose response is right. Every response is looked at, so that none passes that is no answer;

@@ -1,4 +1,4 @@
-import { formatFixed } from '../../loadgen/results/number-format.ts';
+import { formatFixed } from '../../loadgen/base/number-format.ts';
 
 /** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
 export function formatScriptLine(correctCount: number, sampleCount: number): string {

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MANIFEST_FILE, readManifestChecksums } from '../../../shared/base/cache/manifest.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { DataSet, PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import { CHECKSUM_FILE, type Checksums, digestOfList, readChecksumList } from './checksum-list.ts';
 import { compareFiles, differenceError, differs } from './compare-files.ts';
+import type { DataSet, PrepareProgress } from './data-set.ts';
 import { hashFiles } from './hash-files.ts';
 
 /** What is known of a data set at the start of a run. */
@@ -86,4 +86,12 @@ export async function findList(
   if (existsSync(path)) return { name: CHECKSUM_FILE, checksums: await readChecksumList(path) };
   const checksums = await readManifestChecksums(folder);
   return checksums === undefined ? undefined : { name: MANIFEST_FILE, checksums };
+}
+
+/** The data set's files for people; undefined where there are none. */
+export function dataSetInWords(check: DataSetCheck): string | undefined {
+  if (check.fileCount === 0) return undefined;
+  const { folder, fileCount, digest, list } = check;
+  const verdict = list === undefined ? 'compared with no list' : `all as in ${list}`;
+  return `${fileCount} file${fileCount === 1 ? '' : 's'} in ${folder}, ${verdict}; SHA-256 of their list ${digest}`;
 }

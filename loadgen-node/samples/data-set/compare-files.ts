@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
 import type { Checksums } from './checksum-list.ts';
+import type { PrepareProgress } from './data-set.ts';
 import { hashFiles } from './hash-files.ts';
 
 /** Files of one kind that a message names; of more it tells the number. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { PrepareProgress } from '../benchmarks/loadgen-benchmark.ts';
+import type { PrepareProgress } from './data-set.ts';
 
 /** Files that are read at once. */
 const CONCURRENCY = 8;

@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
+import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { DescribedOutput } from '../../../shared/wire/oip/response-decoder.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
 
 /** How a server answered a request of one sample. */
 interface Answer {

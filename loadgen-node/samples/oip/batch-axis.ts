@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 
 type BatchFacts = Pick<OipModelFacts, 'name' | 'inputs' | 'outputs' | 'batchSizeMax'>;
 

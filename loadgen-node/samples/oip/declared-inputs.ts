@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { type OipTensor, type SampleTensor, tensorText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import { type OipTensor, type SampleTensor, tensorText } from '../../../shared/wire/oip/tensors.ts';
 import type { InputsAsked } from './parse-input-shapes.ts';
 
 /**

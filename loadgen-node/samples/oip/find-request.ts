@@ -1,9 +1,9 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { RAW_ONLY_DATA_TYPES } from '../../../shared/wire/oip/data-types.ts';
+import { RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipAsked } from './oip-asked.ts';
+import type { OipContents } from './request-fields.ts';
 
 /** A way to ask the servers. */
 export interface RequestWay {

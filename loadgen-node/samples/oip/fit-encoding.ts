@@ -1,12 +1,12 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import {
   type OipTensor,
   type SampleTensor,
   tensorsText,
   tensorText,
-} from '../../../shared/wire/oip/tensors.ts';
+} from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 
 /** A benchmark's encoding as a model takes it. */
 export interface FittedEncoding {

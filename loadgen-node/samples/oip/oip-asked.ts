@@ -1,7 +1,7 @@
-import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { DataSource } from '../tensors/data-source.ts';
 import type { InputsAsked } from './parse-input-shapes.ts';
+import type { OipContents } from './request-fields.ts';
 
 /** What was asked of a run over the Open Inference Protocol, before any server was. */
 export interface OipAsked extends InputsAsked {

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { isOipDataType } from '../../../shared/wire/oip/data-types.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { isOipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 
 /** Lengths of the axes of one sample by name of the input, as `--input-shape` says them. */
 export type InputShapes = ReadonlyMap<string, readonly number[]>;

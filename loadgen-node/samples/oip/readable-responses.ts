@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { SampleTensor } from '../../../shared/wire/oip/tensors.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { SampleTensor } from '../../../shared/domain/tensors.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../data-set/data-set.ts';
 import { classResponse, type ResponseClass } from './response-class.ts';
 
 /**

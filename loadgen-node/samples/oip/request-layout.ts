@@ -1,17 +1,17 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipContents } from '../../../shared/wire/oip/request-fields.ts';
 import type {
   OipMethod,
   OipModelRef,
   OipRequestPlan,
 } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 import type { NamedTensor } from '../tensors/tensor-data-set.ts';
 import { hasBatchAxis, requireBatch, requireBatchAxis } from './batch-axis.ts';
 import { fitEncoding } from './fit-encoding.ts';
 import type { OipAsked } from './oip-asked.ts';
+import type { OipContents } from './request-fields.ts';
 import { resolveInputs } from './resolve-inputs.ts';
 import { type ResponseClass, responseClass } from './response-class.ts';
 import { sampleBytes } from './sample-source.ts';

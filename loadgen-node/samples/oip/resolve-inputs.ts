@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { InputShapes } from './parse-input-shapes.ts';
 
 /**

@@ -1,12 +1,8 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import {
-  type OipTensor,
-  type SampleTensor,
-  tensorsText,
-} from '../../../shared/wire/oip/tensors.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
+import { type OipTensor, type SampleTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 
 /** How a response of a model says the class that a benchmark asks for. */
 export interface ResponseClass {

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
-import { elementCount, type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
-import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { elementCount, type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 import { bytesContents } from '../tensors/bytes-elements.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
 import type { SampleTensors } from './wire-data-set.ts';

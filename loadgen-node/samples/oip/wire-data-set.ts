@@ -1,10 +1,10 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { encodeRequestFields, type OipContents } from '../../../shared/wire/oip/request-fields.ts';
+import type { SampleTensor } from '../../../shared/domain/tensors.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { SampleTensor } from '../../../shared/wire/oip/tensors.ts';
-import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 import type { NamedTensor } from '../tensors/tensor-data-set.ts';
 import { namingSample, scoreReadable } from './readable-responses.ts';
+import { encodeRequestFields, type OipContents } from './request-fields.ts';
 import type { ResponseClass } from './response-class.ts';
 
 /** The inputs of a sample. @param form Name of the benchmark's encoding on the wire. */

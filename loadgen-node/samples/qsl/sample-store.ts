@@ -8,7 +8,7 @@ import type {
   SamplePayloads,
 } from '../../../shared/domain/query-sample-library.ts';
 import type { CompressionScope } from '../../../shared/rules/check-compression.ts';
-import type { DataSet } from '../benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../data-set/data-set.ts';
 import type { SampleDigests } from './sample-digests.ts';
 import { SharedSlabs } from './shared-slabs.ts';
 

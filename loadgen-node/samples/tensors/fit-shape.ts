@@ -1,4 +1,4 @@
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 
 /**
  * The shape of one sample in a file, where it is one of the input's: as it is, or behind a batch axis of length 1.

@@ -1,9 +1,8 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { SYNTHETIC_BYTES_MAX } from '../../../shared/benchmarks/synthetic-samples.ts';
-import { elementCount, type OipTensor } from '../../../shared/wire/oip/tensors.ts';
-import { requireKnownShapes } from '../oip/resolve-inputs.ts';
+import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
+import { SYNTHETIC_BYTES_MAX } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { madeUpBytes, randomContents } from './made-up-values.ts';
 import { type NamedTensor, type TensorDataSet, tensorDataSet } from './tensor-data-set.ts';
 
@@ -23,14 +22,13 @@ export interface MadeUpSet {
 /**
  * Samples that are made when they are loaded: sample i is the i-th sequence of the seed, so a larger set begins as a smaller
  * one. All have one shape and one length.
- * @param inputs Of one sample.
- * @throws MlperfError `ERR_CONFIG_INVALID` where a shape is not known, or a sample would be too large.
+ * @param inputs Of one sample; all lengths are known (requireKnownShapes).
+ * @throws MlperfError `ERR_CONFIG_INVALID` where a sample would be too large.
  */
 export function madeUpDataSet(
   inputs: readonly OipTensor[],
   { kind, seed, sampleCount }: MadeUpSet,
 ): TensorDataSet {
-  requireKnownShapes(inputs);
   const bytes = inputs.reduce(
     (sum, { datatype, shape }) => sum + madeUpBytes(datatype, elementCount(shape), kind),
     0,

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/wire/oip/data-types.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../shared/domain/data-types.ts';
 
 /** Bytes of a made-up text: all have the same length, so that all samples have. */
 const TEXT_BYTES = 16;

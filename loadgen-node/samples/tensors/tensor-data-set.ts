@@ -1,7 +1,7 @@
+import type { OipDataType } from '../../../shared/domain/data-types.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import type { AccuracyEntry, DataSet } from '../benchmarks/loadgen-benchmark.ts';
 import { scoreEach } from '../benchmarks/score-each.ts';
+import type { AccuracyEntry, DataSet } from '../data-set/data-set.ts';
 
 /** One input of one sample. */
 export interface NamedTensor {

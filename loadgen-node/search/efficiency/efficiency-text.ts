@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { Comparison, LatencyDifference, PartDifference } from './compare-sides.ts';
 import type { EfficiencySide } from './side.ts';
 

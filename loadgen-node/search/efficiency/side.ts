@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../../observe/split/latency-parts.ts';
 import type { PeakResult } from '../peak/peak-search.ts';
 

@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';

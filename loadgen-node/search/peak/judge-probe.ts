@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { PlannedProbe } from './next-probe.ts';

@@ -1,4 +1,4 @@
-import type { RecordedSet } from '../../loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { recordsOfSet } from '../../observe/records/records-of-set.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';

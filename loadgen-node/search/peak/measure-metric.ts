@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import { replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { isValid, type RunReport } from '../../run/keep/run-report.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
-import { isValid, type RunReport } from '../../run/run-report.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { printReport } from '../../run/screen/print-report.ts';
 import { measureRun } from '../../run/session.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import type { PeakProbe } from './peak-search.ts';
 
 /** File of a search in its folder. */

@@ -1,5 +1,5 @@
 import { askNames, createQueryDispatchLibrary } from '../../../qdl/index.ts';
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { SearchIdentity } from './peak-file.ts';

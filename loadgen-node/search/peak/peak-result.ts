@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
 import { isPrecise, NEAR, type NextStep, searchState } from './next-probe.ts';

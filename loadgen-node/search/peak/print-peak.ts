@@ -1,5 +1,5 @@
-import { formatNs } from '../../../shared/base/duration.ts';
-import { asOneLine, sentencesOf } from '../../../shared/base/one-line.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { loadText, rateText } from './peak-result.ts';
 import type { HeldLoad, PeakProbe, PeakResult, PeakSearch } from './peak-search.ts';
 

@@ -1,9 +1,5 @@
-import type {
-  EndCause,
-  PhaseCounts,
-  SetProgress,
-  VerdictReason,
-} from '../../loadgen/engine/test-outcome.ts';
+import type { EndCause } from '../../loadgen/engine/issue/issue-threads.ts';
+import type { PhaseCounts, SetProgress, VerdictReason } from '../../loadgen/engine/test-outcome.ts';
 
 /**
  * What a probe is for. `unloaded`: one query at a time, whatever the load says. `screening`: short, ended as soon as it is decided.

@@ -1,5 +1,5 @@
-import { parseDuration } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { parseDuration } from '../../../shared/base/text/duration.ts';
 
 /** What a link is to be like; the same in both directions. */
 export interface LinkConditions {

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { splitAddress } from '../../../shared/config/setting.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type LinkConditions, linkText } from './link-conditions.ts';
 import { LinkShim } from './shim/link-shim.ts';

@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
 import {
   delayText,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import { mlperfConfOf } from '../../../shared/rules/rounds.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { ResultPlace, TreeLayout } from '../tree/tree-layout.ts';
 import type { DivisionScope } from './division-scope.ts';

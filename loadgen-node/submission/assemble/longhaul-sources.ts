@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { distFolder, protoFolder } from '../../../shared/base/package-files.ts';
+import { distFolder, protoFolder } from '../../../shared/base/files/package-files.ts';
 
 /** Parts that are shipped: the QDL, what it shares with a SUT node, the wire contract. */
 const PARTS = ['qdl', 'shared'] as const;

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
 import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { checkFiles } from './check-files.ts';

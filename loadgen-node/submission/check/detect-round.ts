@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { DEFAULT_ROUND } from '../../../shared/rules/rounds.ts';
+import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
 import type { DetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   type ResolvedSetting,
   resolveSettings,
@@ -11,12 +11,12 @@ import {
 } from '../../../shared/config/resolve-settings.ts';
 import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import type { RunReport } from '../../run/keep/run-report.ts';
 import { type RunSources, recordedSettings } from '../../run/plan/recorded-settings.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
-import type { RunReport } from '../../run/run-report.ts';
 import { performRun } from '../../run/session.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../../shared/base/exit-codes.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
-import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/earlier-run.ts';
-import { CommandHost } from '../../run/host.ts';
+import { CommandHost } from '../../run/host/host.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.ts';
 import { inspectRun, type RunSources } from '../../run/plan/recorded-settings.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { printReport } from '../../run/screen/print-report.ts';

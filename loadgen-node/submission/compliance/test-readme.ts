@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
 import type { TestCheck, TestVerdict } from './verify/test-verdict.ts';
 

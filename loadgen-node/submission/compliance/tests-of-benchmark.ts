@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Round } from '../../../shared/rules/rounds.ts';
+import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
 import type { SubmissionModel } from '../rules/submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';

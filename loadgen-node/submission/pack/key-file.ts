@@ -3,7 +3,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { ageEncryption, type Encryption, opensslEncryption } from './encryption.ts';
 import type { EncryptionName } from './pack-settings.ts';
 

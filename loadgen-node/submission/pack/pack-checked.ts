@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import type { Encryption } from './encryption.ts';
 import { NOT_ENCRYPTED, type PackValues } from './pack-settings.ts';

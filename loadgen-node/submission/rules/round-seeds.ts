@@ -1,4 +1,4 @@
-import { mlperfConfOf } from '../../../shared/rules/rounds.ts';
+import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { parseConf } from '../../loadgen/settings/conf-grammar.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from './submission-rounds.ts';
 

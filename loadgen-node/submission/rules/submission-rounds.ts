@@ -1,4 +1,4 @@
-import { ROUNDS, type Round } from '../../../shared/rules/rounds.ts';
+import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
 
 /** Rounds of which a submission can be built and checked: those whose layout and tables are known. */
 export type SubmissionRound = Exclude<Round, 'v0.5'>;

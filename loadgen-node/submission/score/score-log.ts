@@ -1,16 +1,15 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import { DEFAULT_ROUND } from '../../../shared/rules/rounds.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
+import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../../run/keep/accuracy-file.ts';
 import { generatedSetOf } from '../../samples/benchmarks/generated-data.ts';
-import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -23,6 +22,7 @@ import {
   repeatsInWords,
   scoreAccuracyLog,
 } from '../../samples/benchmarks/score-accuracy-log.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { isCutLog } from '../truncate/cut-log.ts';
 import {
   readsRunOf,

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../observe/audit/audit-file.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/recorded-settings.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
-import type { DataSet } from '../../samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../samples/data-set/data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
 import { responseClass } from '../../samples/oip/response-class.ts';
 import { dataSetParts } from '../../samples/oip/wire-data-set.ts';

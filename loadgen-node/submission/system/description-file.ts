@@ -2,7 +2,7 @@ import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import type { SystemDescription } from './compose-description.ts';
 import { type FactsFile, factsPathOf } from './facts-file.ts';
 

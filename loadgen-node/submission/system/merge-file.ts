@@ -1,8 +1,8 @@
 import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
-import { parseGoodYaml } from '../../../shared/base/yaml-text.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
 import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../tree/system-fields.ts';
 import { isTodo } from './field-text.ts';
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { plainAddress } from '../../../shared/host/ip-addresses.ts';
+import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { FactsFile, LinkEnd, LinkFacts, SutNodeFacts } from './facts-file.ts';
 import { isTodo, rateText, todo } from './field-text.ts';
@@ -142,7 +142,7 @@ function rateOf(links: readonly LinkFacts[]): string {
 function protocolOf(links: readonly LinkFacts[], fabric: string, { isTls }: SessionFacts): string {
   const versions = new Set(
     links.map(({ remoteAddress }) =>
-      remoteAddress === null ? null : isIPv6(plainAddress(remoteAddress)) ? 'IPv6' : 'IPv4',
+      remoteAddress === null ? null : isIPv6(bareAddress(remoteAddress)) ? 'IPv6' : 'IPv4',
     ),
   );
   if (versions.has(null) || isTodo(fabric)) {

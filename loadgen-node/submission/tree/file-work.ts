@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 
 /** Ending of a file that is being written; one of an interrupted run is written over by the next. */
 const UNFINISHED = '.unfinished';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { readAccuracyLog } from '../../loadgen/logs/accuracy-log-reader.ts';
+import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
 import { sha256OfFile } from '../tree/file-work.ts';
 import { CUT_SIZE, isCutLog } from './cut-log.ts';
 import { hashIn } from './hash-line.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/make-folder.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   CHECKSUM_FILE,
   type Checksums,

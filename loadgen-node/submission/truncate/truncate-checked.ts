@@ -1,6 +1,6 @@
-import type { VerbResult } from '../../../shared/base/json-output.ts';
-import { percentOf } from '../../../shared/base/terminal.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { renewCheckerLogs } from '../check/checker-log.ts';
 import { roundOfTree } from '../check/detect-round.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';

@@ -1,17 +1,16 @@
-import type { DispatchChannel } from '../dispatch-channel.ts';
-import type { Router } from './router.ts';
+import type { RoutedChannel, Router } from './router.ts';
 
 /** In turn; a channel without credit or with a full socket is passed over. */
-export class RoundRobin implements Router {
-  readonly #channels: readonly DispatchChannel[];
+export class RoundRobin<Channel extends RoutedChannel> implements Router<Channel> {
+  readonly #channels: readonly Channel[];
   #next = 0;
 
   /** @param channels In the order of turns: neighbours should belong to different nodes. */
-  constructor(channels: readonly DispatchChannel[]) {
+  constructor(channels: readonly Channel[]) {
     this.#channels = channels;
   }
 
-  pick(sampleCount: number, bytes: number): DispatchChannel | undefined {
+  pick(sampleCount: number, bytes: number): Channel | undefined {
     const count = this.#channels.length;
     for (let tries = 0; tries < count; tries += 1) {
       const channel = this.#channels[this.#next];

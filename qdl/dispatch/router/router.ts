@@ -1,16 +1,23 @@
-import type { DispatchChannel } from '../dispatch-channel.ts';
+import type { NodeLoad } from './node-load.ts';
 
-/** How a node is chosen for a query (for a part, where the query is larger than one). */
-export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'] as const;
-
-/** One of {@link DISPATCH_POLICIES}. */
-export type DispatchPolicy = (typeof DISPATCH_POLICIES)[number];
+/** The part of a channel that a router reads. */
+export interface RoutedChannel {
+  readonly place: {
+    readonly nodeIndex: number;
+    /** Of the node, shared by its streams. */
+    readonly load: Readonly<Pick<NodeLoad, 'outstanding' | 'weight'>>;
+  };
+  /** Samples that are on the wire. */
+  readonly outstandingCount: number;
+  /** True when a part of so many new samples and payload bytes may go now. Hot path. */
+  canTake(sampleCount: number, bytes: number): boolean;
+}
 
 /** Decides which stream takes the next part. */
-export interface Router {
+export interface Router<Channel extends RoutedChannel> {
   /**
    * A channel that can take a part of so many samples and bytes now, or undefined when none can: the
    * query then waits. Hot path: never allocates.
    */
-  pick(sampleCount: number, bytes: number): DispatchChannel | undefined;
+  pick(sampleCount: number, bytes: number): Channel | undefined;
 }

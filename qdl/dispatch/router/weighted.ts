@@ -1,9 +1,8 @@
-import type { DispatchChannel } from '../dispatch-channel.ts';
-import type { Router } from './router.ts';
+import type { RoutedChannel, Router } from './router.ts';
 
 /** The streams of one node. */
-interface WeightedNode {
-  readonly channels: DispatchChannel[];
+interface WeightedNode<Channel> {
+  readonly channels: Channel[];
   readonly weight: number;
   /** Grows by the weight with every turn, falls by the sum of weights when the node is chosen. */
   claim: number;
@@ -14,11 +13,11 @@ interface WeightedNode {
  * In proportion to the nodes' weights, evenly interleaved: weights 2 and 1 give a b a, a b a. A node that
  * cannot take the part is passed over, and loses its turn.
  */
-export class Weighted implements Router {
-  readonly #nodes: readonly WeightedNode[];
+export class Weighted<Channel extends RoutedChannel> implements Router<Channel> {
+  readonly #nodes: readonly WeightedNode<Channel>[];
 
-  constructor(channels: readonly DispatchChannel[]) {
-    const nodes = new Map<number, WeightedNode>();
+  constructor(channels: readonly Channel[]) {
+    const nodes = new Map<number, WeightedNode<Channel>>();
     for (const channel of channels) {
       const { nodeIndex, load } = channel.place;
       const node = nodes.get(nodeIndex) ?? { channels: [], weight: load.weight, claim: 0, next: 0 };
@@ -28,9 +27,9 @@ export class Weighted implements Router {
     this.#nodes = [...nodes.values()];
   }
 
-  pick(sampleCount: number, bytes: number): DispatchChannel | undefined {
-    let best: WeightedNode | undefined;
-    let bestChannel: DispatchChannel | undefined;
+  pick(sampleCount: number, bytes: number): Channel | undefined {
+    let best: WeightedNode<Channel> | undefined;
+    let bestChannel: Channel | undefined;
     let weights = 0;
     for (const node of this.#nodes) {
       const channel = takerOf(node, sampleCount, bytes);
@@ -48,11 +47,11 @@ export class Weighted implements Router {
   }
 }
 
-function takerOf(
-  node: WeightedNode,
+function takerOf<Channel extends RoutedChannel>(
+  node: WeightedNode<Channel>,
   sampleCount: number,
   bytes: number,
-): DispatchChannel | undefined {
+): Channel | undefined {
   const count = node.channels.length;
   for (let i = 0; i < count; i += 1) {
     const channel = node.channels[(node.next + i) % count];

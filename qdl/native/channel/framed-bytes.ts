@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import { FRAME_HEAD_BYTES } from './part-frames.ts';
+import { GRPC_HEAD_BYTES } from './part-frames.ts';
 
 /**
  * gRPC messages that have their heads already, in the place of one message.
@@ -19,7 +19,7 @@ export class FramedBytes {
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.length = Math.max(1, bytes.length - FRAME_HEAD_BYTES);
+    this.length = Math.max(1, bytes.length - GRPC_HEAD_BYTES);
   }
 
   /**
@@ -27,7 +27,7 @@ export class FramedBytes {
    * @throws AssertionError when this grpc-js makes its frames in another way; the stream ends then.
    */
   copy(target: Buffer, targetStart: number): number {
-    assert.equal(targetStart, FRAME_HEAD_BYTES, 'grpc-js frames messages in another way');
+    assert.equal(targetStart, GRPC_HEAD_BYTES, 'grpc-js frames messages in another way');
     assert.equal(target.length, this.bytes.length);
     this.bytes.copy(target, 0);
     return this.length;

@@ -4,7 +4,7 @@ import {
   connectionCredentials,
   connectionOptions,
 } from '../../connect/grpc-options.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /** One connection to a node. */
 export interface GrpcConnection {

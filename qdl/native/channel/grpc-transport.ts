@@ -1,11 +1,12 @@
 import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
+import { responseHeadersOf } from '../../connect/call-path.ts';
 import { socketEndsOf } from '../../connect/socket-ends.ts';
-import { wholeQueryPart } from '../../dispatch/whole-query.ts';
-import { responseHeadersOf } from '../evidence/call-path.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
+import { WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
 import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
 import type { GrpcConnection } from './grpc-connections.ts';
 import {
@@ -15,12 +16,8 @@ import {
   hasLargePayload,
   writeFrames,
 } from './part-frames.ts';
-import {
-  type OutgoingPart,
-  type PartTransport,
-  type TransportEvents,
-  WAITING_BYTES_MAX,
-} from './part-transport.ts';
+import type { PartTransport, TransportEvents } from './part-transport.ts';
+import { wholeQueryPart } from './whole-query.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;

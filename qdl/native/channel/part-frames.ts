@@ -6,7 +6,7 @@ import {
 } from '../../../shared/wire/part-codec.ts';
 
 /** Bytes before each message on a gRPC stream: a flag (0: not compressed) and the length. */
-export const FRAME_HEAD_BYTES = 5;
+export const GRPC_HEAD_BYTES = 5;
 
 /**
  * A payload of this size and more goes out from where it lies. A write costs about as much as copying
@@ -17,7 +17,7 @@ const LARGE = { largeMin: 256 * 1024, copiedBytes: 32 * 1024 };
 /** Bytes that {@link writeFrames} takes for these parts. */
 export function framesSize(parts: readonly WirePart[]): number {
   let size = 0;
-  for (const part of parts) size += FRAME_HEAD_BYTES + partMessageSize(part);
+  for (const part of parts) size += GRPC_HEAD_BYTES + partMessageSize(part);
   return size;
 }
 
@@ -30,7 +30,7 @@ export function framesSize(parts: readonly WirePart[]): number {
 export function writeFrames(parts: readonly WirePart[], target: Buffer): number {
   let position = 0;
   for (const part of parts) {
-    const begin = position + FRAME_HEAD_BYTES;
+    const begin = position + GRPC_HEAD_BYTES;
     const end = writePartMessage(part, target, begin);
     writeHead(target, position, end - begin);
     position = end;
@@ -72,7 +72,7 @@ export function gatherFrames(parts: readonly WirePart[], target: Buffer): readon
   };
   for (const part of parts) {
     writeHead(target, position, partMessageSize(part));
-    position = writePartAround(part, target, position + FRAME_HEAD_BYTES, LARGE, onRest);
+    position = writePartAround(part, target, position + GRPC_HEAD_BYTES, LARGE, onRest);
   }
   if (position > written) segments.push(target.subarray(written, position));
   return segments;

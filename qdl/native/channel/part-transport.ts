@@ -1,34 +1,8 @@
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-
-/** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
-export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
-
-/** A sample, or a piece of one, as numbers: the transport takes the bytes from the sample library. */
-export interface OutgoingSample {
-  /** Opaque id on the wire. */
-  readonly id: number;
-  /** Index in the sample library. Never goes out. */
-  readonly sampleIndex: number;
-  /** The piece is `[begin, end)` of the payload. */
-  readonly begin: number;
-  readonly end: number;
-  /** Length of the whole payload; 0 for a sample that travels whole. */
-  readonly total: number;
-}
-
-/** Samples of exactly one query, about to go out in one message. */
-export interface OutgoingPart {
-  /** Number of the query in the run. */
-  readonly query: number;
-  /** Samples of the whole query, on all its parts and nodes. */
-  readonly querySampleCount: number;
-  readonly samples: readonly OutgoingSample[];
-  /** Payload bytes of the part. */
-  readonly bytes: number;
-}
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 
 /** How a stream ended: gRPC's status number and text. */
-export interface StreamEnd {
+export interface TransportEnd {
   readonly code: number;
   readonly details: string;
 }
@@ -44,7 +18,7 @@ export interface TransportEvents {
   /** The socket has taken so many payload bytes of parts: perhaps there is room again. */
   onWritten(bytes: number): void;
   /** The stream is over; called once, nothing comes after it. */
-  onEnd(end: StreamEnd): void;
+  onEnd(end: TransportEnd): void;
 }
 
 /**

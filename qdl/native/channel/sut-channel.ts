@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../../proto/gen/mlperf/network/v1/Opened.ts';
-import { Deferred } from '../../../shared/base/deferred.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError, messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import type { StreamEvidence } from '../../../shared/evidence/network-evidence.ts';
-import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import { lossReason } from '../../../shared/security/connection-errors.ts';
 import {
   decodeResponses,
   isResponses,
@@ -18,8 +18,9 @@ import type {
   ChannelPlace,
   DispatchChannel,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
-import type { OutgoingPart, PartTransport, StreamEnd, TransportEvents } from './part-transport.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
+import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
+import type { PartTransport, TransportEnd, TransportEvents } from './part-transport.ts';
 
 /** Makes the stream of a channel; it connects at once. */
 export type OpenTransport = (place: ChannelPlace, events: TransportEvents) => PartTransport;
@@ -38,7 +39,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
   own: OwnSide = { loadgen: null, responseHeaders: [] };
   readonly #transport: PartTransport;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingSamples;
+  readonly #outstanding: OutstandingTable;
   /** What Open asks for. */
   readonly #protocolVersion: number | undefined;
   readonly #takesFirstTokens: boolean;
@@ -63,14 +64,14 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#events = events;
     this.#protocolVersion = open.protocolVersion;
     this.#takesFirstTokens = open.tokenLatencies === true;
-    this.#outstanding = new OutstandingSamples(place);
+    this.#outstanding = new OutstandingTable(place);
     this.#transport = openTransport(place, this);
     this.#transport.sendControl(encodeLoadGenMessage({ open }));
   }
 
   /** Samples that are on the wire. */
   get outstandingCount(): number {
-    return this.#outstanding.count;
+    return this.#outstanding.outstandingCount;
   }
 
   /** What the node chose. @throws MlperfError when the node refuses, is lost or does not answer in time. */
@@ -279,7 +280,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#creditBytes = Math.max(this.#creditBytes, credit?.bytes ?? 0);
   }
 
-  onEnd(end: StreamEnd): void {
+  onEnd(end: TransportEnd): void {
     // After Close everything was answered or given up; how the stream ends then, also by our own cancel,
     // is no loss: the ledgers tell whether something is missing.
     if (this.#state === 'closing') {
@@ -293,7 +294,7 @@ export class SutChannel implements DispatchChannel, TransportEvents {
     this.#whenClosed.resolve();
   }
 
-  #lossOf(end: StreamEnd): MlperfError {
+  #lossOf(end: TransportEnd): MlperfError {
     const what = `SUT node ${this.place.address}`;
     if (end.code === status.OK) {
       return new MlperfError('ERR_SUT_LOST', `${what} closed the stream`);

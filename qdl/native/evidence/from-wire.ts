@@ -7,7 +7,7 @@ import type {
   NodeLimitsEvidence,
   StreamEvidence,
 } from '../../../shared/evidence/network-evidence.ts';
-import { callPathOf } from './call-path.ts';
+import { callPathOf } from '../../connect/call-path.ts';
 
 /** What a node said of itself, as plain values. */
 export function toDescription(

@@ -8,6 +8,7 @@ import type { ReadyResponse__Output } from '../../../proto/gen/mlperf/network/v1
 import type { SystemUnderTestClient } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { UnaryClient } from '../../../shared/wire/sut-contract.ts';
+import { callPathOf, responseHeadersOf } from '../../connect/call-path.ts';
 import {
   callMetadata,
   connectionCredentials,
@@ -16,8 +17,7 @@ import {
 import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
 import { socketEndsOf } from '../../connect/socket-ends.ts';
 import { type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
-import { callPathOf, responseHeadersOf } from '../evidence/call-path.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /** The unary calls to one SUT node, on a connection of their own. */
 export class ControlClient implements NamedNode {

@@ -4,7 +4,7 @@ import type { LinkTestResult__Output } from '../../../proto/gen/mlperf/network/v
 import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { LinkDirection, LinkTestOutcome } from '../../../shared/evidence/node-probe.ts';
-import { unreachableMessage } from '../../../shared/wire/connection-errors.ts';
+import { unreachableMessage } from '../../../shared/security/connection-errors.ts';
 import { isLinkLoad, type LinkCount, LoadMeter } from '../../../shared/wire/link-test.ts';
 import {
   decodeLinkTestResponse,
@@ -16,7 +16,7 @@ import {
   connectionCredentials,
   connectionOptions,
 } from '../../connect/grpc-options.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 
 /**
  * Bytes of one load: small enough that a slow link moves several in a test, large enough that a fast one is not slowed;
@@ -24,7 +24,7 @@ import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
  */
 const LOAD_BYTES = 60 * 1024;
 
-/** Most bytes of one test: as much as a node takes (sut-node/server/node-limits.ts). */
+/** Most bytes of one test: as much as a node takes (sut-node/server/limits/node-limits.ts). */
 const BYTES_MAX = 4 * 1024 ** 3;
 
 /** What a slow link may add to the time of a test: bytes on the way, an answer behind them. */

@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { EncodedRequest } from '../../../shared/wire/oip/request-encoder.ts';
-import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
+import type { EncodedRequest } from './request-encoder.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import {
   badResponse,
   type Gathered,
@@ -18,7 +18,7 @@ export class CallWay implements RequestWay {
   readonly #isStream: boolean;
   readonly #path: string;
   readonly #gatherer: ResponseGatherer;
-  readonly #events: RequestEvents;
+  readonly #events: RequestWayEvents;
   /** Calls that are not over. */
   readonly #open = new Set<RequestCall>();
 
@@ -28,7 +28,7 @@ export class CallWay implements RequestWay {
     path: string,
     isStream: boolean,
     gatherer: ResponseGatherer,
-    events: RequestEvents,
+    events: RequestWayEvents,
   ) {
     this.#connection = connection;
     this.#isStream = isStream;
@@ -68,7 +68,7 @@ class RequestCall implements CallEvents {
   readonly request: PendingRequest;
   readonly #isStream: boolean;
   readonly #gatherer: ResponseGatherer;
-  readonly #events: RequestEvents;
+  readonly #events: RequestWayEvents;
   readonly #open: Set<RequestCall>;
   #call: GrpcCall | undefined;
   /** Nothing more is waited for but the end of the call. */
@@ -80,7 +80,7 @@ class RequestCall implements CallEvents {
     request: PendingRequest,
     isStream: boolean,
     gatherer: ResponseGatherer,
-    events: RequestEvents,
+    events: RequestWayEvents,
     open: Set<RequestCall>,
   ) {
     this.request = request;

@@ -1,20 +1,20 @@
 import { status } from '@grpc/grpc-js';
-import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { grpcToMlperfError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
-import { lossReason } from '../../../shared/wire/connection-errors.ts';
-import type { OipRequestEncoder } from '../../../shared/wire/oip/request-encoder.ts';
+import { lossReason } from '../../../shared/security/connection-errors.ts';
 import type { WireCompleted, WireFirstToken } from '../../../shared/wire/responses-codec.ts';
 import type {
   ChannelEvents,
   ChannelPlace,
   DispatchChannel,
 } from '../../dispatch/dispatch-channel.ts';
-import { OutstandingSamples } from '../../dispatch/outstanding-samples.ts';
-import type { OutgoingPart } from '../../native/channel/part-transport.ts';
+import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
+import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 import { statusText } from './failure-words.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { OipRequestEncoder } from './request-encoder.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import {
   type Gathered,
   type PendingRequest,
@@ -32,7 +32,7 @@ export interface OipChannelParts {
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   /** Makes the way of the requests, which reports to this channel. */
-  openWay(events: RequestEvents): RequestWay;
+  openWay(events: RequestWayEvents): RequestWay;
 }
 
 /**
@@ -43,11 +43,11 @@ export interface OipChannelParts {
  *      │ └──retire()─► retired ───┤ connection or stream lost ──► closed (onLost)
  *      └──────────────────────────┴ close() ──► closing ──► closed
  */
-export class OipChannel implements DispatchChannel, RequestEvents {
+export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly place: ChannelPlace;
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
-  readonly #outstanding: OutstandingSamples;
+  readonly #outstanding: OutstandingTable;
   readonly #way: RequestWay;
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
@@ -58,12 +58,12 @@ export class OipChannel implements DispatchChannel, RequestEvents {
     this.place = place;
     this.#parts = parts;
     this.#events = events;
-    this.#outstanding = new OutstandingSamples(place);
+    this.#outstanding = new OutstandingTable(place);
     this.#way = parts.openWay(this);
   }
 
   get outstandingCount(): number {
-    return this.#outstanding.count;
+    return this.#outstanding.outstandingCount;
   }
 
   canTake(sampleCount: number, bytes: number): boolean {

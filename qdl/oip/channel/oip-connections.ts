@@ -1,8 +1,8 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
-import { lossReason } from '../../../shared/wire/connection-errors.ts';
+import { lossReason } from '../../../shared/security/connection-errors.ts';
 import { AnswerRoom } from '../http2/flow/answer-room.ts';
-import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc-calls.ts';
+import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
 

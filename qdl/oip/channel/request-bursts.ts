@@ -1,5 +1,5 @@
 import { statusText } from './failure-words.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
 /** What came of several requests at once: how long until all were answered, or why they were not. */
@@ -12,7 +12,7 @@ export type BurstOutcome =
   | { readonly failure: string };
 
 /** Requests at once, and again, over one way: untimed, before a run. */
-export class RequestBursts implements RequestEvents {
+export class RequestBursts implements RequestWayEvents {
   readonly #way: RequestWay;
   readonly #sendRequest: (way: RequestWay, id: number) => void;
   #burst: Burst | undefined;
@@ -23,7 +23,7 @@ export class RequestBursts implements RequestEvents {
    * @param sendRequest Sends a request whose id is this one.
    */
   constructor(
-    openWay: (events: RequestEvents) => RequestWay,
+    openWay: (events: RequestWayEvents) => RequestWay,
     sendRequest: (way: RequestWay, id: number) => void,
   ) {
     this.#way = openWay(this);

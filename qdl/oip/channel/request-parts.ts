@@ -1,10 +1,10 @@
 import { isFinishReason } from '../../../shared/wire/oip/finish-reason.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { RequestExtras } from '../../../shared/wire/oip/request-encoder.ts';
 import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
-import type { GrpcCallConnection } from '../http2/grpc-calls.ts';
+import type { GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import { CallWay } from './call-way.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { RequestExtras } from './request-encoder.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
 
@@ -52,7 +52,7 @@ export function openWay(
     readonly connection: GrpcCallConnection;
     readonly service: string;
     readonly gatherer: ResponseGatherer;
-    readonly events: RequestEvents;
+    readonly events: RequestWayEvents;
   },
 ): RequestWay {
   if (method === 'stream') return new StreamWay(connection, service, gatherer, events);

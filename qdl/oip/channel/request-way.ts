@@ -1,8 +1,8 @@
-import type { EncodedRequest } from '../../../shared/wire/oip/request-encoder.ts';
+import type { EncodedRequest } from './request-encoder.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
 /** What a {@link RequestWay} reports. No call comes from inside a call to the way. */
-export interface RequestEvents {
+export interface RequestWayEvents {
   /** What came of a request; after `complete` and `failed` nothing more comes of it. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
   /**

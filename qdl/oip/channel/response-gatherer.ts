@@ -1,5 +1,9 @@
 import { status } from '@grpc/grpc-js';
-import { type BorrowedBytes, copyOf, readInPlace } from '../../../shared/base/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  copyOf,
+  readInPlace,
+} from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';

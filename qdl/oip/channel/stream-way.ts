@@ -1,9 +1,9 @@
-import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
-import { Deferred } from '../../../shared/base/deferred.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { EncodedRequest } from '../../../shared/wire/oip/request-encoder.ts';
-import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc-calls.ts';
-import type { RequestEvents, RequestWay } from './request-way.ts';
+import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
+import type { EncodedRequest } from './request-encoder.ts';
+import type { RequestWay, RequestWayEvents } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
 
 /**
@@ -17,7 +17,7 @@ export class StreamWay implements RequestWay, CallEvents {
   readonly #connection: Pick<GrpcCallConnection, 'hasRoom'>;
   readonly #call: GrpcCall;
   readonly #gatherer: ResponseGatherer;
-  readonly #events: RequestEvents;
+  readonly #events: RequestWayEvents;
   /** By id, the oldest first. */
   readonly #requests = new Map<number, PendingRequest>();
   /** Failed requests of which more responses may follow, the oldest first: up to the one that tells the end. */
@@ -29,7 +29,7 @@ export class StreamWay implements RequestWay, CallEvents {
     connection: GrpcCallConnection,
     service: string,
     gatherer: ResponseGatherer,
-    events: RequestEvents,
+    events: RequestWayEvents,
   ) {
     this.#connection = connection;
     this.#gatherer = gatherer;

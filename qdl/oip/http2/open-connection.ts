@@ -1,10 +1,10 @@
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 import { readClientSecrets } from '../../../shared/security/client-security.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 import { Http2Connection } from './connection/http2-connection.ts';
 import { AnswerRoom } from './flow/answer-room.ts';
-import type { ConnectionEvents, GrpcCallConnection } from './grpc-calls.ts';
+import type { ConnectionEvents, GrpcCallConnection } from './grpc/grpc-calls.ts';
 
 /** The settings that a connection goes by. */
 export type ConnectionSettings = Pick<

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
 import { grpcStatusOf } from '../../connect/unary-calls.ts';
 import type { WaitProgress } from '../../dispatch/query-dispatch-library.ts';

@@ -1,9 +1,9 @@
 import type { _inference_ModelMetadataResponse_TensorMetadata__Output as TensorMetadata } from '../../../proto/gen/inference/ModelMetadataResponse.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
+import { isOipDataType, OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { type OipTensor, tensorsText } from '../../../shared/wire/oip/tensors.ts';
 import type { OipControlClient } from './oip-control-client.ts';
 
 /** What SUT nodes of longhaul tell among the properties of a model. */

@@ -16,6 +16,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
 import { type OipClient, oipClient } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { callPathOf, responseHeadersOf } from '../../connect/call-path.ts';
 import {
   callMetadata,
   connectionCredentials,
@@ -24,9 +25,7 @@ import {
 import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
 import { socketEndsOf } from '../../connect/socket-ends.ts';
 import { grpcStatusOf, type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
-import type { DispatchSettings } from '../../dispatch/dispatch-settings.ts';
-import { callPathOf, responseHeadersOf } from '../../native/evidence/call-path.ts';
-import type { OipDispatch } from '../oip-dispatch.ts';
+import type { DispatchSettings, OipDispatch } from '../../settings/dispatch-settings.ts';
 
 /** Longest wait for the end of a stream on which nothing was asked: a server need not end it. */
 const STREAM_PROBE_TIMEOUT_MS = 1_000;

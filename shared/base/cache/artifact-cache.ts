@@ -4,14 +4,14 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MlperfError } from '../errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import {
   acquireBuildLock,
   DEFAULT_LOCK_TIMING,
   isProcessAlive,
   type LockTiming,
 } from './build-lock.ts';
-import { findFlaw, writeManifest } from './manifest.ts';
+import { findFlaw, writeFolderManifest } from './manifest.ts';
 
 /**
  * Generated files (a data set, a model) that are made once and used by every later run.
@@ -109,7 +109,7 @@ async function buildAndPublish(
   try {
     await mkdir(folder);
     await build(folder, onProgress);
-    await writeManifest(folder, name, recipe);
+    await writeFolderManifest(folder, name, recipe);
     await publish(folder, target, onProgress);
   } catch (error) {
     // A process that was stopped for long (a suspended machine) has lost its lock, and perhaps its

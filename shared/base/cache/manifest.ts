@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
+import { forEachIndex } from '../async/for-each-index.ts';
 import { describeSystemError, errorCodeOf } from '../errors/to-mlperf-error.ts';
-import { forEachIndex } from './for-each-index.ts';
 
 /** File beside the artifact's own files that lists them; written last, so it stands for completeness. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -44,7 +44,11 @@ const manifestSchema: z.ZodType<Manifest> = z.object({
 });
 
 /** Writes the manifest of all files that lie in `folder` and below. */
-export async function writeManifest(folder: string, name: string, recipe: string): Promise<void> {
+export async function writeFolderManifest(
+  folder: string,
+  name: string,
+  recipe: string,
+): Promise<void> {
   const paths = await listFiles(folder);
   const files: ManifestEntry[] = [];
   await forEachIndex(paths.length, CONCURRENCY, async (i) => {

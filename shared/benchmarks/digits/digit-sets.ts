@@ -1,8 +1,7 @@
+import { IMAGE_SIZE } from '../../rules/rows/digits.ts';
+
 /** Classes of the benchmark: the digits 0 to 9. */
 export const CLASS_COUNT = 10;
-
-/** Width and height of every image, in pixels. */
-export const IMAGE_SIZE = 48;
 
 /** Bytes of an image in the form `raw`: height x width x RGB, one byte each. */
 export const RAW_IMAGE_BYTES: number = IMAGE_SIZE * IMAGE_SIZE * 3;

@@ -1,4 +1,5 @@
-import { CLASS_COUNT, type DigitSet, IMAGE_SIZE } from './digit-sets.ts';
+import { IMAGE_SIZE } from '../../rules/rows/digits.ts';
+import { CLASS_COUNT, type DigitSet } from './digit-sets.ts';
 import { type DrawingStyle, drawDigit } from './draw-digit.ts';
 import { SeededRandom } from './seeded-random.ts';
 

@@ -1,9 +1,5 @@
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_IMAGE_SIZE,
-  type ImagenetInterpolation,
-  type ImagenetNormalisation,
-} from './imagenet-shape.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../rules/rows/imagenet.ts';
+import type { ImagenetInterpolation, ImagenetNormalisation } from './imagenet-preparation.ts';
 import { decodeAnyImage, type ImageSize } from './jpeg.ts';
 import { resizeRgb } from './resize.ts';
 import { areaTaps, linearTaps } from './resize-taps.ts';

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
 
 /** Any ONNX model, any payloads. */
 export const CUSTOM: BenchmarkRules = {

@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
 import { NULL } from './null.ts';
 
 /** Tests LoadGen against service times, and token latencies, that are known. */

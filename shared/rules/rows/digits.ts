@@ -1,5 +1,7 @@
-import { IMAGE_SIZE } from '../../benchmarks/digits/digit-sets.ts';
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
+
+/** Width and height of every image, in pixels. */
+export const IMAGE_SIZE = 48;
 
 /** The embedded example. */
 export const DIGITS: BenchmarkRules = {

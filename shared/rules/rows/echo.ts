@@ -1,4 +1,4 @@
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
 import { NULL } from './null.ts';
 
 /** Measures the wire with as many bytes back as there. */

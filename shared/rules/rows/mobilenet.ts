@@ -1,9 +1,5 @@
-import {
-  IMAGENET_ENCODINGS,
-  IMAGENET_RESPONSE_TENSOR,
-  IMAGENET_TENSORS,
-} from '../../benchmarks/image/imagenet-shape.ts';
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
+import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './imagenet.ts';
 
 /**
  * MobileNet v1 on ImageNet: a benchmark of round v0.5 only.

@@ -1,5 +1,5 @@
-import { SYNTHETIC_SAMPLE_COUNT_MAX } from '../../benchmarks/synthetic-samples.ts';
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
+import { SYNTHETIC_SAMPLE_COUNT_MAX } from './synthetic-samples.ts';
 
 /** Measures the wire. */
 export const NULL: BenchmarkRules = {

@@ -1,9 +1,5 @@
-import {
-  IMAGENET_ENCODINGS,
-  IMAGENET_RESPONSE_TENSOR,
-  IMAGENET_TENSORS,
-} from '../../benchmarks/image/imagenet-shape.ts';
-import type { BenchmarkRules } from '../benchmark-row.ts';
+import type { BenchmarkRules } from './benchmark-row.ts';
+import { IMAGENET_ENCODINGS, IMAGENET_RESPONSE_TENSOR, IMAGENET_TENSORS } from './imagenet.ts';
 
 /**
  * ResNet-50 v1.5 on ImageNet.

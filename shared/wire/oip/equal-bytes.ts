@@ -1,4 +1,4 @@
-import type { BorrowedBytes } from '../../base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../base/bytes/borrowed-bytes.ts';
 
 /** Whether two short texts are the same, as bytes. */
 export function isEqual(a: BorrowedBytes, b: BorrowedBytes): boolean {

@@ -1,8 +1,8 @@
-import { type BorrowedBytes, littleUint32At } from '../../base/borrowed-bytes.ts';
+import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-bytes.ts';
+import type { OipTensor } from '../../domain/tensors.ts';
+import { elementCount } from '../../domain/tensors.ts';
 import { isEqual } from './equal-bytes.ts';
 import type { WireOutput } from './output-cutter.ts';
-import type { OipTensor } from './tensors.ts';
-import { elementCount } from './tensors.ts';
 import { decodeTypedContents } from './typed-contents.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { OipTensor } from './tensors.ts';
+import type { OipTensor } from '../../domain/tensors.ts';
 
 /** What a server says of itself (ServerMetadata). */
 export interface OipServerFacts {

@@ -6,7 +6,7 @@ import type {
   GRPCInferenceServiceHandlers,
 } from '../../../proto/gen/inference/GRPCInferenceService.ts';
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../base/package-files.ts';
+import { protoFolder } from '../../base/files/package-files.ts';
 
 const loaded = grpc.loadPackageDefinition(
   // Equal to the options with which proto/gen was made (package.json, script proto:gen).

@@ -1,14 +1,14 @@
 import {
   type BorrowedBytes,
+  borrowedText,
   littleUint32At,
   readInPlace,
-  textOf,
-} from '../../base/borrowed-bytes.ts';
+} from '../../base/bytes/borrowed-bytes.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
+import { elementCount } from '../../domain/tensors.ts';
 import { malformed } from '../proto-reader.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from './data-types.ts';
 import { isEqual } from './equal-bytes.ts';
 import type { OipRequestPlan } from './request-plan.ts';
-import { elementCount } from './tensors.ts';
 import { decodeTypedContents, forEachBytesElement } from './typed-contents.ts';
 
 /** An output as it stands in a response; texts as bytes. */
@@ -111,7 +111,7 @@ function rawOf(
   raw: BorrowedBytes | undefined,
 ): BorrowedBytes {
   if (!isEqual(output.datatype, datatypeName)) {
-    const theirs = textOf(output.datatype);
+    const theirs = borrowedText(output.datatype);
     throw malformed(`output "${text}" is of datatype ${theirs}, its description says ${datatype}`);
   }
   const elements = elementCount(output.shape);

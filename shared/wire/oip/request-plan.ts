@@ -1,4 +1,4 @@
-import type { OipTensor } from './tensors.ts';
+import type { OipTensor } from '../../domain/tensors.ts';
 
 /** gRPC's name of the service, as the standard has it. TorchServe has another one. */
 export const OIP_SERVICE_NAME = 'inference.GRPCInferenceService';

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, textOf } from '../../base/borrowed-bytes.ts';
+import { type BorrowedBytes, borrowedText } from '../../base/bytes/borrowed-bytes.ts';
 import { malformed, ProtoReader } from '../proto-reader.ts';
 import { isEqual } from './equal-bytes.ts';
 import { tellsFinish } from './finish-reason.ts';
@@ -82,7 +82,7 @@ export class OipResponseDecoder {
   /** The outputs of the message as it describes them, datatypes as they were sent. Not for the hot path. */
   describeOutputs(): readonly DescribedOutput[] {
     return this.#outputs.map(({ name, datatype, shape }) => ({
-      ...{ name: textOf(name), datatype: textOf(datatype) },
+      ...{ name: borrowedText(name), datatype: borrowedText(datatype) },
       shape: [...shape],
     }));
   }
@@ -115,7 +115,7 @@ export class OipResponseDecoder {
       else reader.skip(tag % 8);
     }
     // Behind an error stands a response that has the id, and perhaps nothing.
-    if (error !== undefined) this.errorMessage = textOf(error);
+    if (error !== undefined) this.errorMessage = borrowedText(error);
     if (response !== undefined) this.#readResponse(response);
   }
 

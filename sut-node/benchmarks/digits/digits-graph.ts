@@ -1,4 +1,5 @@
-import { CLASS_COUNT, IMAGE_SIZE } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { CLASS_COUNT } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
 import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';
 import type { LinearClassifier } from '../fitting/ridge.ts';

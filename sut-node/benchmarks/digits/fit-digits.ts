@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
 import {
   CLASS_COUNT,
   RAW_IMAGE_BYTES,
@@ -7,7 +8,6 @@ import {
 import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../model/onnx/onnxruntime.ts';
 import { fitRidge, type LabelledFeatures } from '../fitting/ridge.ts';
-import type { PrepareProgress } from '../sut-benchmark.ts';
 import {
   buildDigitsModel,
   buildFeatureModel,
@@ -42,7 +42,7 @@ const FEATURES_SHARE = 0.5;
  * one piece: not for a thread that has anything else to do.
  * @throws MlperfError `ERR_NOT_INSTALLED` when there is no ONNX Runtime.
  */
-export async function fitDigitsModel(onProgress: PrepareProgress): Promise<Uint8Array> {
+export async function fitDigitsModel(onProgress: BuildProgress): Promise<Uint8Array> {
   const examples = await computeFeatures(await loadOnnxRuntime(), onProgress);
   onProgress(FEATURES_SHARE, `fitting the classifier to ${TRAINING_SET.imageCount} images`);
   return buildDigitsModel(fitRidge(examples, RIDGE_STRENGTH));
@@ -51,7 +51,7 @@ export async function fitDigitsModel(onProgress: PrepareProgress): Promise<Uint8
 /** Draws the training images and runs them through the part of the model that is not fitted. */
 async function computeFeatures(
   { InferenceSession, Tensor }: OnnxRuntime,
-  onProgress: PrepareProgress,
+  onProgress: BuildProgress,
 ): Promise<LabelledFeatures> {
   const { imageCount } = TRAINING_SET;
   const features = new Float32Array(imageCount * FEATURE_COUNT);

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { encodeResponse } from '../../../shared/benchmarks/digits/response.ts';
-import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
+import type { OutputTensor } from '../../model/model-facts.ts';
 import { LABEL_OUTPUT_NAME } from './digits-graph.ts';
 
 /**

@@ -1,8 +1,9 @@
 import assert from 'node:assert';
-import { type BorrowedBytes, readInPlace } from '../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGE_SIZE, RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { decodeJpeg } from '../../../shared/benchmarks/image/jpeg.ts';
+import { IMAGE_SIZE } from '../../../shared/rules/rows/digits.ts';
 
 const PIXEL_COUNT: number = IMAGE_SIZE * IMAGE_SIZE;
 

@@ -1,11 +1,25 @@
 import assert from 'node:assert';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { MlperfError, type MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
 import { trackThread } from '../../model/onnx/running-threads.ts';
-import type { FitMessage, FitWorkerData } from './fit-messages.ts';
+
+/** `workerData` of a fit's thread. */
+interface FitWorkerData {
+  /** What the thread's entry works on; plain data. */
+  readonly work: unknown;
+  /** One element on shared memory; 1 says that nobody waits for the fit any more. */
+  readonly isStopping: Int32Array;
+}
+
+/** What the worker thread of a fit tells the main thread. It ends with exit code 0 behind `done`. */
+type FitMessage =
+  | { readonly kind: 'progress'; readonly fraction: number; readonly what: string }
+  | { readonly kind: 'done' }
+  /** An error that people can act on; its class would be lost on the way. */
+  | { readonly kind: 'failure'; readonly code: MlperfErrorCode; readonly text: string };
 
 /**
  * Runs a fit in a thread of its own: the gRPC server of this thread answers meanwhile that it is not ready.

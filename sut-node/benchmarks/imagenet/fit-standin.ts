@@ -1,20 +1,17 @@
 import { availableParallelism } from 'node:os';
+import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../shared/base/cache/for-each-index.ts';
 import {
   decodeImagenetJpeg,
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_IMAGE_SIZE,
-  IMAGENET_PREPARATIONS,
-} from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-preparation.ts';
 import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
 import {
   STANDIN_CLASS_COUNT,
   type StandinSet,
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import { calibrate } from '../../model/onnx/calibrate.ts';
 import { encodeModel, type ModelProto } from '../../model/onnx/onnx-schema.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../model/onnx/onnxruntime.ts';

@@ -1,13 +1,14 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { ModelUsage } from '../../model/model-usage.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import type { ModelUsage, OpenedModel, PreprocessorName } from '../../model/model-facts.ts';
+import type { ReferenceModel } from '../../model/reference-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
-import { listTensors, type OpenedModel } from '../../pipeline/model-fit.ts';
+import { listTensors } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
-import type { ReferenceModel, SutBenchmark } from '../sut-benchmark.ts';
+import type { SutBenchmark } from '../sut-benchmark.ts';
 import { ensureStandinModels } from './standin-models.ts';
 import { hasStandin, standinWords } from './standins.ts';
 
@@ -33,11 +34,10 @@ const RESPONSE_BYTES = 4;
  * 1,001 classes the first of them is the background and is not counted ({@link classOffsetOf}).
  * Source: MLCommons inference, vision/classification_and_detection/python: `PostProcessCommon(offset=-1)` for
  * ResNet-50 (label), `PostProcessArgMax(offset=-1)` for MobileNet (scores).
- * @param preprocess Name of the pre-processor.
  */
-export function imagenetBenchmark(
+export function imagenetSutBenchmark(
   key: string,
-  preprocess: string,
+  preprocess: PreprocessorName,
   reference: ReferenceModel,
 ): SutBenchmark {
   const standin = hasStandin(key) ? key : undefined;

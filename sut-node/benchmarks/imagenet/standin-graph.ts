@@ -1,6 +1,6 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { IMAGENET_IMAGE_SIZE } from '../../../shared/benchmarks/image/imagenet-shape.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
 import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
 import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';

@@ -1,8 +1,8 @@
-import { imagenetBenchmark } from '../imagenet/imagenet-benchmark.ts';
+import { imagenetSutBenchmark } from '../imagenet/imagenet-benchmark.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
 
 /** ResNet-50 v1.5 on the SUT node. */
-export const benchmark: SutBenchmark = imagenetBenchmark('resnet50', 'imagenet-vgg', {
+export const benchmark: SutBenchmark = imagenetSutBenchmark('resnet50', 'imagenet-vgg', {
   howToGet:
     'the reference is resnet50_v1.onnx of Zenodo record 4735647 (opset 11) or 2592612 (opset 8), 102 MB each',
   // MD5 is what MLCommons publishes of them (mlcommons/mlperf-automations, script/get-ml-model-resnet50).

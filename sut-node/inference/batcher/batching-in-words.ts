@@ -1,4 +1,4 @@
-import { formatNs } from '../../../shared/base/duration.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { BatchSettings } from '../../settings/batch-settings.ts';
 import { type BatchNeeds, batchPolicy } from './batch-policy.ts';
 

@@ -3,30 +3,9 @@ import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { type BatchPolicy, batchSizes } from './batch-policy.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { GroupedQueue } from './grouped-queue.ts';
+import type { BatchWorkers } from './sut-model.ts';
 import { removeOwner, type WaitingLine, type WaitingLines } from './waiting-lines.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
-
-/** Samples that go through the model together. */
-export interface Batch {
-  readonly samples: readonly WaitingSample[];
-  /** When the batch left the queue, in ns by the node's clock. */
-  readonly takenAtNs: number;
-}
-
-/** The workers as the batcher sees them. */
-export interface BatchWorkers {
-  /** True when a worker has nothing to do. */
-  readonly hasIdle: boolean;
-  /** True when a worker can take a batch now: idle, or busy with none waiting behind. */
-  readonly hasRoom: boolean;
-  /** Takes a batch. Only after {@link hasRoom}; an idle worker goes first. */
-  run(batch: Batch): void;
-  /**
-   * Where not every two samples fit into one batch (a model with free axes, say): samples of one number do.
-   * Undefined: all do. Never throws. Asked for once the model is loaded, then once per sample.
-   */
-  groupOf?: ((sample: WaitingSample) => number) | undefined;
-}
 
 /** What a batcher needs to know. */
 export interface BatcherOptions {
@@ -35,6 +14,8 @@ export interface BatcherOptions {
   readonly queueSamplesMax: number;
   readonly clock: Clock;
   readonly workers: BatchWorkers;
+  /** Told of the samples in every batch, where metrics are asked for. */
+  readonly observeBatch?: ((sampleCount: number) => void) | undefined;
 }
 
 /**
@@ -54,7 +35,7 @@ export interface BatcherOptions {
  * of another line goes the line of an older sample whose delay is over, full or not, or it would starve.
  *
  * No batch mixes benchmarks or models: a node serves one, and a stream that asks for another is refused when
- * it opens (server/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
+ * it opens (server/infer/open-negotiation.ts). Payloads are not looked at here, and equal samples are never merged
  * (rule: inference_rules, "coalescing identical queries" is forbidden): each sample has a row of its own.
  *
  * Hot path: per batch one list and one object are made, per sample nothing.
@@ -152,6 +133,7 @@ export class DynamicBatcher {
   #run(line: WaitingLine): void {
     const waiting = Math.min(line.count, this.#policy.batchSizeMax);
     const samples = line.shift(this.#sizes[waiting] as number);
+    this.#options.observeBatch?.(samples.length);
     this.#options.workers.run({ samples, takenAtNs: this.#options.clock.nowNs() });
   }
 

@@ -1,5 +1,3 @@
-import type { BatchTimes } from './batch-times.ts';
-
 /**
  * Where a sample lies in what a query compressed as a whole holds: bytes `begin` to `end` of `total`,
  * all counted after decompression.
@@ -32,6 +30,20 @@ export interface WaitingSample {
 export interface SampleFault {
   readonly code: number;
   readonly text: string;
+}
+
+/**
+ * What a worker spent on one batch, in ns by the clock that all threads of the process share. The
+ * three lengths lie between `beganAtNs` and `endedAtNs` without a gap.
+ */
+export interface BatchTimes {
+  /** When the batch left the queue. */
+  readonly takenAtNs: number;
+  readonly beganAtNs: number;
+  readonly preprocessNs: number;
+  readonly computeNs: number;
+  readonly postprocessNs: number;
+  readonly endedAtNs: number;
 }
 
 /** What became of one sample. */

@@ -1,16 +1,14 @@
 import { spinningClock } from '../../../shared/base/clock/spinning-clock.ts';
 import { machineNowNs, timerClock } from '../../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/benchmarks/synthetic-samples.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../../settings/delay-settings.ts';
 import { DEFAULT_RUNTIME, runtimeSettings } from '../../settings/model-settings.ts';
 import type { SutSettings } from '../../settings/sut-settings.ts';
-import type { SutModel } from '../sut-model.ts';
-import { DelayModel } from './delay-model.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
-import { createEchoModel } from './echo-model.ts';
-import { createNullModel } from './null-model.ts';
+import type { SutModel } from '../batcher/sut-model.ts';
+import { type DelayedAnswer, DelayModel } from './delay-model.ts';
+import { createEchoModel, createNullModel } from './immediate-model.ts';
 import { serviceTimes } from './service-times.ts';
 import { tokenAnswers } from './token-answers.ts';
 

@@ -1,19 +1,28 @@
 import TinyQueue from 'tinyqueue';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { LoadedModel } from '../../server/describe-node.ts';
-import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type { Batch, ModelContext, SutModel } from '../batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
   SampleOwner,
   WaitingSample,
 } from '../batcher/waiting-sample.ts';
-import type { ModelContext, SutModel } from '../sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
 import { NO_MODEL } from './no-model.ts';
+
+/** What becomes of one sample, decided when its service begins. Times are ns from there. */
+export interface DelayedAnswer {
+  readonly atNs: number;
+  /** A view that many answers may share. */
+  readonly payload: Uint8Array;
+  /** Undefined where the model has no tokens. */
+  readonly tokens:
+    | { readonly count: number; readonly firstAtNs: number; readonly first: Uint8Array }
+    | undefined;
+}
 
 /** What a {@link DelayModel} is made of. */
 export interface DelayModelParts {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../shared/base/clock/clock.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { LoadedModel } from '../../server/describe-node.ts';
-import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type { Batch, SutModel } from '../batcher/sut-model.ts';
 import type { SampleAnswer, WaitingSample } from '../batcher/waiting-sample.ts';
-import type { SutModel } from '../sut-model.ts';
 import { deliverAnswers } from '../workers/batch-answers.ts';
 import { NO_MODEL } from './no-model.ts';
 
@@ -86,4 +86,32 @@ export class ImmediateModel implements SutModel {
   stop(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/** The benchmark `null`: answers every sample with zeros, as many as it is told. */
+export function createNullModel(
+  clock: Clock,
+  responseBytes: number = SYNTHETIC_RESPONSE_BYTES_DEFAULT,
+): ImmediateModel {
+  const response = new Uint8Array(responseBytes);
+  return new ImmediateModel(clock, {
+    key: 'null',
+    responseBytesMax: responseBytes,
+    respond: () => response,
+  });
+}
+
+/**
+ * The benchmark `echo`: answers every sample with its own payload. That is a view into the message that
+ * brought it, or one copy where it came in pieces. What does not fit a message fails with the code `limit`.
+ */
+export function createEchoModel(clock: Clock): ImmediateModel {
+  return new ImmediateModel(clock, {
+    key: 'echo',
+    responseBytesMax: undefined,
+    respond: ({ pieces, bytes }) => {
+      const [only] = pieces;
+      return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, bytes);
+    },
+  });
 }

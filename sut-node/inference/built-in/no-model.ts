@@ -1,4 +1,4 @@
-import type { LoadedModel } from '../../server/describe-node.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
 
 /** What is told of a model that is none: no tensors and no file, so no weights that could be the wrong ones. */
 export const NO_MODEL: LoadedModel = {

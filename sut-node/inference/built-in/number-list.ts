@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/read-file.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 
 /**
  * Reads a file with one number per line; empty lines are passed over.

@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
-import { parseServiceTime, type ServiceTimes } from '../../settings/delay-settings.ts';
+import { type DelayTimes, parseServiceTime } from '../../settings/delay-settings.ts';
 import { readNumberList } from './number-list.ts';
 
 /** Which of the sequences of one seed; token counts have another. */
@@ -9,7 +9,7 @@ const STREAM = 1;
  * Service times one after the other, in whole ns, 0 or more. The same in every node with the same settings.
  * @throws MlperfError `ERR_MODEL` for a list that cannot be read
  */
-export async function serviceTimes(times: ServiceTimes, seed: number): Promise<() => number> {
+export async function serviceTimes(times: DelayTimes, seed: number): Promise<() => number> {
   switch (times.kind) {
     case 'fixed':
       return () => times.ns;

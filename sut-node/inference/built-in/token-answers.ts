@@ -3,9 +3,9 @@ import {
   parseTokenCount,
   TOKENS_MAX,
   type TokenCounts,
-  type TokenType,
+  type TokenIdType,
 } from '../../settings/delay-settings.ts';
-import type { DelayedAnswer } from './delayed-answer.ts';
+import type { DelayedAnswer } from './delay-model.ts';
 import { readNumberList } from './number-list.ts';
 import { inTurn } from './service-times.ts';
 
@@ -25,7 +25,7 @@ export interface TokenAnswerParts {
   /** From the begin of the service to the first token, and from each token to the next. */
   readonly firstTokenNs: number;
   readonly tokenNs: number;
-  readonly type: TokenType;
+  readonly type: TokenIdType;
 }
 
 /**
@@ -70,7 +70,7 @@ async function tokenCounts({
 }
 
 /** Ids as bytes, little-endian whatever the machine is. */
-function tokenIds(type: TokenType, count: number): { ids: Uint8Array; idBytes: number } {
+function tokenIds(type: TokenIdType, count: number): { ids: Uint8Array; idBytes: number } {
   const idBytes = type === 'int64' ? 8 : 4;
   const ids = new Uint8Array(count * idBytes);
   const view = new DataView(ids.buffer);

@@ -1,8 +1,8 @@
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
-import type { BatchTimes } from '../batcher/batch-times.ts';
-import type { Batch } from '../batcher/dynamic-batcher.ts';
+import type { Batch } from '../batcher/sut-model.ts';
 import type {
+  BatchTimes,
   SampleAnswer,
   SampleFault,
   SampleOwner,

@@ -4,10 +4,11 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { Codec, CompressionName } from '../../../shared/compression/codec.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { OutputTensor } from '../../model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../model/onnx/ort-session.ts';
 import type { BatchShape } from '../../pipeline/batch-shape.ts';
-import type { ModelPipeline, OutputTensor } from '../../pipeline/model-pipeline.ts';
-import { type FreeLength, sampleBytes } from '../../pipeline/sample-size.ts';
+import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
+import { type FreeLength, sampleTensorBytes } from '../../pipeline/sample-size.ts';
 import { checkForm } from '../../pipeline/tensor-preprocessor.ts';
 import { type Chunk, cutIntoChunks } from './batch-chunks.ts';
 import { BatchTensors } from './batch-tensors.ts';
@@ -181,7 +182,7 @@ export class BatchRunner {
     return cutIntoChunks(rows, lengthOf, {
       sizeMax: this.#sizeMax,
       freeAxes,
-      bytesOf: (length) => sampleBytes(pipeline.inputs, length),
+      bytesOf: (length) => sampleTensorBytes(pipeline.inputs, length),
       // A model with a fixed batch fills up a smaller one: nothing is gained.
       paddedBytesMax:
         sizeFixed === undefined ? paddedBytesMax(sampleBytesMax) : Number.POSITIVE_INFINITY,

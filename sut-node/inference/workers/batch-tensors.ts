@@ -1,11 +1,7 @@
 import assert from 'node:assert';
+import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../../model/element-types.ts';
+import type { PipelineInput } from '../../model/model-facts.ts';
 import type { InputTensor } from '../../model/onnx/ort-session.ts';
-import {
-  ELEMENT_TYPES,
-  type ElementType,
-  type TensorElements,
-} from '../../pipeline/element-types.ts';
-import type { PipelineInput } from '../../pipeline/model-pipeline.ts';
 import { copyIntoLarger } from '../../pipeline/pad-tensor.ts';
 import { type FreeLength, sampleElements } from '../../pipeline/sample-size.ts';
 

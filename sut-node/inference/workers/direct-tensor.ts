@@ -1,6 +1,6 @@
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import { ELEMENT_TYPES, type ElementType } from '../../model/element-types.ts';
 import type { InputTensor } from '../../model/onnx/ort-session.ts';
-import { ELEMENT_TYPES, type ElementType } from '../../pipeline/element-types.ts';
 import type { ModelPipeline } from '../../pipeline/model-pipeline.ts';
 import { sampleElements } from '../../pipeline/sample-size.ts';
 import type { Chunk } from './batch-chunks.ts';

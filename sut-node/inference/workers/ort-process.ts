@@ -1,8 +1,8 @@
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
-import { encodeFrame, FrameReader } from './worker-frames.ts';
+import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
 import type { FailedMessage, FromWorker } from './worker-messages.ts';
 import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
 
@@ -25,7 +25,7 @@ let hasFailed = false;
 let isStopping = false;
 let hasEnded = false;
 
-const reader = new FrameReader({
+const reader = new WorkerFrameReader({
   takeBuffer: (bytes) => buffers.take(bytes),
   onFrame: (head, body) => take(head as ToProcessHead, body),
 });

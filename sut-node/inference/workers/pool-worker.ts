@@ -1,17 +1,12 @@
 import assert from 'node:assert';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
-import { Deferred } from '../../../shared/base/deferred.ts';
-import { formatNs } from '../../../shared/base/duration.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { Batch } from '../batcher/dynamic-batcher.ts';
-import type {
-  BatchMessage,
-  DoneMessage,
-  FailedMessage,
-  FromWorker,
-  ModelTensors,
-} from './worker-messages.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { ModelTensors } from '../../model/model-facts.ts';
+import type { Batch } from '../batcher/sut-model.ts';
+import type { BatchMessage, DoneMessage, FailedMessage, FromWorker } from './worker-messages.ts';
 import type { WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
 
 /** Batches at a worker: one that runs and one behind it, so that no full batch waits for a hand-over. */

@@ -20,7 +20,7 @@ export function encodeFrame(head: object, body: Uint8Array): [Buffer, Uint8Array
   return [Buffer.concat([prefix, headBytes]), body];
 }
 
-/** What a {@link FrameReader} needs to know. */
+/** What a {@link WorkerFrameReader} needs to know. */
 interface FrameReaderOptions {
   /** Memory for a body; may be longer. Not called for an empty one. */
   readonly takeBuffer: (bytes: number) => ArrayBuffer;
@@ -32,7 +32,7 @@ interface FrameReaderOptions {
  * Reads frames out of a stream of bytes: the caller puts the next bytes into {@link space}, as many as it has
  * or fit, and says how many. Trusts the other end, which is this program.
  */
-export class FrameReader {
+export class WorkerFrameReader {
   readonly #options: FrameReaderOptions;
   #part: 'prefix' | 'head' | 'body' = 'prefix';
   #target: Uint8Array = Buffer.alloc(PREFIX_BYTES);

@@ -1,7 +1,7 @@
 import type { MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
 import type { CompressionName } from '../../../shared/compression/codec.ts';
 import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
-import type { ModelUsage } from '../../model/model-usage.ts';
+import type { ModelTensors, ModelUsage } from '../../model/model-facts.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
 import type { PayloadSlice } from '../batcher/waiting-sample.ts';
 
@@ -46,21 +46,6 @@ export interface WorkerStart {
 export interface WorkerData extends WorkerStart {
   /** One element on shared memory; 1 says that batches which have not begun are to be left. */
   readonly isStopping: Int32Array;
-}
-
-/** An input or output of the model as ONNX Runtime tells it. */
-export interface ModelTensor {
-  readonly name: string;
-  /** ONNX element type in lower case, or `not a tensor`. */
-  readonly elementType: string;
-  /** Length per axis; 0 for a free one. */
-  readonly shape: readonly number[];
-}
-
-/** Inputs and outputs of the model. */
-export interface ModelTensors {
-  readonly inputs: readonly ModelTensor[];
-  readonly outputs: readonly ModelTensor[];
 }
 
 /** Run the model once per batch size that matters, so that no query pays for first-time work. */

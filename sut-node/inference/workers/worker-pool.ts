@@ -1,12 +1,13 @@
 import assert from 'node:assert';
+import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { Clock } from '../../../shared/base/clock/clock.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import { ReusedBuffers } from '../../../shared/base/reused-buffers.ts';
-import type { Batch, BatchWorkers } from '../batcher/dynamic-batcher.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { ModelTensors } from '../../model/model-facts.ts';
+import type { Batch, BatchWorkers } from '../batcher/sut-model.ts';
 import type { WaitingSample } from '../batcher/waiting-sample.ts';
 import { PoolWorker } from './pool-worker.ts';
-import type { BatchMessage, DoneMessage, ModelTensors, WorkerStart } from './worker-messages.ts';
+import type { BatchMessage, DoneMessage, WorkerStart } from './worker-messages.ts';
 import type { SpawnWorker } from './worker-thread.ts';
 
 /** Workers that end one after another, without a batch completed in between, before the pool gives up. */

@@ -2,12 +2,12 @@ import assert from 'node:assert';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { Deferred } from '../../../shared/base/deferred.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { NODE_FLAGS } from '../../../shared/base/node-flags.ts';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
-import { encodeFrame, FrameReader } from './worker-frames.ts';
+import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
 import type { ToWorker, WorkerStart } from './worker-messages.ts';
 import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
 
@@ -45,7 +45,7 @@ class WorkerProcess implements WorkerThread {
       }
     });
     this.#socket = socketOf(this.#child);
-    const reader = new FrameReader({
+    const reader = new WorkerFrameReader({
       takeBuffer: (bytes) => new ArrayBuffer(bytes),
       onFrame: (head, body) => this.#take(head as FromProcessHead, body),
     });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { Deferred } from '../../../shared/base/deferred.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { trackThread } from '../../model/onnx/running-threads.ts';
 import type { FromWorker, ToWorker, WorkerData, WorkerStart } from './worker-messages.ts';
 

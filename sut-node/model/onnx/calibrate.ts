@@ -1,4 +1,9 @@
-import { ELEMENT_TYPES, encodeModel, type ModelProto, type ValueInfoProto } from './onnx-schema.ts';
+import {
+  ELEMENT_TYPE_NUMBERS,
+  encodeModel,
+  type ModelProto,
+  type ValueInfoProto,
+} from './onnx-schema.ts';
 import type { OnnxRuntime } from './onnxruntime.ts';
 import type { ValueRange } from './quantise.ts';
 
@@ -43,7 +48,7 @@ export async function calibrate(
 function withOutputs(model: ModelProto, names: readonly string[]): Uint8Array {
   const output: ValueInfoProto[] = names.map((name) => ({
     name,
-    type: { tensor_type: { elem_type: ELEMENT_TYPES.float } },
+    type: { tensor_type: { elem_type: ELEMENT_TYPE_NUMBERS.float } },
   }));
   return encodeModel({ ...model, graph: { ...model.graph, output } });
 }

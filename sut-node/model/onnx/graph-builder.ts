@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import {
   ATTRIBUTE_TYPES,
   type AttributeProto,
-  ELEMENT_TYPES,
+  ELEMENT_TYPE_NUMBERS,
   encodeModel,
   type ModelProto,
   type NodeProto,
@@ -27,7 +27,7 @@ export type AttributeValue = number | string | readonly number[] | { readonly fl
 export type ConstantValues = Float32Array | Uint8Array | Int8Array | Int32Array | BigInt64Array;
 
 /** Length of an axis, or the name of one that is free, such as the batch axis. */
-export type Axis = number | string;
+export type GraphAxis = number | string;
 
 /** Builds an ONNX model operator by operator. Tensors get names in the order of their making, so the same calls make the same bytes. */
 export class GraphBuilder {
@@ -42,13 +42,21 @@ export class GraphBuilder {
   }
 
   /** Declares an input of the model. */
-  input(name: TensorName, elementType: keyof typeof ELEMENT_TYPES, shape: readonly Axis[]): string {
+  input(
+    name: TensorName,
+    elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
+    shape: readonly GraphAxis[],
+  ): string {
     this.#inputs.push(describeTensor(name, elementType, shape));
     return name;
   }
 
   /** Declares that tensor `name` is an output of the model. */
-  output(name: TensorName, elementType: keyof typeof ELEMENT_TYPES, shape: readonly Axis[]): void {
+  output(
+    name: TensorName,
+    elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
+    shape: readonly GraphAxis[],
+  ): void {
     this.#outputs.push(describeTensor(name, elementType, shape));
   }
 
@@ -143,22 +151,25 @@ export function toOperator(
 }
 
 function elementTypeOf(values: ConstantValues): number {
-  if (values instanceof Float32Array) return ELEMENT_TYPES.float;
-  if (values instanceof Uint8Array) return ELEMENT_TYPES.uint8;
-  if (values instanceof Int8Array) return ELEMENT_TYPES.int8;
-  if (values instanceof Int32Array) return ELEMENT_TYPES.int32;
-  return ELEMENT_TYPES.int64;
+  if (values instanceof Float32Array) return ELEMENT_TYPE_NUMBERS.float;
+  if (values instanceof Uint8Array) return ELEMENT_TYPE_NUMBERS.uint8;
+  if (values instanceof Int8Array) return ELEMENT_TYPE_NUMBERS.int8;
+  if (values instanceof Int32Array) return ELEMENT_TYPE_NUMBERS.int32;
+  return ELEMENT_TYPE_NUMBERS.int64;
 }
 
 function describeTensor(
   name: TensorName,
-  elementType: keyof typeof ELEMENT_TYPES,
-  shape: readonly Axis[],
+  elementType: keyof typeof ELEMENT_TYPE_NUMBERS,
+  shape: readonly GraphAxis[],
 ): ValueInfoProto {
   const dim = shape.map((axis) =>
     typeof axis === 'string' ? { dim_param: axis } : { dim_value: axis },
   );
-  return { name, type: { tensor_type: { elem_type: ELEMENT_TYPES[elementType], shape: { dim } } } };
+  return {
+    name,
+    type: { tensor_type: { elem_type: ELEMENT_TYPE_NUMBERS[elementType], shape: { dim } } },
+  };
 }
 
 function toAttribute(name: string, value: AttributeValue): AttributeProto {

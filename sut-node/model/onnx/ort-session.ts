@@ -2,18 +2,12 @@ import { dirname } from 'node:path';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
-import type { ModelTensor, ModelTensors } from '../../inference/workers/worker-messages.ts';
-import {
-  ELEMENT_TYPES,
-  type ElementType,
-  type TensorElements,
-} from '../../pipeline/element-types.ts';
-import type { OutputTensor } from '../../pipeline/model-pipeline.ts';
 import type { RuntimeSettings } from '../../settings/model-settings.ts';
-import { readModelFile } from '../read-model-file.ts';
+import { ELEMENT_TYPES, type ElementType, type TensorElements } from '../element-types.ts';
+import type { ModelTensor, ModelTensors, OutputTensor } from '../model-facts.ts';
+import { readModelFile } from '../model-file.ts';
 import { checkProviders } from './check-providers.ts';
-import { loadOnnxRuntime, type OnnxRuntime } from './onnxruntime.ts';
-import { sessionOptions } from './session-options.ts';
+import { loadOnnxRuntime, type OnnxRuntime, sessionLogLevel } from './onnxruntime.ts';
 
 /** A loaded model that runs batches. Implemented on ONNX Runtime; a fake in tests. */
 export interface ModelSession {
@@ -90,6 +84,33 @@ async function loadModel(
     // The session has its own copy.
     model.release();
   }
+}
+
+/** Options of ONNX Runtime for a model that is given as bytes. @param modelFolder Where its other files lie. */
+export function sessionOptions(
+  settings: RuntimeSettings,
+  modelFolder: string,
+): InferenceSession.SessionOptions {
+  return {
+    logSeverityLevel: sessionLogLevel(),
+    executionProviders: [...settings.providers],
+    intraOpNumThreads: settings.threadsPerWorker,
+    interOpNumThreads: settings.interThreads,
+    executionMode: settings.executionMode,
+    graphOptimizationLevel: settings.graphLevel,
+    enableCpuMemArena: settings.memoryArena === 'on',
+    enableMemPattern: settings.memoryPattern === 'on',
+    extra: {
+      session: {
+        intra_op: { allow_spinning: settings.spinning === 'on' ? '1' : '0' },
+        inter_op: { allow_spinning: settings.spinning === 'on' ? '1' : '0' },
+        // ONNX Runtime takes the CPU for whatever no other provider takes, and says nothing of it.
+        disable_cpu_ep_fallback: settings.providers.includes('cpu') ? '0' : '1',
+        // Weights in files of their own are named relative to the model's file.
+        model_external_initializers_file_folder_path: modelFolder,
+      },
+    },
+  };
 }
 
 function describeRefusal(file: string, { providers }: RuntimeSettings, reason: string): string {

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { EXIT } from '../../../shared/base/exit-codes.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 
 /** Signals whose default end a shell tells by the exit code that longhaul documents. */
 const SIGNAL_OF_CODE: ReadonlyMap<number, NodeJS.Signals> = new Map([

@@ -1,8 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sha256Words } from '../../../shared/evidence/payload-digest.ts';
-import type { FromDigestThread, ToDigestThread } from './digest-messages.ts';
 import type { OnDigest, PayloadDigester } from './payload-digester.ts';
+
+/** A payload on its way to the digest thread: the only view of a buffer that is transferred. */
+export type ToDigestThread = Uint8Array;
+
+/** Its SHA-256 as words; answers come in the order of the payloads. */
+export type FromDigestThread = Uint32Array;
 
 /**
  * Payloads up to this size are digested at once: SHA-256 takes less time than handing them to another

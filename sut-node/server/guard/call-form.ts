@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders } from 'node:http2';
 import { status } from '@grpc/grpc-js';
-import type { StreamEnd } from '../stream-end.ts';
+import type { ServerCallEnd } from '../limits/call-end.ts';
 
 /** The headers of a call as node:http2 gives them. */
 export interface CallHeaders {
@@ -10,7 +10,7 @@ export interface CallHeaders {
 }
 
 /** Headers that no call of gRPC has. */
-export interface CallFault extends StreamEnd {
+export interface CallFault extends ServerCallEnd {
   /** For clients that speak no gRPC. */
   readonly httpStatus: number;
 }

@@ -6,8 +6,8 @@ import {
 } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { AUTHORIZATION_KEY, type TokenCheck } from '../../../shared/security/bearer-token.ts';
-import { FIRST_MESSAGE_BYTES_MAX, HEADER_LIST_BYTES_MAX } from '../node-limits.ts';
-import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type StreamEnd } from '../stream-end.ts';
+import { COMPRESSED_MESSAGE, INCOMPLETE_MESSAGE, type ServerCallEnd } from '../limits/call-end.ts';
+import { CALL_HEADERS_BYTES_MAX, FIRST_MESSAGE_BYTES_MAX } from '../limits/node-limits.ts';
 import { type CallFault, type CallHeaders, formFault } from './call-form.ts';
 import type { CallRule } from './call-rules.ts';
 import { lookAtCall } from './call-seen.ts';
@@ -47,7 +47,7 @@ export const CALL_REFUSALS = [
 export type CallRefusal = (typeof CALL_REFUSALS)[number];
 
 /** A call that is refused by its headers. */
-interface Refusal extends StreamEnd {
+interface Refusal extends ServerCallEnd {
   readonly reason: CallRefusal;
 }
 
@@ -117,8 +117,8 @@ function admit(
 
 /** Why a call is not served, judged by its headers alone. */
 function refusalOf(headers: IncomingHttpHeaders, isAdmitted: boolean): Refusal | undefined {
-  if (listBytes(headers) > HEADER_LIST_BYTES_MAX) {
-    const details = `the headers of a call may have ${HEADER_LIST_BYTES_MAX} bytes`;
+  if (listBytes(headers) > CALL_HEADERS_BYTES_MAX) {
+    const details = `the headers of a call may have ${CALL_HEADERS_BYTES_MAX} bytes`;
     return { code: status.RESOURCE_EXHAUSTED, details, reason: 'headers' };
   }
   if (!isAdmitted) {
@@ -177,7 +177,7 @@ function listBytes(headers: IncomingHttpHeaders): number {
 /** Answers with the status; what the call says is not read. */
 function refuse(
   stream: ServerHttp2Stream,
-  end: (StreamEnd & Partial<CallFault>) | undefined,
+  end: (ServerCallEnd & Partial<CallFault>) | undefined,
 ): void {
   // Of a call that the peer has reset nothing can be said any more: node:http2 throws.
   if (stream.closed || stream.destroyed) return;
@@ -206,7 +206,7 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
     seenBytes > (rule.bytesMax ?? seenBytes) ||
     (rule.carries === 'request' && seenBytes > HEAD_BYTES + heads.firstBytes);
   /** A request must find room once its head is there. @returns Why it has none. */
-  const takeRoom = (hadHead: boolean): StreamEnd | undefined => {
+  const takeRoom = (hadHead: boolean): ServerCallEnd | undefined => {
     if (rule.carries !== 'request' || hadHead || seenBytes < HEAD_BYTES) return undefined;
     if (rules.requests?.take(stream, heads.firstBytes) !== false) return undefined;
     return noRoomFor(heads.firstBytes, rules.requests);
@@ -251,13 +251,13 @@ function watchMessages(stream: ServerHttp2Stream, rule: CallRule, rules: GateRul
 }
 
 /** Ends a call that breaks the rules of gRPC. Where its answer has begun, only a reset can say so. */
-function fail(stream: ServerHttp2Stream, end: StreamEnd): void {
+function fail(stream: ServerHttp2Stream, end: ServerCallEnd): void {
   // Not by close: on Node.js 24 that ends the answer first, and nothing is reset.
   if (stream.headersSent) stream.destroy(new Error(end.details));
   else refuse(stream, end);
 }
 
-function noRoomFor(bytes: number, requests: RequestBytes): StreamEnd {
+function noRoomFor(bytes: number, requests: RequestBytes): ServerCallEnd {
   const details =
     `the node has no room for a request of ${bytes} bytes: those that are not answered yet ` +
     `hold ${requests.bytes} bytes; try again later`;

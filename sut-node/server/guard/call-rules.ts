@@ -11,7 +11,7 @@ import {
   OIP_STREAMS_MAX,
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
-} from '../node-limits.ts';
+} from '../limits/node-limits.ts';
 
 /** What the gate lets a call do, by its method. */
 export interface CallRule {

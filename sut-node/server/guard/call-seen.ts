@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Metadata } from '@grpc/grpc-js';
 import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
+import { hostAndPort } from '../../../shared/base/host-and-port.ts';
 import { keptHeaders, plainAddress } from '../../../shared/evidence/call-path.ts';
 import type { ConnectionPeer } from './decoupled-socket.ts';
 
@@ -43,6 +44,5 @@ export function seenOf(metadata: Metadata): CallSeen | null {
 /** Who called, as long as the call is open: grpc-js does not know it of a connection that is no socket (DecoupledSocket). */
 export function callerOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
   const { peerAddress = '', peerPort = 0 } = seenOf(call.metadata) ?? {};
-  if (peerAddress === '') return call.getPeer();
-  return peerAddress.includes(':') ? `[${peerAddress}]:${peerPort}` : `${peerAddress}:${peerPort}`;
+  return peerAddress === '' ? call.getPeer() : hostAndPort(peerAddress, peerPort);
 }

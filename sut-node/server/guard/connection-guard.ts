@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from '../node-limits.ts';
+import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX } from '../limits/node-limits.ts';
 
 /** How many connections a port has room for. */
 export interface ConnectionRoom {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { UNREAD_BYTES_MAX } from '../node-limits.ts';
+import { UNREAD_BYTES_MAX } from '../limits/node-limits.ts';
 
 /** Bytes that are handed to the socket at once: what a peer must take in time. */
 const SLICE_BYTES: number = 256 * 1024;

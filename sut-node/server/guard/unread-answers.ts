@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { UNREAD_TIMEOUT_MS } from '../node-limits.ts';
+import { UNREAD_TIMEOUT_MS } from '../limits/node-limits.ts';
 
 /** Slowest rate at which a peer may take an answer: 1 MB/s, once {@link UNREAD_TIMEOUT_MS} is over. */
 const BYTES_PER_MS_MIN = 1_000;

@@ -1,7 +1,7 @@
 import type { InferStatistics } from '../../../proto/gen/inference/InferStatistics.ts';
 import type { ModelStatistics as WireStatistics } from '../../../proto/gen/inference/ModelStatistics.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { BatchTimes } from '../../inference/batcher/batch-times.ts';
+import type { BatchTimes } from '../../inference/batcher/waiting-sample.ts';
 import { MODEL_VERSION } from './oip-model.ts';
 
 /** Lengths of time, and how many. */

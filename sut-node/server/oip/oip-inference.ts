@@ -5,16 +5,16 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
 import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
-import type { CreditBook } from '../credit-book.ts';
-import type { InferLimits } from '../node-limits.ts';
-import { durationsOf } from '../response-writer.ts';
+import { durationsOf } from '../infer/response-writer.ts';
+import type { CreditBook } from '../ledger/credit-book.ts';
 import {
   failedPrecondition,
   invalidArgument,
   resourceExhausted,
   StreamRefusal,
   unavailable,
-} from '../stream-end.ts';
+} from '../limits/call-end.ts';
+import type { InferLimits } from '../limits/node-limits.ts';
 import { InferWork } from './infer-work.ts';
 import { ModelStatistics } from './model-statistics.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';
@@ -53,7 +53,7 @@ export interface ReadyRequest extends CheckedRequest {
 }
 
 /** Who sent a request and waits for its answer. Never throws. */
-export interface RequestEvents {
+export interface OipRequestEvents {
   /** The first of two responses; not called where it is not asked for, and for models without tokens. */
   first?(response: InferResponse): void;
   /** The rest of it, or all. */
@@ -131,7 +131,7 @@ export class OipInference {
   }
 
   /** Gives a request's samples to the batcher; undefined where the queue has no room for them now. */
-  begin(request: ReadyRequest, events: RequestEvents): InferWork | undefined {
+  begin(request: ReadyRequest, events: OipRequestEvents): InferWork | undefined {
     const { batcher, clock } = this.#parts;
     const { samples, bytes, form, arrivedAtNs } = request;
     if (!this.room.take(samples.length, bytes)) return undefined;
@@ -202,7 +202,7 @@ export class OipInference {
   #finish(
     request: ReadyRequest,
     answers: readonly SampleAnswer[],
-    events: RequestEvents,
+    events: OipRequestEvents,
     sentBytes: number,
   ): void {
     const nowNs = this.#parts.clock.nowNs();

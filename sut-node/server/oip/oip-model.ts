@@ -1,10 +1,9 @@
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import type { OipTensor, SampleTensor } from '../../../shared/wire/oip/tensors.ts';
+import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import type { OipTensor, SampleTensor } from '../../../shared/domain/tensors.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { batchPolicy } from '../../inference/batcher/batch-policy.ts';
-import type { ResponseNumber } from '../../model/model-usage.ts';
-import type { LoadedModel, ModelLayout, NodeFacts } from '../describe-node.ts';
-import { readBy } from '../node-offer.ts';
+import type { LoadedModel, ModelLayout, ResponseNumber } from '../../model/model-facts.ts';
+import { type NodeFacts, readBy } from '../describe/node-offer.ts';
 
 /** The only version of the only model. */
 export const MODEL_VERSION = '1';
@@ -156,7 +155,7 @@ function free(shape: readonly number[]): readonly number[] {
 }
 
 function datatypeOf(elementType: string): OipDataType {
-  return DATATYPES[elementType] as OipDataType; // Those of pipeline/element-types.ts, which a pipeline checked.
+  return DATATYPES[elementType] as OipDataType; // Those of model/element-types.ts, which a pipeline checked.
 }
 
 /** What each datatype of an input is taken for, where it may be several. */

@@ -1,10 +1,11 @@
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import type { BenchmarkRules } from '../../../shared/rules/benchmark-row.ts';
-import type { LoadedModel, NodeFacts } from '../describe-node.ts';
-import type { NodeStatus } from '../node-status.ts';
-import type { NodeTotals } from '../run-ledger.ts';
-import type { SideService } from '../side-service.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
+import type { LoadedModel } from '../../model/model-facts.ts';
+import type { SideService } from '../connection/side-service.ts';
+import type { NodeFacts } from '../describe/node-offer.ts';
+import type { NodeStatus } from '../describe/node-status.ts';
+import type { NodeTotals } from '../ledger/run-ledger.ts';
 import type { InferenceParts } from './oip-inference.ts';
 import { type OipModel, oipModel } from './oip-model.ts';
 import { OipService } from './oip-service.ts';

@@ -1,18 +1,18 @@
 import type { Server, ServerDuplexStream, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { _inference_RepositoryIndexResponse_ModelIndex as ModelIndex } from '../../../proto/gen/inference/RepositoryIndexResponse.ts';
-import type { Logger } from '../../../shared/base/logger.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import { OIP_SERVICE, type OipServiceHandlers } from '../../../shared/wire/oip/oip-contract.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { MessagePieces, receiveInPieces } from '../connection/message-pieces.ts';
+import type { SideService } from '../connection/side-service.ts';
+import type { NodeStatus } from '../describe/node-status.ts';
 import { callerOf } from '../guard/call-seen.ts';
-import { MessagePieces, receiveInPieces } from '../message-pieces.ts';
-import type { NodeStatus } from '../node-status.ts';
-import type { SideService } from '../side-service.ts';
-import { STREAM_OK, StreamRefusal, unavailable } from '../stream-end.ts';
-import { type InferenceParts, OipInference, type RequestEvents } from './oip-inference.ts';
+import { STREAM_OK, StreamRefusal, unavailable } from '../limits/call-end.ts';
+import { type InferenceParts, OipInference, type OipRequestEvents } from './oip-inference.ts';
 import { MODEL_VERSION, type OipModel } from './oip-model.ts';
 import { OipStream } from './oip-stream.ts';
-import { endOf } from './refusals.ts';
+import { shortEndOf } from './refusals.ts';
 import { encodeInferResponse } from './response-encoder.ts';
 
 /** What the node has of Triton's extensions of the protocol. */
@@ -122,9 +122,9 @@ export class OipService implements SideService {
     const arrivedAtNs = this.#parts.clock.nowNs();
     const refuse = (refusal: StreamRefusal): void => {
       this.#unary.delete(refuse);
-      callback(endOf(refusal));
+      callback(shortEndOf(refusal));
     };
-    const events: RequestEvents = {
+    const events: OipRequestEvents = {
       complete: (response) => {
         this.#unary.delete(refuse);
         // The only one: a parameter that says so is for streams.
@@ -198,7 +198,7 @@ function answer<T>(callback: sendUnaryData<T>, make: () => T): void {
     callback(null, make());
   } catch (error) {
     if (!(error instanceof StreamRefusal)) throw error;
-    callback(endOf(error));
+    callback(shortEndOf(error));
   }
 }
 

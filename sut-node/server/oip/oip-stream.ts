@@ -1,7 +1,7 @@
-import { STREAM_OK, type StreamEnd, StreamRefusal, unavailable } from '../stream-end.ts';
+import { type ServerCallEnd, STREAM_OK, StreamRefusal, unavailable } from '../limits/call-end.ts';
 import type { InferWork } from './infer-work.ts';
 import type { OipInference, ReadyRequest } from './oip-inference.ts';
-import { endOf } from './refusals.ts';
+import { shortEndOf } from './refusals.ts';
 import { encodeStreamError, encodeStreamResponse } from './response-encoder.ts';
 
 /** Requests of one stream that are in work: then it is not read any further. */
@@ -15,7 +15,7 @@ export interface StreamPeer {
   pause(): void;
   resume(): void;
   /** Ends the stream behind what was written. */
-  end(end: StreamEnd): void;
+  end(end: ServerCallEnd): void;
 }
 
 /**
@@ -92,7 +92,7 @@ export class OipStream {
   }
 
   /** What the peer sends can no longer be read as messages. */
-  breakOff(end: StreamEnd): void {
+  breakOff(end: ServerCallEnd): void {
     this.#end(end);
   }
 
@@ -170,7 +170,7 @@ export class OipStream {
   }
 
   #sendError(id: string, refusal: StreamRefusal): void {
-    this.#send(encodeStreamError(id, endOf(refusal).details));
+    this.#send(encodeStreamError(id, shortEndOf(refusal).details));
   }
 
   #send(message: Buffer): void {
@@ -195,7 +195,7 @@ export class OipStream {
   }
 
   /** Ends the stream, once. What it still had is dropped. */
-  #end(end: StreamEnd | undefined): void {
+  #end(end: ServerCallEnd | undefined): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const given = this.#held === undefined ? this.#unread : [this.#held, ...this.#unread];

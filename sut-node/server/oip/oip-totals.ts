@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { SampleAnswer } from '../../inference/batcher/waiting-sample.ts';
-import type { NodeTotals } from '../run-ledger.ts';
+import type { NodeTotals } from '../ledger/run-ledger.ts';
 
 /** What the node counted of the Open Inference Protocol since its start. */
 export class OipTotals {

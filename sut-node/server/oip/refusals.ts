@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import type { SampleFault } from '../../inference/batcher/waiting-sample.ts';
-import { type StreamEnd, StreamRefusal } from '../stream-end.ts';
+import { type ServerCallEnd, StreamRefusal } from '../limits/call-end.ts';
 
 /** There is no such model here. */
 export function notFound(details: string): StreamRefusal {
@@ -26,7 +26,7 @@ export function sampleFailed({ code, text }: SampleFault, row: number | undefine
 const DETAILS_MAX = 1_000;
 
 /** The status of a refusal, as short as a header must be. */
-export function endOf({ end }: StreamRefusal): StreamEnd {
+export function shortEndOf({ end }: StreamRefusal): ServerCallEnd {
   if (end.details.length <= DETAILS_MAX) return end;
   // Not amid a character: gRPC could not encode the half of one.
   const details = end.details.slice(0, DETAILS_MAX).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,4 +1,4 @@
-import type { CreditBook, StreamCredit } from '../credit-book.ts';
+import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
 
 /**
  * The share of the node's queue that requests of the Open Inference Protocol have. Its peers know no credit, so all

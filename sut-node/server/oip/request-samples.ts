@@ -1,11 +1,11 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { OIP_ELEMENT_BYTES, RAW_ONLY_DATA_TYPES } from '../../../shared/wire/oip/data-types.ts';
-import type { OipTensor } from '../../../shared/wire/oip/tensors.ts';
+import { OIP_ELEMENT_BYTES, RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import {
   decodeTypedContents,
   forEachBytesElement,
 } from '../../../shared/wire/oip/typed-contents.ts';
-import { invalidArgument } from '../stream-end.ts';
+import { invalidArgument } from '../limits/call-end.ts';
 import type { InputKind, OipInput, OipModel } from './oip-model.ts';
 import type { InferRequest, RequestedOutput, RequestInput } from './request-decoder.ts';
 

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
-import { OIP_ELEMENT_BYTES } from '../../../shared/wire/oip/data-types.ts';
-import { elementCount, type OipTensor } from '../../../shared/wire/oip/tensors.ts';
-import { failedPrecondition, StreamRefusal } from '../stream-end.ts';
+import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
+import { elementCount, type OipTensor } from '../../../shared/domain/tensors.ts';
+import { failedPrecondition, StreamRefusal } from '../limits/call-end.ts';
 import type { OipModel } from './oip-model.ts';
 import type { ResponseOutput } from './response-encoder.ts';
 

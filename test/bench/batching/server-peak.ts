@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 
 /** What is searched for: the highest rate of the Server scenario that keeps its bound. */
 export interface PeakSearch {

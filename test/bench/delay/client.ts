@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import type { DelayJob, DelayMeasured } from './delay-bench.ts';
 import { MeteredSut } from './metered-sut.ts';
@@ -20,7 +20,7 @@ await qdl.connect();
 const sut = new MeteredSut(qdl);
 const outdir = mkdtempSync(join(tmpdir(), 'longhaul-bench-'));
 try {
-  const { performance: phase } = await startTest({
+  const { performance: phase } = await runTest({
     sut,
     qsl: store,
     settings: {

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import type { QueryDispatchLibrary } from '../../../qdl/index.ts';
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import { nullQdl, nullStore, requireEqualLedgers } from '../null-path.ts';
 import { standinQdl, standinStore } from '../sut/standin-path.ts';
 import { ClosedLoop } from '../wire/closed-loop.ts';
@@ -64,7 +64,7 @@ async function runOffline(): Promise<readonly RssPoint[]> {
   let completed = 0;
   const watch = new RssWatch(job.serverPid, () => completed);
   try {
-    const { performance: phase } = await startTest({
+    const { performance: phase } = await runTest({
       sut: qdl,
       qsl: store,
       settings: {
@@ -78,8 +78,10 @@ async function runOffline(): Promise<readonly RssPoint[]> {
       log: { outdir },
       stallTimeoutNs: 60e9,
       drainTimeoutNs: 1e9,
-      onProgress: ({ completedSamples }) => {
-        completed = completedSamples;
+      observer: {
+        onProgress: ({ completedSamples }) => {
+          completed = completedSamples;
+        },
       },
     });
     if (phase === null || phase.counts.lostSamples > 0) {

@@ -1,5 +1,5 @@
-import { defaultCacheFolder } from '../../../shared/base/cache-folder.ts';
-import { IMAGENET_ELEMENTS } from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, row } from '../report.ts';
 import type { RssPoint } from './rss-watch.ts';

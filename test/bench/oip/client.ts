@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { type ClientJob, CpuMeter, type Measured, percentile } from '../wire/measured.ts';
 import { type CallerKind, connectCallers } from './callers.ts';
 import { type MeasuredSpan, UnaryLoop } from './unary-loop.ts';

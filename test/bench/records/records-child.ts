@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
+import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { readRun } from '../../../loadgen-node/observe/records/derive-run.ts';
 import { RecordsKeeper } from '../../../loadgen-node/observe/records/records-keeper.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
+import { readRun } from '../../../loadgen-node/observe/summary/derive-run.ts';
 import type {
   Query,
   ResponseSink,
@@ -66,7 +66,7 @@ async function keep(folder: string, count: number): Promise<RecordsResult> {
     nodes: ['sut-a', 'sut-b'],
   }));
   const seen = { rssBytes: 0, writeS: 0 };
-  const { performance: phase } = await startTest({
+  const { performance: phase } = await runTest({
     sut: new TellingSut(),
     qsl: new MemoryQsl(1024),
     // All arrivals fall into the first moments: each query is late and goes out at once.
@@ -81,11 +81,13 @@ async function keep(folder: string, count: number): Promise<RecordsResult> {
     log: { outdir: folder },
     stallTimeoutNs: 60e9,
     drainTimeoutNs: 1e9,
-    keepRecords: async (set) => {
-      seen.rssBytes = process.memoryUsage.rss();
-      const beginMs = performance.now();
-      await keeper.keep(set);
-      seen.writeS = (performance.now() - beginMs) / 1e3;
+    observer: {
+      keepRecords: async (set) => {
+        seen.rssBytes = process.memoryUsage.rss();
+        const beginMs = performance.now();
+        await keeper.keep(set);
+        seen.writeS = (performance.now() - beginMs) / 1e3;
+      },
     },
   });
   if (phase === null || phase.counts.completedSamples < count) throw new Error('the run broke');

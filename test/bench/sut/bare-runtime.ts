@@ -2,10 +2,7 @@ import {
   decodeImagenetJpeg,
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  IMAGENET_IMAGE_SIZE,
-} from '../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import { disableTelemetry, loadOnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { standinStore } from './standin-path.ts';
 import type { BareJob, BareMeasured } from './sut-bench.ts';

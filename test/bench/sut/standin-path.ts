@@ -1,5 +1,5 @@
-import type { DataSet } from '../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../../loadgen-node/samples/benchmarks/registry.ts';
+import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
 import { SampleStore } from '../../../loadgen-node/samples/qsl/sample-store.ts';
 import {
   createQueryDispatchLibrary,

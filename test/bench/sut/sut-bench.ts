@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { compiledModule } from '../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { sutBenchmark } from '../../../sut-node/benchmarks/registry.ts';
 import { type BenchServer, type NodeOptions, runNode, startBenchNode } from '../processes.ts';
 import { head, median, row } from '../report.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { RECEIVE_WINDOW_BYTES_DEFAULT } from '../../../shared/wire/limits.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
-import { createWindowedInjector } from '../../../sut-node/server/receive-window.ts';
+import { createWindowedInjector } from '../../../sut-node/server/connection/receive-window.ts';
 
 // Goal: the other end of bare-sut.ts. A process of its own; tells its port to its parent.
 

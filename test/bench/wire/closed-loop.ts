@@ -1,7 +1,7 @@
+import { monotonicClock } from '../../../loadgen-node/loadgen/engine/monotonic-clock.ts';
 import { SampleRecorder } from '../../../loadgen-node/loadgen/recorder/sample-recorder.ts';
 import type { QueryPlan } from '../../../loadgen-node/loadgen/schedule/query-plan.ts';
-import type { BorrowedBytes } from '../../../shared/base/borrowed-bytes.ts';
-import { monotonicClock } from '../../../shared/base/clock/monotonic-clock.ts';
+import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type {
   Query,
   ResponseSink,

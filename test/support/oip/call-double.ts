@@ -3,7 +3,7 @@ import type {
   CallEvents,
   GrpcCall,
   GrpcCallConnection,
-} from '../../../qdl/oip/http2/grpc-calls.ts';
+} from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
 
 /** A call that goes nowhere, and keeps what was written. */
 export class CallDouble implements GrpcCall {

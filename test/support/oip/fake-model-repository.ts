@@ -1,7 +1,7 @@
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
-import { protoFolder } from '../../../shared/base/package-files.ts';
+import { protoFolder } from '../../../shared/base/files/package-files.ts';
 
 /** A tensor as metadata have it. */
 export interface FakeTensor {

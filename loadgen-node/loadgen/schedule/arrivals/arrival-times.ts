@@ -1,5 +1,5 @@
-import { exponentialNs } from '../random/distributions.ts';
-import type { Mt19937 } from '../random/mt19937.ts';
+import { exponentialNs } from '../../random/distributions.ts';
+import type { Mt19937 } from '../../random/mt19937.ts';
 import type { OtherArrivals } from './arrivals.ts';
 import { RateCourse } from './rate-course.ts';
 

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../../shared/base/duration.ts';
+import { parseDuration } from '../../../../shared/base/text/duration.ts';
 import { ARRIVAL_FORMS, type ArrivalsAsked, expectedQueries, type RateStep } from './arrivals.ts';
 
 /** Queries of one run that LoadGen plans in memory before the clock starts. */

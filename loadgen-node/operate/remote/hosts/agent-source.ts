@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compiledModule } from '../../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 
 /** A relative import in a compiled module. */
 const RELATIVE_IMPORT = /(from\s*")(\.\/[^"]+)(")|(from\s*')(\.\/[^']+)(')/g;

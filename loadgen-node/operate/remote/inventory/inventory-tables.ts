@@ -7,9 +7,9 @@ import {
   type Setting,
   type SettingTable,
   type SettingValues,
-  splitAddress,
   text,
 } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 
 /** A setting of an inventory that no flag has. */
 function fileOnly<T>(

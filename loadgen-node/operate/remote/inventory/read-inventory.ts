@@ -3,11 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { FileValue } from '../../../../shared/config/config-file.ts';
 import { inspectSettings } from '../../../../shared/config/resolve-settings.ts';
-import {
-  type SettingTable,
-  type SettingValues,
-  splitAddress,
-} from '../../../../shared/config/setting.ts';
+import type { SettingTable, SettingValues } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import type { HostSpec, Inventory, NodeSpec, PackageSource, TlsSpec } from './inventory.ts';
 import {
   type HostValues,

@@ -1,8 +1,8 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/base/read-file.ts';
-import { parseGoodYaml } from '../../../../shared/base/yaml-text.ts';
+import { FILE_BYTES_MAX, readBoundedText } from '../../../../shared/base/files/read-file.ts';
+import { parseGoodYaml } from '../../../../shared/base/text/yaml-text.ts';
 import type { FileValue } from '../../../../shared/config/config-file.ts';
 
 /** A map of a YAML file: its keys with values and places, and the maps in it. */

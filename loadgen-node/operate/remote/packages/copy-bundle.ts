@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { create, extract } from 'tar';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { distFolder } from '../../../../shared/base/package-files.ts';
+import { distFolder } from '../../../../shared/base/files/package-files.ts';
 import { describeFile, type LocalFile, type PackageDocument, type Tarball } from './tarball.ts';
 import { isVersionInRange } from './version-range.ts';
 

@@ -2,7 +2,7 @@ import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import type { SampleRecords } from '../../../observe/records/sample-records.ts';
 
 /**
- * What latencies are of, a row each: samples, in MultiStream whole queries, as in the figures (records/figure-names.ts). In the order of the
+ * What latencies are of, a row each: samples, in MultiStream whole queries, as in the figures (figures/figure-names.ts). In the order of the
  * records. Times are ns since the start of the first part; parts follow one another.
  */
 export interface LatencyTable {

@@ -1,11 +1,11 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
-import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/records/figure-names.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { formatShare } from '../charts/time-format.ts';
-import { renderTable } from '../figure.ts';
-import { figureText } from '../figure-text.ts';
-import { type Html, html } from '../html.ts';
+import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { renderTable } from '../../charts/figure.ts';
+import { type Html, html } from '../../html/html.ts';
+import { figureText } from '../../text/figure-text.ts';
+import { formatShare } from '../../text/time-format.ts';
 
 /** What is looked for first, by scenario. */
 const MAIN: Readonly<Record<Scenario, readonly FigureName[]>> = {

@@ -1,17 +1,17 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type {
   GeneratorCeiling,
   GeneratorHealth,
   HealthSecond,
 } from '../../../loadgen/health/generator-health.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { drawLines, type LineSeries } from '../charts/line-chart.ts';
-import { formatNumber } from '../charts/number.ts';
-import { PLOT } from '../charts/plot.ts';
-import { type Axis, linearAxis } from '../charts/scale.ts';
-import { formatShare, tickSeconds, tickTime } from '../charts/time-format.ts';
-import { renderFigure } from '../figure.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { renderFigure } from '../../charts/figure.ts';
+import { drawLines, type LineSeries } from '../../charts/line-chart.ts';
+import { PLOT } from '../../charts/plot.ts';
+import { type Axis, linearAxis } from '../../charts/scale.ts';
+import { type Html, html } from '../../html/html.ts';
+import { formatNumber } from '../../text/number.ts';
+import { formatShare, tickSeconds, tickTime } from '../../text/time-format.ts';
 
 /** Seconds that a chart shows as they are; of more, the worst of each group is shown. */
 const POINTS_MAX = 300;

@@ -1,14 +1,14 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { type Bin, logHistogram } from '../aggregate/distribution.ts';
-import { formatNumber } from '../charts/number.ts';
-import { drawPercentiles } from '../charts/percentile-chart.ts';
-import { drawAxes, drawBars, drawHints, PLOT } from '../charts/plot.ts';
-import { linearAxis, logAxis } from '../charts/scale.ts';
-import { tickTime } from '../charts/time-format.ts';
-import { renderFigure, renderTable } from '../figure.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { type Bin, logHistogram } from '../../charts/distribution.ts';
+import { renderFigure, renderTable } from '../../charts/figure.ts';
+import { drawPercentiles } from '../../charts/percentile-chart.ts';
+import { drawAxes, drawBars, drawHints, PLOT } from '../../charts/plot.ts';
+import { linearAxis, logAxis } from '../../charts/scale.ts';
+import { type Html, html } from '../../html/html.ts';
+import { formatNumber } from '../../text/number.ts';
+import { tickTime } from '../../text/time-format.ts';
 
 /** Percentiles of the tables below charts. */
 const TABLED = [0, 0.5, 0.9, 0.95, 0.97, 0.99, 0.999, 0.9999, 1];

@@ -1,6 +1,6 @@
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { renderTable } from '../figure.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { renderTable } from '../../charts/figure.ts';
+import { type Html, html } from '../../html/html.ts';
 
 /** What the evidence says about each rule of the division. */
 export function renderAudit({ audit, division, protocol }: RunSummary): Html {

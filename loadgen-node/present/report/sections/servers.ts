@@ -1,11 +1,11 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import {
   SERVER_PART_WORDS,
   type ServerStatistics,
 } from '../../../observe/split/server-statistics.ts';
-import { renderTable } from '../figure.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { renderTable } from '../../charts/figure.ts';
+import { type Html, html } from '../../html/html.ts';
 
 /** Title of the section, which others point to as `#servers`. */
 export const SERVERS_TITLE = 'What the servers say of themselves';

@@ -1,14 +1,14 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import {
   LATENCY_PARTS,
   type LatencyPart,
   type PartFigures,
 } from '../../../observe/split/latency-parts.ts';
-import { drawStackedBars } from '../charts/bar-chart.ts';
-import { drawLegend, PLOT } from '../charts/plot.ts';
-import { renderFigure, renderTable } from '../figure.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { drawStackedBars } from '../../charts/bar-chart.ts';
+import { renderFigure, renderTable } from '../../charts/figure.ts';
+import { drawLegend, PLOT } from '../../charts/plot.ts';
+import { type Html, html } from '../../html/html.ts';
 import { hasServerStatistics, SERVERS_TITLE } from './servers.ts';
 
 /** Who spends the time of a part. */

@@ -1,7 +1,7 @@
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { renderTable } from '../figure.ts';
-import { type Html, html } from '../html.ts';
-import { STEP_TITLES, stepCells, stepVerdict } from '../step-text.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { renderTable } from '../../charts/figure.ts';
+import { type Html, html } from '../../html/html.ts';
+import { STEP_TITLES, stepCells, stepVerdict } from '../../text/step-text.ts';
 
 /** What became of each step of the arrivals; empty for a run without steps. */
 export function renderSteps({ loadTest }: RunSummary): Html | null {

@@ -1,14 +1,14 @@
-import { formatNs } from '../../../../shared/base/duration.ts';
+import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { renderFigure, renderTable } from '../../charts/figure.ts';
+import { drawLines } from '../../charts/line-chart.ts';
+import { timeAxis } from '../../charts/percentile-chart.ts';
+import { PLOT } from '../../charts/plot.ts';
+import { type Axis, linearAxis } from '../../charts/scale.ts';
+import type { Html } from '../../html/html.ts';
+import { formatNumber } from '../../text/number.ts';
+import { tickSeconds } from '../../text/time-format.ts';
 import type { Timeline, TimelineInterval } from '../aggregate/timeline.ts';
-import { drawLines } from '../charts/line-chart.ts';
-import { formatNumber } from '../charts/number.ts';
-import { timeAxis } from '../charts/percentile-chart.ts';
-import { PLOT } from '../charts/plot.ts';
-import { type Axis, linearAxis } from '../charts/scale.ts';
-import { tickSeconds } from '../charts/time-format.ts';
-import { renderFigure, renderTable } from '../figure.ts';
-import type { Html } from '../html.ts';
 
 const PERCENTILES = [
   { name: 'p50', className: 'c5', of: ({ p50Ns }: TimelineInterval) => p50Ns },

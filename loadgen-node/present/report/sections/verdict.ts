@@ -1,9 +1,9 @@
 import type { Verdict } from '../../../loadgen/engine/test-outcome.ts';
 import { generatorFinding } from '../../../observe/health/generator-finding.ts';
-import type { RunSummary } from '../../../observe/records/run-summary.ts';
-import { formatNumber } from '../charts/number.ts';
-import { instantText } from '../figure-text.ts';
-import { type Html, html } from '../html.ts';
+import type { RunSummary } from '../../../observe/summary/run-summary.ts';
+import { type Html, html } from '../../html/html.ts';
+import { instantText } from '../../text/figure-text.ts';
+import { formatNumber } from '../../text/number.ts';
 
 const SHORT: Readonly<Record<RunSummary['result'], string>> = {
   VALID: 'every rule was met',

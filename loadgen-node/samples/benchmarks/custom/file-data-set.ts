@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { CHECKSUM_FILE } from '../../data-set/checksum-list.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import { scoreEach } from '../score-each.ts';
 
 /**

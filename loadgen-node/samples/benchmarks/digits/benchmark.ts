@@ -1,8 +1,9 @@
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { EVALUATION_SET } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { generatedName, isStandardSet, otherSetMark } from '../generated-data.ts';
-import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
 import { ensureGeneratedDataSet } from './generate-data-set.ts';
 

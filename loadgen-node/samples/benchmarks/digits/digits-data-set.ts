@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { IMAGE_SIZE } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts';
 import { decodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import { scoreEach } from '../score-each.ts';
 import { formatScriptLine } from '../script-line.ts';
 import {

@@ -1,18 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import {
   type ArtifactOptions,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
 import {
   type DigitSet,
   DRAWING_REVISION,
-  IMAGE_SIZE,
   JPEG_QUALITY,
 } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../shared/benchmarks/digits/render-digit.ts';
 import { encodeJpeg, jpegCodecVersion } from '../../../../shared/benchmarks/image/jpeg.ts';
+import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
 import {
   formatLabelList,
   generatedFileName,

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-shape.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
 import {
   STANDIN_EVALUATION_SET,
   type StandinSet,
 } from '../../../../shared/benchmarks/standin/standin-sets.ts';
-import type { BenchmarkRules } from '../../../../shared/rules/benchmark-row.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { generatedName, isStandardSet, otherSetMark, STAND_IN_WORD } from '../generated-data.ts';
-import type { LoadgenBenchmark, PrepareProgress } from '../loadgen-benchmark.ts';
+import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { ImagenetDataSet, type ImagenetParts } from './imagenet-data-set.ts';
 import {
   PREPARED_STANDINS,

@@ -7,11 +7,14 @@ import {
   decodeImagenetJpeg,
   normaliseImagenet,
 } from '../../../../shared/benchmarks/image/imagenet.ts';
-import {
-  IMAGENET_ELEMENTS,
-  type ImagenetPreparation,
-} from '../../../../shared/benchmarks/image/imagenet-shape.ts';
-import type { AccuracyEntry, AccuracyReport, DataSet, NamedQuality } from '../loadgen-benchmark.ts';
+import type { ImagenetPreparation } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_ELEMENTS } from '../../../../shared/rules/rows/imagenet.ts';
+import type {
+  AccuracyEntry,
+  AccuracyReport,
+  DataSet,
+  NamedQuality,
+} from '../../data-set/data-set.ts';
 import { scoreResponses } from './score-responses.ts';
 import { type LabelledImage, VAL_MAP_FILE } from './val-map.ts';
 

@@ -7,7 +7,7 @@ import {
   describeSystemError,
   errorCodeOf,
 } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import type { NamedQuality } from '../loadgen-benchmark.ts';
+import type { NamedQuality } from '../../data-set/data-set.ts';
 
 /**
  * File beside val_map.txt that `longhaul prepare` leaves in generated data. Not one of the data set's own files: it

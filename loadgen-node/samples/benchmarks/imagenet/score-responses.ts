@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { AccuracyEntry, AccuracyReport } from '../loadgen-benchmark.ts';
+import type { AccuracyEntry, AccuracyReport } from '../../data-set/data-set.ts';
 import { scoreEach } from '../score-each.ts';
 import { formatScriptLine } from '../script-line.ts';
 

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import {
   type ArtifactOptions,
   artifactFolder,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
 import { jpegCodecVersion } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../shared/benchmarks/standin/standin-image.ts';
 import {

@@ -1,9 +1,9 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import {
   SYNTHETIC_SAMPLE_BYTES_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
-} from '../../../../shared/benchmarks/synthetic-samples.ts';
-import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
+} from '../../../../shared/rules/rows/synthetic-samples.ts';
 import type { LoadgenBenchmark } from '../loadgen-benchmark.ts';
 import { type ResponseCheck, SyntheticDataSet } from './synthetic-data-set.ts';
 

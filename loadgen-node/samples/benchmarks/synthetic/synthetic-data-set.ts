@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { createCipheriv } from 'node:crypto';
-import type { AccuracyEntry, AccuracyReport, DataSet } from '../loadgen-benchmark.ts';
+import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
 import { scoreEach } from '../score-each.ts';
 
 /** Random bytes that payloads are cut from: more samples than fit overlap. */

@@ -1,4 +1,4 @@
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/wire/oip/data-types.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../shared/domain/data-types.ts';
 import { bytesContents } from '../bytes-elements.ts';
 import { base64Bytes } from './base64.ts';
 import { isLongInteger } from './exact-json.ts';

@@ -1,5 +1,5 @@
-import { OIP_ELEMENT_BYTES } from '../../../../shared/wire/oip/data-types.ts';
-import { elementCount, type OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import { OIP_ELEMENT_BYTES } from '../../../../shared/domain/data-types.ts';
+import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
 import { fitShape, shapeText } from '../fit-shape.ts';
 import type { NamedTensor } from '../tensor-data-set.ts';
 import { base64Bytes } from './base64.ts';

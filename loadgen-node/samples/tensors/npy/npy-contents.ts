@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { elementCount } from '../../../../shared/wire/oip/tensors.ts';
+import { elementCount } from '../../../../shared/domain/tensors.ts';
 import { bytesContents } from '../bytes-elements.ts';
 import type { NpyHeader } from './npy-header.ts';
 import type { NpyType } from './npy-types.ts';

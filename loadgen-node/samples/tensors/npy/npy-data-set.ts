@@ -1,14 +1,14 @@
 import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/cache/for-each-index.ts';
+import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   describeSystemError,
   errorCodeOf,
 } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import type { OipTensor } from '../../../../shared/wire/oip/tensors.ts';
-import type { PrepareProgress } from '../../benchmarks/loadgen-benchmark.ts';
+import type { OipTensor } from '../../../../shared/domain/tensors.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 

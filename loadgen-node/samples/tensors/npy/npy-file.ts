@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { elementCount, type OipTensor } from '../../../../shared/wire/oip/tensors.ts';
+import { elementCount, type OipTensor } from '../../../../shared/domain/tensors.ts';
 import { fitShape, shapeText } from '../fit-shape.ts';
 import type { NamedTensor } from '../tensor-data-set.ts';
 import { npyContents } from './npy-contents.ts';

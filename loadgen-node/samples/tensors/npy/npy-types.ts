@@ -1,4 +1,4 @@
-import type { OipDataType } from '../../../../shared/wire/oip/data-types.ts';
+import type { OipDataType } from '../../../../shared/domain/data-types.ts';
 
 /** What the elements of a .npy file are. */
 export interface NpyType {

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { Deferred } from '../../../../shared/base/deferred.ts';
+import { Deferred } from '../../../../shared/base/async/deferred.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { compiledModule } from '../../../../shared/base/package-files.ts';
-import { splitAddress } from '../../../../shared/config/setting.ts';
+import { compiledModule } from '../../../../shared/base/files/package-files.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import type { LinkConditions } from '../link-conditions.ts';
 import type { FromShim, ShimCounts, ShimStart } from './shim-messages.ts';
 

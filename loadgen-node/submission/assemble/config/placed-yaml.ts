@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, isSeq, type Pair } from 'yaml';
-import { parseYaml } from '../../../../shared/base/yaml-text.ts';
+import { parseYaml } from '../../../../shared/base/text/yaml-text.ts';
 
 /** Keys and positions that lead to a value: `['results', 0, 'scenario']`. */
 export type YamlPath = readonly (string | number)[];

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { runCommandOf } from './run-commands.ts';

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';

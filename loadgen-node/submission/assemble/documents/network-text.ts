@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageVersion, protoFolder } from '../../../../shared/base/package-files.ts';
+import { packageVersion, protoFolder } from '../../../../shared/base/files/package-files.ts';
 import { document } from './markdown.ts';
 
 /** What follows is about files that are not in a tree. */

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { DRY_RUN_FILE, DRY_RUN_WORDS, MARK_LINE } from '../../tree/tree-layout.ts';
 import type { SubmissionPlan } from '../plan/plan-types.ts';
 import { document, table } from './markdown.ts';

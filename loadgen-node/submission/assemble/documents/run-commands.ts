@@ -1,4 +1,4 @@
-import { flagText } from '../../../../shared/config/flag-text.ts';
+import { flagText } from '../../../run/plan/flag-text.ts';
 import type { RunFacts } from '../plan/read-run.ts';
 
 /** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */

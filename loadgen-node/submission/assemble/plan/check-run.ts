@@ -1,4 +1,4 @@
-import { counted } from '../../../../shared/base/counted.ts';
+import { counted } from '../../../../shared/base/text/counted.ts';
 import {
   readSeeds,
   roundOfSeeds,

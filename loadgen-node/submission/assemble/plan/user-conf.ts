@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { packageVersion } from '../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import { numberOf, type RunFacts, recordOf } from './read-run.ts';
 
 /** A key of user.conf and the record of the detail log that tells its effective value. */

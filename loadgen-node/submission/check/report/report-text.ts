@@ -1,4 +1,4 @@
-import { asOneLine } from '../../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../../shared/base/text/one-line.ts';
 import type { CheckFinding, Severity } from '../rules/check-finding.ts';
 import type { CheckedResult, CheckReport } from './check-report.ts';
 

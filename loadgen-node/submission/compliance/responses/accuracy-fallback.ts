@@ -1,11 +1,8 @@
 import {
   type AccuracyLogEntry,
   readAccuracyLog,
-} from '../../../loadgen/logs/accuracy-log-reader.ts';
-import type {
-  AccuracyEntry,
-  AccuracyReport,
-} from '../../../samples/benchmarks/loadgen-benchmark.ts';
+} from '../../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { AccuracyEntry, AccuracyReport } from '../../../samples/data-set/data-set.ts';
 
 /** Scores responses as the benchmark's accuracy script does. */
 export interface ResponseScorer {

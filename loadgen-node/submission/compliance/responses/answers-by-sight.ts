@@ -1,6 +1,6 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { AccuracyLogEntry } from '../../../loadgen/logs/accuracy-log-reader.ts';
-import type { AccuracyEntry } from '../../../samples/benchmarks/loadgen-benchmark.ts';
+import type { AccuracyLogEntry } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { AccuracyEntry } from '../../../samples/data-set/data-set.ts';
 import { deltaPercent, firstResponses, type ResponseScorer } from './accuracy-fallback.ts';
 import { rightLessOften, type TwoGroups } from './right-less-often.ts';
 import { type Proportion, shareOf } from './two-proportions.ts';

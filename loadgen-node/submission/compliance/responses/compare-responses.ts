@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readAccuracyLog } from '../../../loadgen/logs/accuracy-log-reader.ts';
+import { readAccuracyLog } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 
 /** Types as which the official script reads a response; bytes where nothing else is said. */
 export const RESPONSE_TYPES = ['byte', 'float32', 'int32', 'int64'] as const;

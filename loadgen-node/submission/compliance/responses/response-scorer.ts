@@ -1,12 +1,13 @@
-import { defaultCacheFolder } from '../../../../shared/base/cache-folder.ts';
-import { percentOf } from '../../../../shared/base/terminal.ts';
+import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
+import { percentOf } from '../../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
-import type { RunHost } from '../../../run/host.ts';
+import type { RunHost } from '../../../run/host/host.ts';
 import { exampleMarks } from '../../../run/judge/model-notes.ts';
 import type { RunValues } from '../../../run/plan/run-settings.ts';
 import { generatedSetOf } from '../../../samples/benchmarks/generated-data.ts';
-import type { DataSet, SyntheticSamples } from '../../../samples/benchmarks/loadgen-benchmark.ts';
+import type { SyntheticSamples } from '../../../samples/benchmarks/loadgen-benchmark.ts';
 import { loadgenBenchmark } from '../../../samples/benchmarks/registry.ts';
+import type { DataSet } from '../../../samples/data-set/data-set.ts';
 import { readsRunOf } from '../../score/scored-run.ts';
 import type { ResponseScorer } from './accuracy-fallback.ts';
 

@@ -1,5 +1,5 @@
-import { counted } from '../../../../shared/base/counted.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { counted } from '../../../../shared/base/text/counted.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { RunnableTestId } from '../../rules/test-ids.ts';

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { asOneLine } from '../../../../shared/base/one-line.ts';
+import { asOneLine } from '../../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { repeatsInWords } from '../../../samples/benchmarks/score-accuracy-log.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';

@@ -1,7 +1,7 @@
 import {
   type AccuracyLogEntry,
   readAccuracyLog,
-} from '../../../loadgen/logs/accuracy-log-reader.ts';
+} from '../../../loadgen/logs/read/accuracy-log-reader.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { auditCheck, completenessChecks } from './common-checks.ts';

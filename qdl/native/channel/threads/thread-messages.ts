@@ -1,6 +1,6 @@
 import type { OwnSide } from '../../../../shared/evidence/call-path.ts';
-import type { DispatchSettings } from '../../../dispatch/dispatch-settings.ts';
-import type { OutgoingPart, OutgoingSample } from '../part-transport.ts';
+import type { OutgoingPart, OutgoingSample } from '../../../dispatch/outgoing-part.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
 
 /** What a thread is started with. */
 export interface ThreadStart {

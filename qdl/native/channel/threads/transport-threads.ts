@@ -1,16 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { status } from '@grpc/grpc-js';
 import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { compiledModule } from '../../../../shared/base/package-files.ts';
+import { compiledModule } from '../../../../shared/base/files/package-files.ts';
 import type { SharedPayloads } from '../../../../shared/domain/query-sample-library.ts';
 import type { ChannelPlace } from '../../../dispatch/dispatch-channel.ts';
-import type { DispatchSettings } from '../../../dispatch/dispatch-settings.ts';
-import {
-  type OutgoingPart,
-  type PartTransport,
-  type TransportEvents,
-  WAITING_BYTES_MAX,
-} from '../part-transport.ts';
+import type { OutgoingPart } from '../../../dispatch/outgoing-part.ts';
+import type { DispatchSettings } from '../../../settings/dispatch-settings.ts';
+import { WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
+import type { PartTransport, TransportEvents } from '../part-transport.ts';
 import { type FromThread, packPart, type ThreadStart, type ToThread } from './thread-messages.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { overwriteInTests } from '../../../../shared/base/bytes/overwritten-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { overwriteInTests } from '../../../../shared/base/overwritten-buffers.ts';
-import { splitAddress } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 import { plainAddress, type SocketEnds } from '../../../../shared/evidence/call-path.ts';
 import {
   type ClientSecrets,
   type ClientSecurity,
   readClientSecrets,
 } from '../../../../shared/security/client-security.ts';
-import { checkNames } from '../../../native/node/server-identity.ts';
+import { checkNames } from '../../../connect/server-identity.ts';
 
 /** Bytes that one read takes from the kernel at most. */
 const READ_BYTES_MAX: number = 256 * 1024;

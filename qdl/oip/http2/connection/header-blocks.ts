@@ -1,6 +1,6 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FLAG } from '../frames/frame-constants.ts';
-import { Http2Error } from '../http2-error.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 
 /** Bytes of one block on the wire, in all its frames. */
 const BLOCK_BYTES_MAX: number = 64 * 1024;

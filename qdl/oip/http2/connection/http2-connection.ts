@@ -1,33 +1,33 @@
 import type { Socket } from 'node:net';
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
-import { Deferred } from '../../../../shared/base/deferred.ts';
+import { Deferred } from '../../../../shared/base/async/deferred.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
 import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
-import { unreachableMessage } from '../../../../shared/wire/connection-errors.ts';
-import { WAITING_BYTES_MAX } from '../../../native/channel/part-transport.ts';
+import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
+import { WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
 import type { AnswerRoom } from '../flow/answer-room.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { ControlFrames } from '../frames/control-frames.ts';
 import { WINDOW_BYTES_DEFAULT, WINDOW_BYTES_LIMIT } from '../frames/frame-constants.ts';
 import { FrameReader } from '../frames/frame-reader.ts';
-import { GRPC_STATUS, type GrpcCallError, statusOfReset } from '../grpc/grpc-status.ts';
-import { type CallOwner, Http2Call } from '../grpc/http2-call.ts';
-import type { MessageLimits } from '../grpc/message-reader.ts';
-import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
-import type { ResponseHead } from '../grpc/response-head.ts';
+import { type ErrorName, errorName, Http2Error } from '../frames/http2-error.ts';
 import type {
   Answers,
   CallEvents,
   ConnectionEvents,
   GrpcCall,
   GrpcCallConnection,
-} from '../grpc-calls.ts';
-import { type ErrorName, errorName, Http2Error } from '../http2-error.ts';
+} from '../grpc/grpc-calls.ts';
+import { GRPC_STATUS, type GrpcCallError, statusOfReset } from '../grpc/grpc-status.ts';
+import { type CallOwner, Http2Call } from '../grpc/http2-call.ts';
+import type { MessageLimits } from '../grpc/message-reader.ts';
+import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
+import type { ResponseHead } from '../grpc/response-head.ts';
 import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
 import { HeldAnswers } from './held-answers.ts';
-import { HEADER_LIST_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
+import { ANSWER_HEADER_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';
 import { Keepalive, type KeepaliveSettings, type KeptAlive } from './keepalive.ts';
 import { Outgoing } from './outgoing.ts';
 import { PeerSettings, SETTING } from './peer-settings.ts';
@@ -185,7 +185,7 @@ export class Http2Connection
       [SETTING.enablePush, 0],
       [SETTING.initialWindowSize, this.#windowBytes],
       [SETTING.maxFrameSize, FRAME_BYTES_MAX],
-      [SETTING.maxHeaderListSize, HEADER_LIST_BYTES_MAX],
+      [SETTING.maxHeaderListSize, ANSWER_HEADER_BYTES_MAX],
     ]);
     const more = this.#windowBytes - WINDOW_BYTES_DEFAULT;
     if (more > 0) this.#control.windowUpdate(0, more);

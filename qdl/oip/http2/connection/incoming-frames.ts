@@ -1,18 +1,22 @@
-import { type BorrowedBytes, textOf, uint32At } from '../../../../shared/base/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  borrowedText,
+  uint32At,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { FloodGuard } from '../flow/flood-guard.ts';
 import { ReceiveWindow } from '../flow/receive-window.ts';
 import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';
 import { FLAG, FRAME_TYPE } from '../frames/frame-constants.ts';
 import type { FrameReceiver } from '../frames/frame-reader.ts';
+import { errorName, Http2Error } from '../frames/http2-error.ts';
 import { GrpcCallError } from '../grpc/grpc-status.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 import { NO_STATUS, type ResponseHead } from '../grpc/response-head.ts';
 import { ResponseHeads } from '../grpc/response-heads.ts';
-import { errorName, Http2Error } from '../http2-error.ts';
 import { type BlockReceiver, HeaderBlocks } from './header-blocks.ts';
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */
-export const HEADER_LIST_BYTES_MAX: number = 64 * 1024;
+export const ANSWER_HEADER_BYTES_MAX: number = 64 * 1024;
 
 /** Of a GOAWAY; it is for people. */
 const GOAWAY_TEXT_BYTES_MAX = 256;
@@ -42,7 +46,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
   readonly #session: Session;
   readonly #control: ControlFrames;
   readonly #window: ReceiveWindow;
-  readonly #heads = new ResponseHeads(HEADER_LIST_BYTES_MAX);
+  readonly #heads = new ResponseHeads(ANSWER_HEADER_BYTES_MAX);
   readonly #blocks = new HeaderBlocks(this);
   readonly #floods = new FloodGuard();
   #hasSettings = false;
@@ -178,7 +182,7 @@ export class IncomingFrames implements FrameReceiver, BlockReceiver {
     if (payload.length < 8) throw new Http2Error('FRAME_SIZE_ERROR', 'a short GOAWAY');
     const lastStreamId = uint32At(payload, 0) & 0x7fffffff;
     const code = uint32At(payload, 4);
-    const text = textOf(payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX));
+    const text = borrowedText(payload.subarray(8, 8 + GOAWAY_TEXT_BYTES_MAX));
     const words = [code === 0 ? '' : errorName(code), text].filter((word) => word !== '');
     this.#session.onGoAway(lastStreamId, words.join(', '));
   }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
+import { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import type { ControlFrames } from '../frames/control-frames.ts';
 import { BATCH_BUFFER_BYTES, FrameBatch } from '../frames/frame-batch.ts';
 import { PREFACE } from '../frames/frame-constants.ts';

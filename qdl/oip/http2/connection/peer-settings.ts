@@ -1,11 +1,15 @@
-import { type BorrowedBytes, uint16At, uint32At } from '../../../../shared/base/borrowed-bytes.ts';
+import {
+  type BorrowedBytes,
+  uint16At,
+  uint32At,
+} from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import {
   FRAME_BYTES_DEFAULT,
   FRAME_BYTES_LIMIT,
   WINDOW_BYTES_DEFAULT,
   WINDOW_BYTES_LIMIT,
 } from '../frames/frame-constants.ts';
-import { Http2Error } from '../http2-error.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 
 /** Numbers of settings. Rule: RFC 9113, section 6.5.2. */
 export const SETTING = {

@@ -1,4 +1,4 @@
-import { Http2Error } from '../http2-error.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 
 /** Frames that bring no call forward, in one second: far above what any server sends. */
 const FRAMES_PER_SECOND_MAX = 10_000;

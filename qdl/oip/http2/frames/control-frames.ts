@@ -1,7 +1,7 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
-import { ERROR_CODE, type ErrorName, Http2Error } from '../http2-error.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { FrameBatch } from './frame-batch.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
+import { ERROR_CODE, type ErrorName, Http2Error } from './http2-error.ts';
 
 /** Answers that wait for the socket: a peer that asks and does not read gets no more of them. */
 const WAITING_ANSWERS_MAX = 1_000;

@@ -1,7 +1,7 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
-import { overwriteInTests } from '../../../../shared/base/overwritten-buffers.ts';
-import { Http2Error } from '../http2-error.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { overwriteInTests } from '../../../../shared/base/bytes/overwritten-buffers.ts';
 import { FLAG, FRAME_HEAD_BYTES, FRAME_TYPE } from './frame-constants.ts';
+import { Http2Error } from './http2-error.ts';
 
 /** What a {@link FrameReader} finds. */
 export interface FrameReceiver {

@@ -1,4 +1,4 @@
-import { ERROR_CODE } from '../http2-error.ts';
+import { ERROR_CODE } from '../frames/http2-error.ts';
 
 /** gRPC's status numbers that this end gives by itself. */
 export const GRPC_STATUS = {

@@ -1,10 +1,10 @@
-import type { BorrowedBytes } from '../../../../shared/base/borrowed-bytes.ts';
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { ReceiveWindow } from '../flow/receive-window.ts';
 import { SendWindow } from '../flow/send-window.ts';
-import type { Answers, CallEvents, GrpcCall } from '../grpc-calls.ts';
+import type { Answers, CallEvents, GrpcCall } from './grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
-import { type CallEnd, endOf, type ResponseHead } from './response-head.ts';
+import { callEndOf, type GrpcCallEnd, type ResponseHead } from './response-head.ts';
 import { UnsentMessages } from './unsent-messages.ts';
 
 /** What a call needs of its connection. */
@@ -140,8 +140,8 @@ export class Http2Call implements GrpcCall, MessageReceiver {
   }
 
   /** Status and text with which the call ends by its last block. */
-  endBy(head: ResponseHead): CallEnd {
-    const end = endOf(head);
+  endBy(head: ResponseHead): GrpcCallEnd {
+    const end = callEndOf(head);
     if (end.code !== GRPC_STATUS.OK || !this.#messages.isInside) return end;
     return { code: GRPC_STATUS.INTERNAL, details: 'the answer ended inside a message' };
   }

@@ -1,5 +1,5 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/borrowed-bytes.ts';
-import type { ReusedBuffers } from '../../../../shared/base/reused-buffers.ts';
+import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import type { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
 import type { AnswerRoom } from '../flow/answer-room.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 

@@ -16,7 +16,7 @@ export interface ResponseHead {
 }
 
 /** gRPC's status, and its text. */
-export interface CallEnd {
+export interface GrpcCallEnd {
   readonly code: number;
   readonly details: string;
 }
@@ -31,7 +31,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 ]);
 
 /** How a call ends of which nobody says how it ended. */
-export const NO_STATUS: CallEnd = {
+export const NO_STATUS: GrpcCallEnd = {
   code: GRPC_STATUS.UNKNOWN,
   details: 'the answer ended without grpc-status',
 };
@@ -53,7 +53,7 @@ export function readResponseHead(fields: readonly HeaderField[]): ResponseHead {
 }
 
 /** Status and text with which a call ends whose last header block this is. */
-export function endOf(head: ResponseHead): CallEnd {
+export function callEndOf(head: ResponseHead): GrpcCallEnd {
   const { httpStatus, grpcStatus, grpcMessage, contentType } = head;
   if (grpcStatus !== undefined) return { code: grpcStatus, details: grpcMessage };
   if (httpStatus === undefined) return NO_STATUS;

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, copyOf } from '../../../../shared/base/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { HpackDecoder } from '../hpack/hpack-decoder.ts';
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 

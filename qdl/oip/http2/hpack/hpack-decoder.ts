@@ -1,5 +1,5 @@
-import { type BorrowedBytes, textOf } from '../../../../shared/base/borrowed-bytes.ts';
-import { Http2Error } from '../http2-error.ts';
+import { type BorrowedBytes, borrowedText } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import { Http2Error } from '../frames/http2-error.ts';
 import { DynamicTable, sizeOf } from './dynamic-table.ts';
 import { decodeHuffman } from './huffman.ts';
 import type { HeaderField } from './static-table.ts';
@@ -96,7 +96,7 @@ export class HpackDecoder {
     if (end > this.#end) throw damaged('a text is longer than its block');
     this.#at = end;
     if (isHuffman) return decodeHuffman(this.#block, begin, end);
-    return textOf(this.#block, 'latin1', begin, end);
+    return borrowedText(this.#block, 'latin1', begin, end);
   }
 
   /** An integer whose first bits stand in the lower bits of the next byte. Rule: RFC 7541, section 5.1. */

@@ -11,7 +11,7 @@ import {
   type TestOptions,
   type TestParts,
 } from '../../../../loadgen-node/index.ts';
-import { figuresOfOutcome } from '../../../../loadgen-node/observe/records/figures-of-outcome.ts';
+import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 /** Answers at once, but for what a test makes it do. */

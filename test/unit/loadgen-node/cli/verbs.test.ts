@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { VERBS, verbCommands } from '../../../../loadgen-node/cli/verbs.ts';
-import { EXIT } from '../../../../shared/base/exit-codes.ts';
+import { EXIT } from '../../../../shared/base/process/exit-codes.ts';
 
 const EXIT_CODES = readFileSync(new URL('../../../../docs/exit-codes.md', import.meta.url), 'utf8');
 

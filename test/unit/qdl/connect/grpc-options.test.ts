@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectionCredentials } from '../../../../qdl/connect/grpc-options.ts';
-import { defaultDispatchSettings } from '../../../../qdl/dispatch/dispatch-settings.ts';
+import { defaultDispatchSettings } from '../../../../qdl/settings/dispatch-settings.ts';
 
 /** What a handshake with `address` is made with. */
 function handshakeWith(address: string): { servername?: string; host?: string } {

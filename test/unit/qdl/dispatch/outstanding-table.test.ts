@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { NOT_OUTSTANDING, OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
+import { NodeLoad } from '../../../../qdl/dispatch/router/node-load.ts';
 
 // Goal: a response is counted once, for the sample that it belongs to.
 // Method: fill a table of known size, then release in and out of order.
 
-function table(slotCount: number, streamIndex = 0, streamCount = 1): OutstandingTable {
-  return new OutstandingTable({ slotCount, streamIndex, streamCount });
+function table(
+  slotCount: number,
+  { streamIndex = 0, streamCount = 1, load = new NodeLoad(1, Number.POSITIVE_INFINITY) } = {},
+): OutstandingTable {
+  return new OutstandingTable({ streamIndex, streamCount, load }, slotCount);
 }
 
 describe('OutstandingTable', () => {
@@ -18,7 +22,7 @@ describe('OutstandingTable', () => {
   });
 
   it('never uses a wire id twice, on no stream of a run', () => {
-    const streams = [table(2, 0, 3), table(2, 1, 3), table(2, 2, 3)];
+    const streams = [0, 1, 2].map((streamIndex) => table(2, { streamIndex, streamCount: 3 }));
     const seen = new Set<number>();
     for (let round = 0; round < 50; round += 1) {
       for (const outstanding of streams) {
@@ -47,7 +51,7 @@ describe('OutstandingTable', () => {
     ['of another stream', 3],
     ['no whole number', 0.5],
   ])('refuses a response for an id that is %s', (_case, id) => {
-    const outstanding = table(2, 0, 2);
+    const outstanding = table(2, { streamCount: 2 });
     const wireId = outstanding.acquire(0);
     expect(outstanding.release(id)).toBe(NOT_OUTSTANDING);
     expect(outstanding.release(wireId)).toBe(0);
@@ -59,7 +63,21 @@ describe('OutstandingTable', () => {
     const ids = [30, 10, 20].map((responseId) => outstanding.acquire(responseId));
     outstanding.release(ids[1] as number);
     expect([...outstanding.releaseAll()]).toEqual([20, 30]);
-    expect(outstanding.freeCount).toBe(4);
+    expect([outstanding.outstandingCount, outstanding.canTake(4)]).toEqual([0, true]);
     expect(outstanding.release(ids[0] as number)).toBe(NOT_OUTSTANDING);
+  });
+
+  it('takes what is free on the stream and within the limit of the node', () => {
+    const load = new NodeLoad(1, 3);
+    const [first, second] = [table(2, { load }), table(2, { load })];
+    expect([first.canTake(2), first.canTake(3)]).toEqual([true, false]);
+    const wireId = first.acquire(1);
+    first.acquire(2);
+    expect([first.canTake(1), second.canTake(1), second.canTake(2)]).toEqual([false, true, false]);
+    first.release(wireId);
+    first.release(wireId);
+    expect([load.outstanding, second.canTake(2)]).toEqual([1, true]);
+    first.releaseAll();
+    expect(load.outstanding).toBe(0);
   });
 });

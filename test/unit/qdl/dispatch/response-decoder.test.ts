@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ResponseDecoder } from '../../../../qdl/dispatch/response-decoder.ts';
-import { copyOf } from '../../../../shared/base/borrowed-bytes.ts';
+import { copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { codecNamed } from '../../../../shared/compression/codecs.ts';
 
 // Goal: a response comes out as the SUT made it, or as an error; never anything else, never unbounded.

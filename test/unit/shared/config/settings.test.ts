@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/duration.ts';
+import { configJsonSchema } from '../../../../loadgen-node/cli/json-schema.ts';
+import { printSettings } from '../../../../loadgen-node/run/plan/print-settings.ts';
+import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text/duration.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';
 import { parseConfigFile } from '../../../../shared/config/config-file.ts';
-import { configJsonSchema } from '../../../../shared/config/json-schema.ts';
-import { printSettings } from '../../../../shared/config/print-settings.ts';
 import { inspectSettings, resolveSettings } from '../../../../shared/config/resolve-settings.ts';
 import {
   addressList,
@@ -14,8 +14,8 @@ import {
   nodeName,
   optional,
   percentile,
-  splitAddress,
 } from '../../../../shared/config/setting.ts';
+import { splitAddress } from '../../../../shared/domain/node-address.ts';
 
 // Goal: a setting means the same as a flag and in a file, flags win, and whatever is wrong is named
 // with its place. Method: a small table, read from texts.

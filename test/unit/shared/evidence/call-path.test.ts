@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callPathOf } from '../../../../qdl/native/evidence/call-path.ts';
+import { callPathOf } from '../../../../qdl/connect/call-path.ts';
 import { HEADERS_MAX, keptHeaders, plainAddress } from '../../../../shared/evidence/call-path.ts';
 
 // Goal: what is kept of a call is bounded, holds no secret, and lets two ends compare addresses. Method: calls by hand.

@@ -6,7 +6,7 @@ import {
   compressionBreaches,
 } from '../../../../shared/rules/check-compression.ts';
 import { COMPRESSION_RULES, compressionRule } from '../../../../shared/rules/compression-rules.ts';
-import { ROUNDS } from '../../../../shared/rules/rounds.ts';
+import { ROUNDS } from '../../../../shared/rules/rounds/rounds.ts';
 
 // Goal: what the rules' tables allow goes, anything else is refused with their words; open refuses only
 // what cannot be done. Method: the table of round v4.1 row by row, and where other rounds differ.

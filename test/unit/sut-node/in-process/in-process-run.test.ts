@@ -3,10 +3,8 @@ import type { SamplePayloads } from '../../../../shared/domain/query-sample-libr
 import type { Query } from '../../../../shared/domain/system-under-test.ts';
 import { InProcessRun } from '../../../../sut-node/in-process/in-process-run.ts';
 import { batchPolicy } from '../../../../sut-node/inference/batcher/batch-policy.ts';
-import {
-  type Batch,
-  DynamicBatcher,
-} from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { DynamicBatcher } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch } from '../../../../sut-node/inference/batcher/sut-model.ts';
 import { deliverAnswers } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingSink } from '../../../support/recording-sink.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../../shared/base/logger.ts';
+import { silentLogger } from '../../../../shared/base/process/logger.ts';
 import { createModel } from '../../../../sut-node/inference/create-model.ts';
 import type { SutSettings } from '../../../../sut-node/settings/sut-settings.ts';
 import { NO_DELAY, TEST_SETTINGS } from '../../../support/test-sut-node.ts';

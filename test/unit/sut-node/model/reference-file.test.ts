@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ReferenceFile } from '../../../../sut-node/benchmarks/sut-benchmark.ts';
-import { fileDigest } from '../../../../sut-node/model/model-digest.ts';
-import { isReferenceFile } from '../../../../sut-node/model/reference-file.ts';
+import { fileDigest } from '../../../../sut-node/model/model-file.ts';
+import { isReferenceFile, type ReferenceFile } from '../../../../sut-node/model/reference-file.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 // Goal: weights pass for the reference only where their checksum is a published one, of either kind.

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timerClock } from '../../../../shared/base/clock/timer-clock.ts';
-import type { Batch } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
-import { createNullModel } from '../../../../sut-node/inference/built-in/null-model.ts';
-import type { SutModel } from '../../../../sut-node/inference/sut-model.ts';
+import type { Batch, SutModel } from '../../../../sut-node/inference/batcher/sut-model.ts';
+import { createNullModel } from '../../../../sut-node/inference/built-in/immediate-model.ts';
 import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { checkNode } from '../../../../sut-node/operations/check-node.ts';
 import { checkReportText } from '../../../../sut-node/operations/check-report.ts';

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../../../sut-node/inference/batcher/dynamic-batcher.ts';
 import { type MeasuredNode, nodeMetrics } from '../../../../sut-node/operations/node-metrics.ts';
 import { Observations } from '../../../../sut-node/operations/observations.ts';
-import { NodeStatus } from '../../../../sut-node/server/node-status.ts';
+import { NodeStatus } from '../../../../sut-node/server/describe/node-status.ts';
 import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
-import { waitingSample } from '../../../support/waiting-samples.ts';
 
 // Goal: the metrics tell what the node counted, in base units, each time they are asked for. Method: a node
 // that is numbers, its metrics as Prometheus would read them.
@@ -119,14 +117,7 @@ describe('nodeMetrics', () => {
 
   it('counts batches by their size', async () => {
     const { observations, read } = scene();
-    const taken: Batch[] = [];
-    const inner = { hasIdle: true, hasRoom: false, run: (batch: Batch) => taken.push(batch) };
-    const workers = observations.workers(inner);
-    for (const size of [1, 3, 5_000]) {
-      const samples = Array.from({ length: size }, (_, id) => waitingSample(id));
-      workers.run({ samples, takenAtNs: 0 });
-    }
-    expect([workers.hasIdle, workers.hasRoom, taken.length]).toEqual([true, false, 3]);
+    for (const size of [1, 3, 5_000]) observations.batch(size);
     const lines = await read('batch_size_samples');
     expect(lines[0]).toBe('batch_size_samples_bucket{le="1"} 1');
     expect(lines).toContain('batch_size_samples_bucket{le="2"} 1');

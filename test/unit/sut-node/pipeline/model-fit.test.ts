@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
-import type { ModelTensor } from '../../../../sut-node/inference/workers/worker-messages.ts';
+import type { ModelTensor, PipelineInput } from '../../../../sut-node/model/model-facts.ts';
 import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/batch-shape.ts';
-import type { PipelineInput } from '../../../../sut-node/pipeline/model-pipeline.ts';
 import { DIGITS_MODEL, digitsPipeline } from '../../../support/digits-pipeline.ts';
 
 const [input] = digitsPipeline().inputs as [PipelineInput];
@@ -45,7 +44,7 @@ describe('checkModelFits', () => {
   });
 
   it('refuses a description that the benchmark would not follow', () => {
-    const usage = { postprocess: 'class' };
+    const usage = { postprocess: 'class' } as const;
     expect(() => benchmark.openPipeline(DIGITS_MODEL, usage)).toThrow(
       `the description's "postprocess" has no effect: the benchmark digits says itself`,
     );

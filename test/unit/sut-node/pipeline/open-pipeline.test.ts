@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelTensor } from '../../../../sut-node/inference/workers/worker-messages.ts';
-import type { ModelUsage } from '../../../../sut-node/model/model-usage.ts';
-import type { OutputTensor } from '../../../../sut-node/pipeline/model-pipeline.ts';
+import type {
+  ModelTensor,
+  ModelUsage,
+  OutputTensor,
+} from '../../../../sut-node/model/model-facts.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
 
 // Goal: a description joins a model with pre- and post-processing, and one that does not fit is refused in words
@@ -62,8 +64,6 @@ describe('openPipeline', () => {
     ['a number of no class', { response: 'int64' }, [IMAGE], '"response" has no effect'],
     ['a single number', {}, [tensor('t', 'float')], '"batchAxis: none"'],
     ['no input', {}, [], 'has no input'],
-    ['an unknown pre-processor', { preprocess: 'magic' }, [IMAGE], 'no pre-processor "magic"'],
-    ['an unknown post-processor', { postprocess: 'magic' }, [IMAGE], 'no post-processor "magic"'],
     ['an unknown output', { output: 'y' }, [IMAGE], 'no output "y"; it has: scores: float'],
   ])('refuses %s', (_case, usage, inputs, message) => {
     expect(() => open(usage, [SCORES], inputs)).toThrow(

@@ -5,7 +5,7 @@ import {
   type Trace,
   type TracedSet,
 } from '../../../../../loadgen-node/loadgen/conformance/trace.ts';
-import { RNG_LIBRARIES } from '../../../../../loadgen-node/loadgen/schedule/random/distributions.ts';
+import { RNG_LIBRARIES } from '../../../../../loadgen-node/loadgen/random/distributions.ts';
 import {
   LOADGEN_V41,
   LOADGEN_V61,

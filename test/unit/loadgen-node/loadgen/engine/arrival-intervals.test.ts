@@ -4,7 +4,7 @@ import {
   repeatTest,
   SERVER_RUNS_V05,
 } from '../../../../../loadgen-node/loadgen/engine/repeat-test.ts';
-import { startTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { CheckingSut } from '../../../../support/checking-sut.ts';
@@ -94,7 +94,7 @@ describe('five runs of Server', () => {
     const clock = new SimulatedClock();
     return await clock.drive(
       repeatTest(SERVER_RUNS_V05, (run) =>
-        startTest({
+        runTest({
           sut: new CheckingSut(clock, { serviceNs: () => serviceNs(run) }),
           qsl: new MemoryQsl(100),
           clock,

@@ -22,7 +22,9 @@ describe('a run that may end early', () => {
       looks.push(seen);
       return false;
     };
-    const { performance } = await test.run({ earlyEnd: { boundNs: 10e6, isDecided } });
+    const { performance } = await test.run({
+      observer: { earlyEnd: { boundNs: 10e6, isDecided } },
+    });
     expect(performance?.endCause).toBe('all-issued');
     expect(looks.length).toBeGreaterThanOrEqual(98);
     expect(looks[0]?.elapsedNs).toBe(100e6);
@@ -37,7 +39,9 @@ describe('a run that may end early', () => {
   it('ends with all that was issued answered, and is INVALID in its own words', async () => {
     const test = simulatedTest(SERVER);
     const outcome = await test.run({
-      earlyEnd: { boundNs: 10e6, isDecided: ({ elapsedNs }) => elapsedNs >= 500e6 },
+      observer: {
+        earlyEnd: { boundNs: 10e6, isDecided: ({ elapsedNs }) => elapsedNs >= 500e6 },
+      },
     });
     const { performance, verdicts, logFiles } = outcome;
     expect(performance?.endCause).toBe('decided');
@@ -60,7 +64,9 @@ describe('a run that may end early', () => {
           ? sink.fail(responseId, { code: 'limit', text: 'queue is full' })
           : sink.complete(responseId, new Uint8Array(), 0, atNs),
     });
-    const { performance } = await test.run({ earlyEnd: { boundNs: 10e6, isDecided: () => false } });
+    const { performance } = await test.run({
+      observer: { earlyEnd: { boundNs: 10e6, isDecided: () => false } },
+    });
     expect(performance?.endCause).toBe('decided');
     expect(performance?.counts.lostSamples).toBe(1);
     expect(performance?.counts.issuedQueries).toBeLessThan(150);

@@ -41,7 +41,10 @@ async function run(
   if (left > 0) clock.callAt(clock.nowNs() + 20e6, work);
   const health = generatorHealth(given.health);
   const loadgen = given.loadgen ?? loadgenOf('v4.1');
-  const outcome = await test.run({ generatorMonitor: monitorThatTells(health), loadgen });
+  const outcome = await test.run({
+    observer: { generatorMonitor: monitorThatTells(health) },
+    loadgen,
+  });
   const reasons = outcome.verdicts.longhaul.reasons.map(({ rule }) => rule);
   return { performance: outcome.performance, reasons, health };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { RecordedSet } from '../../../../../loadgen-node/loadgen/engine/issued-set.ts';
+import type { RecordedSet } from '../../../../../loadgen-node/loadgen/engine/issue/issued-set.ts';
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
@@ -17,7 +17,7 @@ async function loadTest(
   const sets: RecordedSet[] = [];
   const keepRecords = async (set: RecordedSet): Promise<void> => void sets.push(set);
   const test = simulatedTest({ ...SERVER, serverTargetQps: 10, ...settings }, sut);
-  const outcome = await test.run({ arrivals, keepRecords });
+  const outcome = await test.run({ arrivals, observer: { keepRecords } });
   const [set] = sets;
   const columns = set?.recorder.columns();
   const count = set?.recorder.issuedQueries ?? 0;

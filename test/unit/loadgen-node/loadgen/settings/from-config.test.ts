@@ -9,7 +9,7 @@ import {
 import type { SettingsField } from '../../../../../loadgen-node/loadgen/settings/settings-fields.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../../../../shared/domain/scenario.ts';
-import type { Round } from '../../../../../shared/rules/rounds.ts';
+import type { Round } from '../../../../../shared/rules/rounds/rounds.ts';
 
 interface Case {
   readonly round: Round;

@@ -6,7 +6,7 @@ import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import { toDescription, toStream } from '../../../../../qdl/native/evidence/from-wire.ts';
-import { toNodeLedger } from '../../../../../qdl/native/node/run-ledger.ts';
+import { toNodeLedger } from '../../../../../qdl/native/evidence/node-ledger.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
 import { anyMessage, inField } from '../../../../support/any-message.ts';
 import { auditFacts, nodeEvidence } from '../../../../support/audit-facts.ts';

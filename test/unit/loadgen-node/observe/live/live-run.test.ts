@@ -22,11 +22,13 @@ async function watch(
   const seen: RunProgress[] = [];
   const test = simulatedTest(settings, { serviceNs: () => serviceNs });
   const outcome = await test.run({
-    sampleWatch: live.statistics,
     extendsUntilDecided: isExtended,
-    onProgress: (progress) => {
-      seen.push(progress);
-      snapshots.push(live.look(progress, [], test.clock.nowNs() / 1e9));
+    observer: {
+      sampleWatch: live.statistics,
+      onProgress: (progress) => {
+        seen.push(progress);
+        snapshots.push(live.look(progress, [], test.clock.nowNs() / 1e9));
+      },
     },
   });
   return { snapshots, progress: seen, outcome };

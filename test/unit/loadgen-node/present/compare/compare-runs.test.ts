@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
-import type { RunSummary } from '../../../../../loadgen-node/observe/records/run-summary.ts';
+import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/condition.ts';
 import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
 import { checkComparable } from '../../../../../loadgen-node/present/compare/check-comparable.ts';

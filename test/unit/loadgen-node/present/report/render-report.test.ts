@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../../../../loadgen-node/observe/records/run-summary.ts';
 import { serverStatistics } from '../../../../../loadgen-node/observe/split/server-statistics.ts';
+import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run-summary.ts';
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/render-report.ts';
 import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';

@@ -30,7 +30,7 @@ async function performance(
   const settings = { scenario, minDurationMs: 0, minQueryCount: 100 };
   const test = simulatedTest(settings, { serviceNs: () => 10e6 });
   const { performance: outcome } = await test.run({
-    generatorMonitor: monitorThatTells(generatorHealth(health)),
+    observer: { generatorMonitor: monitorThatTells(generatorHealth(health)) },
   });
   if (outcome === null) throw new Error('no performance phase');
   return outcome;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AccuracyOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { scoreAccuracy } from '../../../../../loadgen-node/run/judge/score-accuracy.ts';
-import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
 import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
+import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 // Goal: an accuracy is of the whole data set or there is none, and the verdict says why.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { configJsonSchema } from '../../../../../loadgen-node/cli/json-schema.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
-import { configJsonSchema } from '../../../../../shared/config/json-schema.ts';
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-options.ts';
 
 // Goal: the JSON Schema that editors read is the one of the code.

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  AccuracyReport,
-  DataSet,
-} from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
 import {
   accuracyInWords,
   isMet,
@@ -10,6 +6,10 @@ import {
   qualityOfRun,
   targetInWords,
 } from '../../../../../loadgen-node/samples/benchmarks/quality.ts';
+import type {
+  AccuracyReport,
+  DataSet,
+} from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { benchmarkRules } from '../../../../../shared/rules/benchmark-rules.ts';
 
 // Goal: the gate is the round's, and decided by counts. Method: counts on either side of each target.

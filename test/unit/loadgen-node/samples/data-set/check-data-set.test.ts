@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
 import { checkDataSet } from '../../../../../loadgen-node/samples/data-set/check-data-set.ts';
 import {
   digestOfList,
   formatChecksumList,
 } from '../../../../../loadgen-node/samples/data-set/checksum-list.ts';
+import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { hashFiles } from '../../../../../loadgen-node/samples/data-set/hash-files.ts';
-import { writeManifest } from '../../../../../shared/base/cache/manifest.ts';
+import { writeFolderManifest } from '../../../../../shared/base/cache/manifest.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 // Goal: a data set that changed is never run, and every file that differs is named.
@@ -88,7 +88,7 @@ describe('checkDataSet', () => {
 
   it('compares with the manifest of what longhaul made, once', async () => {
     const folder = writeFiles();
-    await writeManifest(folder, 'tiny', '{}');
+    await writeFolderManifest(folder, 'tiny', '{}');
     const made = await checkDataSet(setOf(folder), undefined, quiet);
     expect(made.list).toBe('manifest.json');
     writeFileSync(join(folder, 'b.JPEG'), 'other');

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { answeredOutputs } from '../../../../../loadgen-node/samples/oip/answered-outputs.ts';
 import { withDeclaredInputs } from '../../../../../loadgen-node/samples/oip/declared-inputs.ts';
 import { parseInputShapes } from '../../../../../loadgen-node/samples/oip/parse-input-shapes.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../../../shared/wire/oip/model-facts.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
 
 // Goal: where a server does not tell its tensors, the user says the inputs and an answer the outputs; where it does, nobody
 // overrules it. Method: metadata with and without tensors, declarations right and wrong.

@@ -4,7 +4,7 @@ import {
   requireKnownShapes,
   resolveInputs,
 } from '../../../../../loadgen-node/samples/oip/resolve-inputs.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 
 // Goal: shapes of one sample come from the model and --input-shape, and nothing is guessed.
 // Method: a model with a batch axis and free axes; what is said of them, right and wrong.

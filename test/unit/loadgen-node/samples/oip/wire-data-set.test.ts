@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import {
   benchmarkTensors,
   fileTensors,
@@ -10,7 +10,7 @@ import {
   type WireForm,
   wireDataSet,
 } from '../../../../../loadgen-node/samples/oip/wire-data-set.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 
 const payload = Uint8Array.of(1, 2, 3, 4, 5, 6);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { SampleDigests } from '../../../../../loadgen-node/samples/qsl/sample-digests.ts';
 import { SampleStore } from '../../../../../loadgen-node/samples/qsl/sample-store.ts';
 import { codecNamed } from '../../../../../shared/compression/codecs.ts';

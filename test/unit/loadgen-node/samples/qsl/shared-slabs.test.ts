@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SharedSlabs } from '../../../../../loadgen-node/samples/qsl/shared-slabs.ts';
-import { defaultDispatchSettings } from '../../../../../qdl/dispatch/dispatch-settings.ts';
 import { SharedReader } from '../../../../../qdl/native/channel/threads/shared-reader.ts';
+import { defaultDispatchSettings } from '../../../../../qdl/settings/dispatch-settings.ts';
 
 // Goal: what the sample library holds in shared memory is what a thread reads there; room is used again
 // between sets; a payload larger than a slab has one of its own.

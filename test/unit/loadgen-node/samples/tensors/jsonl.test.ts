@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
 import { toSmallFloat } from '../../../../../loadgen-node/samples/tensors/jsonl/small-float.ts';
-import { openTensorDataSet } from '../../../../../loadgen-node/samples/tensors/open-tensor-data-set.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 import { readGolden } from '../../../../support/golden.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';
 

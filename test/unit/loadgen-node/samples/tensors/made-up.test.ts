@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-tensor-data-set.ts';
 import { parseDataSource } from '../../../../../loadgen-node/samples/tensors/data-source.ts';
-import { openTensorDataSet } from '../../../../../loadgen-node/samples/tensors/open-tensor-data-set.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/wire/oip/data-types.ts';
-import type { OipTensor } from '../../../../../shared/wire/oip/tensors.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/data-types.ts';
+import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
 
 // Goal: made-up samples have the values that the docs promise, in every datatype, and are the same in every run.
 // Method: look at all elements of a sample of some thousand.

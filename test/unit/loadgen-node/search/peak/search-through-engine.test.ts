@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
+import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import { KeptProbe } from '../../../../../loadgen-node/search/peak/kept-probe.ts';
@@ -76,7 +76,7 @@ async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
   const kept = new KeptProbe();
   const { isDecided } = spec;
   const outcome = await clock.drive(
-    startTest({
+    runTest({
       sut: new OneServer(clock),
       qsl: new MemoryQsl(64),
       settings,
@@ -84,8 +84,10 @@ async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
       log: { outdir: tempFolder() },
       stallTimeoutNs: 3600e9,
       drainTimeoutNs: 2e9,
-      keepRecords: async (set) => kept.keep(set),
-      ...(isDecided === undefined ? {} : { earlyEnd: { boundNs: boundOf(BASE), isDecided } }),
+      observer: {
+        keepRecords: async (set) => kept.keep(set),
+        earlyEnd: isDecided && { boundNs: boundOf(BASE), isDecided },
+      },
     }),
   );
   return kept.outcome(outcome, undefined, isFull ? undefined : 1e6);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { DataSet } from '../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
+import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import {
   requireSameData,
   scoredRun,

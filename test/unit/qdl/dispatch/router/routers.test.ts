@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { DispatchChannel } from '../../../../../qdl/dispatch/dispatch-channel.ts';
 import { createRouter } from '../../../../../qdl/dispatch/router/create-router.ts';
 import { NodeLoad } from '../../../../../qdl/dispatch/router/node-load.ts';
+import type { RoutedChannel } from '../../../../../qdl/dispatch/router/router.ts';
 
 // Goal: each policy sends queries where its name says, keeps a fast node busy where it can know, and
 // never chooses a channel that cannot take the part. Method: channels that only count.
 
-/** What a router sees of a channel. */
-interface CountingChannel {
+/** A channel that only counts. */
+interface CountingChannel extends RoutedChannel {
   readonly place: { readonly nodeIndex: number; readonly load: NodeLoad };
   outstandingCount: number;
   isOpen: boolean;
-  canTake(): boolean;
 }
 
 function channels(weights: readonly number[], streamsPerNode = 1) {
   const loads = weights.map((weight) => new NodeLoad(weight, Number.POSITIVE_INFINITY));
-  const list = Array.from({ length: weights.length * streamsPerNode }, (_, i): CountingChannel => {
+  return Array.from({ length: weights.length * streamsPerNode }, (_, i): CountingChannel => {
     const nodeIndex = i % weights.length;
     return {
       place: { nodeIndex, load: loads[nodeIndex] as NodeLoad },
@@ -27,18 +26,17 @@ function channels(weights: readonly number[], streamsPerNode = 1) {
       },
     };
   });
-  return { list, asChannels: list as unknown as readonly DispatchChannel[] };
 }
 
 /** Picks and counts one outstanding sample more; returns the number of the channel in the list. */
 function picker(policy: Parameters<typeof createRouter>[0], scene: ReturnType<typeof channels>) {
-  const router = createRouter(policy, scene.asChannels);
+  const router = createRouter(policy, scene);
   return (): number => {
-    const picked = router.pick(1, 1) as unknown as CountingChannel | undefined;
+    const picked = router.pick(1, 1);
     if (picked === undefined) return -1;
     picked.outstandingCount += 1;
     picked.place.load.outstanding += 1;
-    return scene.list.indexOf(picked);
+    return scene.indexOf(picked);
   };
 }
 
@@ -51,7 +49,7 @@ describe('round-robin', () => {
     const scene = channels([1, 1, 1]);
     const pick = picker('round-robin', scene);
     expect(times(4, pick)).toEqual([0, 1, 2, 0]);
-    (scene.list[1] as CountingChannel).isOpen = false;
+    (scene[1] as CountingChannel).isOpen = false;
     expect(times(4, pick)).toEqual([2, 0, 2, 0]);
   });
 });
@@ -66,7 +64,7 @@ describe('weighted', () => {
     const scene = channels([1, 1], 2);
     const pick = picker('weighted', scene);
     expect(times(4, pick)).toEqual([0, 1, 2, 3]);
-    for (const channel of scene.list) if (channel.place.nodeIndex === 0) channel.isOpen = false;
+    for (const channel of scene) if (channel.place.nodeIndex === 0) channel.isOpen = false;
     expect(times(3, pick)).toEqual([1, 3, 1]);
   });
 });
@@ -80,11 +78,11 @@ describe('least-outstanding', () => {
     const scene = channels([1, 1]);
     const pick = picker('least-outstanding', scene);
     const served = [0, 0];
-    const [fast, slow] = scene.list as [CountingChannel, CountingChannel];
+    const [fast, slow] = scene as [CountingChannel, CountingChannel];
     for (let tick = 0; tick < 3_000; tick += 1) {
       // Eight queries outstanding; the fast node answers one per tick, the slow one every third tick.
       while (fast.place.load.outstanding + slow.place.load.outstanding < 8) pick();
-      for (const [i, channel] of scene.list.entries()) {
+      for (const [i, channel] of scene.entries()) {
         if ((i === 1 && tick % 3 !== 0) || channel.place.load.outstanding === 0) continue;
         channel.place.load.outstanding -= 1;
         channel.outstandingCount -= 1;
@@ -99,14 +97,14 @@ describe('least-outstanding', () => {
     const scene = channels([3, 1]);
     const pick = picker('least-outstanding', scene);
     times(8, pick);
-    expect(scene.list.map((channel) => channel.outstandingCount)).toEqual([6, 2]);
+    expect(scene.map((channel) => channel.outstandingCount)).toEqual([6, 2]);
   });
 });
 
 describe.each(['round-robin', 'weighted', 'least-outstanding'] as const)('%s', (policy) => {
   it('finds nothing when no channel can take the part', () => {
     const scene = channels([1, 2], 2);
-    for (const channel of scene.list) channel.isOpen = false;
+    for (const channel of scene) channel.isOpen = false;
     expect(picker(policy, scene)()).toBe(-1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
-import { packageVersion } from '../../../../../shared/base/package-files.ts';
+import { packageVersion } from '../../../../../shared/base/files/package-files.ts';
 import { type Http2Scene, http2Scene } from '../../../../support/http2-scene.ts';
 import { grpcMessage, settingsOf, word } from '../../../../support/raw-http2-peer.ts';
 import { callUnary, RecordedCall } from '../../../../support/recorded-call.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelInferResponse } from '../../../../../proto/gen/inference/ModelInferResponse.ts';
-import { copyOf } from '../../../../../shared/base/borrowed-bytes.ts';
+import { copyOf } from '../../../../../shared/base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
 import type { OipRequestPlan } from '../../../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../../../shared/wire/oip/response-decoder.ts';

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
-import { protoFolder } from '../../../../../shared/base/package-files.ts';
-import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/wire/oip/data-types.ts';
+import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
+import { OIP_ELEMENT_BYTES, type OipDataType } from '../../../../../shared/domain/data-types.ts';
 import {
   decodeTypedContents,
   encodeTypedContents,

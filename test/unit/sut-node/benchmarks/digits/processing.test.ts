@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { EVALUATION_SET, IMAGE_SIZE } from '../../../../../shared/benchmarks/digits/digit-sets.ts';
+import { EVALUATION_SET } from '../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../shared/benchmarks/digits/render-digit.ts';
 import { encodeJpeg } from '../../../../../shared/benchmarks/image/jpeg.ts';
-import type { OutputTensor } from '../../../../../sut-node/pipeline/model-pipeline.ts';
+import { IMAGE_SIZE } from '../../../../../shared/rules/rows/digits.ts';
+import type { OutputTensor } from '../../../../../sut-node/model/model-facts.ts';
 import { digitsPipeline } from '../../../../support/digits-pipeline.ts';
 
 // Goal: payload bytes become the model's input, its output becomes response bytes, all else is refused.

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { benchmark as mobilenet } from '../../../../../sut-node/benchmarks/mobilenet/benchmark.ts';
 import { benchmark as resnet50 } from '../../../../../sut-node/benchmarks/resnet50/benchmark.ts';
 import type { SutBenchmark } from '../../../../../sut-node/benchmarks/sut-benchmark.ts';
+import type {
+  ModelUsage,
+  OpenedModel,
+  OutputTensor,
+} from '../../../../../sut-node/model/model-facts.ts';
 import { modelSource } from '../../../../../sut-node/model/model-source.ts';
-import type { ModelUsage } from '../../../../../sut-node/model/model-usage.ts';
-import type { OpenedModel } from '../../../../../sut-node/pipeline/model-fit.ts';
-import type { OutputTensor } from '../../../../../sut-node/pipeline/model-pipeline.ts';
 
 // Goal: the reference models are used as MLCommons' own scripts use them, other models as they look.
 // Method: inputs and outputs as ONNX Runtime tells them of the reference files; outputs made by hand.

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { batchPolicy } from '../../../../../sut-node/inference/batcher/batch-policy.ts';
-import {
-  type Batch,
-  type BatchWorkers,
-  DynamicBatcher,
-} from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { Batch, BatchWorkers } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';
 

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { DynamicBatcher } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import type { ModelContext } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import type {
   SampleAnswer,
   SampleFirstToken,
 } from '../../../../../sut-node/inference/batcher/waiting-sample.ts';
-import { DelayModel } from '../../../../../sut-node/inference/built-in/delay-model.ts';
-import type { DelayedAnswer } from '../../../../../sut-node/inference/built-in/delayed-answer.ts';
+import {
+  type DelayedAnswer,
+  DelayModel,
+} from '../../../../../sut-node/inference/built-in/delay-model.ts';
 import { serviceTimes } from '../../../../../sut-node/inference/built-in/service-times.ts';
-import type { ModelContext } from '../../../../../sut-node/inference/sut-model.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';
 

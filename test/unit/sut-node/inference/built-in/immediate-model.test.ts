@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createEchoModel } from '../../../../../sut-node/inference/built-in/echo-model.ts';
-import { createNullModel } from '../../../../../sut-node/inference/built-in/null-model.ts';
+import {
+  createEchoModel,
+  createNullModel,
+} from '../../../../../sut-node/inference/built-in/immediate-model.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/waiting-samples.ts';
 

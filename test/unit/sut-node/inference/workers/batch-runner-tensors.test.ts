@@ -3,12 +3,14 @@ import { BatchRunner } from '../../../../../sut-node/inference/workers/batch-run
 import type {
   BatchMessage,
   DoneMessage,
-  ModelTensor,
 } from '../../../../../sut-node/inference/workers/worker-messages.ts';
-import type { ModelUsage } from '../../../../../sut-node/model/model-usage.ts';
+import type {
+  ModelTensor,
+  ModelUsage,
+  OutputTensor,
+} from '../../../../../sut-node/model/model-facts.ts';
 import type { InputTensor, ModelSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
 import { batchShapeOf } from '../../../../../sut-node/pipeline/batch-shape.ts';
-import type { OutputTensor } from '../../../../../sut-node/pipeline/model-pipeline.ts';
 import { openPipeline } from '../../../../../sut-node/pipeline/open-pipeline.ts';
 
 // Goal: payloads that are tensors reach the model byte for byte, with as many rows as it wants, and each sample gets

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   encodeFrame,
-  FrameReader,
+  WorkerFrameReader,
 } from '../../../../../sut-node/inference/workers/worker-frames.ts';
 
 interface Frame {
@@ -12,7 +12,7 @@ interface Frame {
 function setUp() {
   const frames: Frame[] = [];
   const asked: number[] = [];
-  const reader = new FrameReader({
+  const reader = new WorkerFrameReader({
     takeBuffer: (bytes) => {
       asked.push(bytes);
       return new ArrayBuffer(bytes + 7);
@@ -26,7 +26,7 @@ const HEAD = { kind: 'batch', ends: Float64Array.of(2, 5), forms: Uint8Array.of(
 const BODY = Uint8Array.of(1, 2, 3, 4, 5);
 
 // Goal: what goes in comes out, however the socket cuts it. Method: two frames with a bare one in between.
-describe('FrameReader', () => {
+describe('WorkerFrameReader', () => {
   const stream = Buffer.concat([
     ...encodeFrame(HEAD, BODY),
     ...encodeFrame({ kind: 'stop' }, new Uint8Array(0)),

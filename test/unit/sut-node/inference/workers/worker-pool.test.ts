@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MlperfError } from '../../../../../shared/base/errors/mlperf-error.ts';
-import { silentLogger } from '../../../../../shared/base/logger.ts';
-import type { Batch } from '../../../../../sut-node/inference/batcher/dynamic-batcher.ts';
+import { silentLogger } from '../../../../../shared/base/process/logger.ts';
+import type { Batch } from '../../../../../sut-node/inference/batcher/sut-model.ts';
 import type {
   BatchMessage,
   DoneMessage,

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createOrtSession } from '../../../../../sut-node/model/onnx/ort-session.ts';
-import { sessionOptions } from '../../../../../sut-node/model/onnx/session-options.ts';
+import {
+  createOrtSession,
+  sessionOptions,
+} from '../../../../../sut-node/model/onnx/ort-session.ts';
 import type { RuntimeSettings } from '../../../../../sut-node/settings/model-settings.ts';
 import { otherModel } from '../../../../support/other-model.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';

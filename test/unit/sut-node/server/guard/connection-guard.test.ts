@@ -5,7 +5,7 @@ import { ConnectionGuard } from '../../../../../sut-node/server/guard/connection
 import {
   CONNECTIONS_MAX,
   CONNECTIONS_PER_ADDRESS_MAX,
-} from '../../../../../sut-node/server/node-limits.ts';
+} from '../../../../../sut-node/server/limits/node-limits.ts';
 
 // Goal: a full node closes the connection that is least worth, and never one with a call. Method:
 // sockets that know their address and whether they were closed.

@@ -3,7 +3,7 @@ import { connect, createServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DecoupledSocket } from '../../../../../sut-node/server/guard/decoupled-socket.ts';
-import { UNREAD_BYTES_MAX } from '../../../../../sut-node/server/node-limits.ts';
+import { UNREAD_BYTES_MAX } from '../../../../../sut-node/server/limits/node-limits.ts';
 
 // Goal: what waits for a peer is bounded, reading goes on meanwhile, no byte is lost, and who takes nothing is
 // closed. Method: real TCP on loopback; the peer reads when the test says so.

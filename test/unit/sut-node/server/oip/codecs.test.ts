@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import { protoFolder } from '../../../../../shared/base/package-files.ts';
-import type { OipDataType } from '../../../../../shared/wire/oip/data-types.ts';
+import { protoFolder } from '../../../../../shared/base/files/package-files.ts';
+import type { OipDataType } from '../../../../../shared/domain/data-types.ts';
 import { decodeInferRequest } from '../../../../../sut-node/server/oip/request-decoder.ts';
 import {
   encodeInferResponse,

@@ -3,9 +3,9 @@ import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { timerClock } from '../../../../../shared/base/clock/timer-clock.ts';
-import { createEchoModel } from '../../../../../sut-node/inference/built-in/echo-model.ts';
+import { createEchoModel } from '../../../../../sut-node/inference/built-in/immediate-model.ts';
+import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { InferResponse } from '../../../../../sut-node/server/oip/response-encoder.ts';
-import { StreamRefusal } from '../../../../../sut-node/server/stream-end.ts';
 import { anyRequest, type FuzzedRequest } from '../../../../support/oip/oip-requests.ts';
 import { decodeTestRequest, OipScene } from '../../../../support/oip/oip-scene.ts';
 

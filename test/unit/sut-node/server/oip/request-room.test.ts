@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CreditBook } from '../../../../../sut-node/server/credit-book.ts';
+import { CreditBook } from '../../../../../sut-node/server/ledger/credit-book.ts';
 import { RequestRoom } from '../../../../../sut-node/server/oip/request-room.ts';
 
 // Goal: requests of the Open Inference Protocol share the queue with streams of the native one as one more of them, and

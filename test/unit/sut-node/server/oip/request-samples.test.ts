@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { encodeTypedContents } from '../../../../../shared/wire/oip/typed-contents.ts';
+import { StreamRefusal } from '../../../../../sut-node/server/limits/call-end.ts';
 import type { OipModel } from '../../../../../sut-node/server/oip/oip-model.ts';
 import type {
   InferRequest,
@@ -10,7 +11,6 @@ import {
   type CheckedRequest,
   requestSamples,
 } from '../../../../../sut-node/server/oip/request-samples.ts';
-import { StreamRefusal } from '../../../../../sut-node/server/stream-end.ts';
 import { kind, oipTestModel } from '../../../../support/oip/oip-scene.ts';
 
 // Goal: a request becomes samples of exactly the bytes that it holds, or is refused with words that name the tensor, the

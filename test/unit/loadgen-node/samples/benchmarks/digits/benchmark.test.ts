@@ -3,11 +3,8 @@ import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { benchmark as digitsBenchmark } from '../../../../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
-import type { DataSet } from '../../../../../../loadgen-node/samples/benchmarks/loadgen-benchmark.ts';
-import {
-  EVALUATION_SET,
-  IMAGE_SIZE,
-} from '../../../../../../shared/benchmarks/digits/digit-sets.ts';
+import type { DataSet } from '../../../../../../loadgen-node/samples/data-set/data-set.ts';
+import { EVALUATION_SET } from '../../../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../../../shared/benchmarks/digits/render-digit.ts';
 import { encodeResponse } from '../../../../../../shared/benchmarks/digits/response.ts';
 import {
@@ -15,6 +12,7 @@ import {
   encodeJpeg,
   jpegCodecVersion,
 } from '../../../../../../shared/benchmarks/image/jpeg.ts';
+import { IMAGE_SIZE } from '../../../../../../shared/rules/rows/digits.ts';
 import { tempFolder } from '../../../../../support/temp-folder.ts';
 import { testCacheFolder } from '../../../../../support/test-cache.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Mt19937 } from '../../../../../../loadgen-node/loadgen/schedule/random/mt19937.ts';
+import { Mt19937 } from '../../../../../../loadgen-node/loadgen/random/mt19937.ts';
 import { DEVIATIONS_MAX } from '../../../../../../loadgen-node/submission/compliance/responses/answers-by-sight.ts';
 import {
   rightLessOften,

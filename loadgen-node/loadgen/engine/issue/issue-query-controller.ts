@@ -1,0 +1,376 @@
+import assert from 'node:assert';
+import type { Clock, PlannedCall } from '../../../../shared/base/clock/clock.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { Query, SystemUnderTest } from '../../../../shared/domain/system-under-test.ts';
+import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
+import type { QueryPlan } from '../../schedule/query-plan.ts';
+import type { ScenarioRules } from '../../schedule/scenario-rules.ts';
+import { ArrivalTicks } from './arrival-ticks.ts';
+import type { EndCause } from './issue-threads.ts';
+import { IssueThreads, type ThreadEnd } from './issue-threads.ts';
+import { type IssueMoment, type StopLimits, stopAfterIssue } from './stop-rules.ts';
+
+/*
+ * The timed loop.
+ *
+ *   issuing ──last query, a stop rule, fault, stall or interrupt──> draining ──nothing outstanding,
+ *   or the deadline of a fault or an interrupt, or a stall──> ended
+ *
+ * Hot path: one clock reading and no allocation per query (but what the clock needs for a planned
+ * call). A SUT may complete inside issueQuery, and issueQuery may be called from inside a completion:
+ * neither recurses, since the loop only looks at the recorder's counters.
+ */
+
+/** Longest turn of the loop before I/O, timers and signals get theirs. */
+const TURN_NS = 1_000_000;
+/** Longest wait for outstanding samples after an interrupt. */
+const INTERRUPT_DRAIN_NS = 1_000_000_000;
+/** After a sleep or a blocked event loop, responses may be waiting to be read: look twice. */
+const STALL_RECHECK_NS = 100_000_000;
+
+/** What the loop of one set works with. */
+export interface IssueParts {
+  readonly sut: SystemUnderTest;
+  readonly clock: Clock;
+  readonly rules: ScenarioRules;
+  readonly plan: QueryPlan;
+  readonly recorder: SampleRecorder;
+  /** Issue threads; 1 in every scenario but Server. */
+  readonly threadCount: number;
+  /** Round v0.5's MultiStream: ns between two queries; else 0. */
+  readonly arrivalIntervalNs: number;
+  /** Server: a thread takes all its due queries along in one call. */
+  readonly coalesces: boolean;
+  /** Null in an accuracy run: everything goes out. */
+  readonly limits: StopLimits | null;
+  readonly firstQueryId: number;
+  readonly firstResponseId: number;
+  readonly stallTimeoutNs: number;
+  readonly drainTimeoutNs: number;
+}
+
+/** How a set ended. */
+export interface SetEnd {
+  readonly cause: EndCause;
+  /** Clock at the first query. */
+  readonly startNs: number;
+  /** Clock when nothing was outstanding any more. */
+  readonly endNs: number;
+  /** Samples that were outstanding when issuing ended. */
+  readonly outstandingAtStop: number;
+  /** Samples that were given up at the end; lost ones that the SUT reported are not among them. */
+  readonly abandonedSamples: number;
+  readonly fault: MlperfError | null;
+  /** Issue threads that ended before their last query. */
+  readonly threadEnds: readonly ThreadEnd[];
+}
+
+/** The one query object of a set, filled anew for each query. */
+class ReusedQuery implements Query {
+  id = 0;
+  firstResponseId = 0;
+  readonly sampleIndices: Uint32Array;
+  sampleOffset = 0;
+  sampleCount: number;
+  readonly responseIdStride: number;
+
+  constructor(plan: QueryPlan, threadCount: number) {
+    this.sampleIndices = plan.sampleIndices;
+    this.sampleCount = plan.samplesPerQuery;
+    // Several threads are Server's only, whose queries have one sample.
+    this.responseIdStride = threadCount;
+  }
+}
+
+/** The one moment of a set, for the stop rules. */
+class ReusedMoment implements IssueMoment {
+  readonly threads: IssueThreads;
+  thread = 0;
+  elapsedNs = 0;
+
+  constructor(threads: IssueThreads) {
+    this.threads = threads;
+  }
+}
+
+/** Issues the queries of one set and waits for their samples (LoadGen: IssueQueryController). */
+export class IssueQueryController {
+  readonly #parts: IssueParts;
+  readonly #query: ReusedQuery;
+  readonly #threads: IssueThreads;
+  readonly #moment: ReusedMoment;
+  readonly #ticks: ArrivalTicks | null;
+  #state: 'ready' | 'issuing' | 'draining' | 'ended' = 'ready';
+  #isPumping = false;
+  #startNs = 0;
+  /** When samples became outstanding after none were, in ns since the start. */
+  #busySinceNs = 0;
+  #isStallSuspected = false;
+  #completedAtWatch = 0;
+  #aliveNs = 0;
+  /** When waiting for outstanding samples ends after a fault or an interrupt. */
+  #deadlineNs = Number.POSITIVE_INFINITY;
+  #cause: EndCause = 'all-issued';
+  #fault: MlperfError | null = null;
+  #outstandingAtStop = 0;
+  #plannedPump: PlannedCall | null = null;
+  #plannedWatch: PlannedCall | null = null;
+  #plannedDeadline: PlannedCall | null = null;
+  #resolve: (end: SetEnd) => void = () => undefined;
+
+  constructor(parts: IssueParts) {
+    this.#parts = parts;
+    assert(parts.threadCount === 1 || parts.plan.samplesPerQuery === 1);
+    this.#query = new ReusedQuery(parts.plan, parts.threadCount);
+    this.#threads = new IssueThreads(parts.threadCount, parts.plan.queryCount);
+    this.#moment = new ReusedMoment(this.#threads);
+    const { recorder, arrivalIntervalNs } = parts;
+    this.#ticks = arrivalIntervalNs > 0 ? new ArrivalTicks(recorder, arrivalIntervalNs) : null;
+  }
+
+  /** Clock at the first query. */
+  get startNs(): number {
+    return this.#startNs;
+  }
+
+  /** Starts the clock of the set, issues, and waits. Never rejects. Called once. */
+  run(): Promise<SetEnd> {
+    assert(this.#state === 'ready');
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#state = 'issuing';
+      const { clock, recorder, stallTimeoutNs } = this.#parts;
+      this.#startNs = clock.nowNs();
+      recorder.begin(this.#startNs);
+      this.#plannedWatch = clock.callAt(this.#startNs + stallTimeoutNs, this.#watch);
+      this.#pump();
+    });
+  }
+
+  /** Call after each recorded completion. May issue the next query. */
+  sampleCompleted(): void {
+    if (this.#parts.recorder.outstandingSamples > 0) return;
+    if (this.#state === 'draining') this.#endIfDone();
+    else if (this.#parts.rules.waitsForCompletion) this.#pump();
+  }
+
+  /**
+   * Call after each sample that was reported as lost. The next query waits for the next turn: a
+   * broken SUT reports its lost samples first and then the fault that ends the run.
+   */
+  sampleLost(): void {
+    if (this.#parts.recorder.outstandingSamples > 0) return;
+    if (this.#state === 'draining') this.#endIfDone();
+    else if (this.#parts.rules.waitsForCompletion) this.#planPump(this.#parts.clock.nowNs());
+  }
+
+  /** The SUT broke: nothing more is issued, outstanding samples get the drain timeout. */
+  breakOff(fault: MlperfError): void {
+    this.#fault ??= fault;
+    this.#stopIssuing('fault');
+  }
+
+  /** Ctrl-C: nothing more is issued, outstanding samples get a second. */
+  interrupt(): void {
+    this.#stopIssuing('interrupted');
+  }
+
+  /** Nothing more is issued: enough was seen. Outstanding samples complete as at any other end. */
+  endDecided(): void {
+    if (this.#state === 'issuing') this.#stopIssuing('decided');
+  }
+
+  readonly #pump = (): void => {
+    if (this.#isPumping || this.#state !== 'issuing') return;
+    this.#isPumping = true;
+    this.#cancelPump();
+    const { clock, rules, plan, recorder } = this.#parts;
+    let nowNs = clock.nowNs();
+    const turnEndNs = nowNs + TURN_NS;
+    const isPlanned = rules.scheduledAt === 'plan';
+    while (this.#state === 'issuing') {
+      const thread = this.#threads.pick();
+      if (thread < 0) {
+        this.#stopIssuing(this.#causeOfListEnd());
+        break;
+      }
+      if (rules.waitsForCompletion && recorder.outstandingSamples > 0) break;
+      const next = this.#threads.nextOf(thread);
+      let dueNs = this.#startNs;
+      if (isPlanned) dueNs += plan.scheduledDeltaNs[next] as number;
+      else if (this.#ticks !== null) dueNs += this.#ticks.dueNs(next, nowNs - this.#startNs);
+      if (nowNs < dueNs || nowNs >= turnEndNs) {
+        this.#planPump(Math.max(nowNs, dueNs));
+        break;
+      }
+      this.#issue(thread, next, nowNs);
+      nowNs = clock.nowNs();
+    }
+    this.#isPumping = false;
+    this.#endIfDone();
+  };
+
+  #issue(thread: number, first: number, nowNs: number): void {
+    const { sut, plan, recorder, coalesces, firstQueryId, firstResponseId } = this.#parts;
+    const query = this.#query;
+    query.id = firstQueryId + first;
+    query.sampleOffset = first * plan.samplesPerQuery;
+    query.firstResponseId = firstResponseId + query.sampleOffset;
+    if (recorder.outstandingSamples === 0) this.#busySinceNs = nowNs - this.#startNs;
+    recorder.issue(nowNs, first);
+    let queryCount = 1;
+    if (coalesces) {
+      queryCount += this.#issueDueAlong(first, nowNs);
+      query.sampleCount = queryCount;
+    }
+    this.#threads.advance(thread, queryCount);
+    try {
+      sut.issueQuery(query);
+    } catch (error) {
+      this.breakOff(contractBroken('issueQuery', error));
+      return;
+    }
+    this.#checkStop(thread, nowNs - this.#startNs);
+  }
+
+  /** Notes the thread's further queries that are due now as issued. @returns How many there are. */
+  #issueDueAlong(first: number, nowNs: number): number {
+    const { plan, recorder } = this.#parts;
+    const elapsedNs = nowNs - this.#startNs;
+    const stride = this.#threads.count;
+    let count = 0;
+    for (let query = first + stride; query < plan.queryCount; query += stride) {
+      if ((plan.scheduledDeltaNs[query] as number) > elapsedNs) break;
+      recorder.issue(nowNs, query);
+      count += 1;
+    }
+    return count;
+  }
+
+  #checkStop(thread: number, elapsedNs: number): void {
+    const { limits, rules, recorder } = this.#parts;
+    // A fault inside issueQuery ended the issuing already.
+    if (limits === null || this.#state !== 'issuing') return;
+    const threads = this.#threads;
+    this.#moment.thread = thread;
+    this.#moment.elapsedNs = elapsedNs;
+    const cause = stopAfterIssue(limits, rules, recorder, this.#moment);
+    if (cause === null) return;
+    const isLast = threads.end({
+      thread,
+      cause,
+      issuedQueries: threads.issuedBy(thread),
+      elapsedNs,
+      outstanding: recorder.outstandingSamples,
+    });
+    if (isLast) this.#stopIssuing(threads.ends[0]?.cause ?? cause);
+  }
+
+  /** Server issues all there is; the others should have ended before the list did. */
+  #causeOfListEnd(): EndCause {
+    const { limits, rules } = this.#parts;
+    const early = this.#threads.ends[0];
+    if (early !== undefined) return early.cause;
+    return limits !== null && rules.endsNaturally ? 'ran-out' : 'all-issued';
+  }
+
+  #planPump(atNs: number): void {
+    this.#cancelPump();
+    this.#plannedPump = this.#parts.clock.callAt(atNs, this.#pump);
+  }
+
+  #cancelPump(): void {
+    this.#plannedPump?.cancel();
+    this.#plannedPump = null;
+  }
+
+  /** Stops issuing for `cause`. A fault, stall or interrupt also shortens a wait that had begun. */
+  #stopIssuing(cause: EndCause): void {
+    if (this.#state === 'ready' || this.#state === 'ended') return;
+    const wasIssuing = this.#state === 'issuing';
+    const isBreak = cause === 'fault' || cause === 'interrupted' || cause === 'stall';
+    if (wasIssuing) this.#outstandingAtStop = this.#parts.recorder.outstandingSamples;
+    if (wasIssuing || (isBreak && this.#cause !== 'interrupted')) this.#cause = cause;
+    this.#state = 'draining';
+    this.#cancelPump();
+    if (cause === 'fault') this.#shortenDeadline(this.#parts.drainTimeoutNs);
+    if (cause === 'interrupted') this.#shortenDeadline(INTERRUPT_DRAIN_NS);
+    if (wasIssuing) this.#flush();
+    if (cause === 'stall') this.#end();
+    else this.#endIfDone();
+  }
+
+  #flush(): void {
+    try {
+      this.#parts.sut.flushQueries();
+    } catch (error) {
+      this.breakOff(contractBroken('flushQueries', error));
+    }
+  }
+
+  #shortenDeadline(waitNs: number): void {
+    const { clock } = this.#parts;
+    const deadlineNs = clock.nowNs() + waitNs;
+    if (deadlineNs >= this.#deadlineNs) return;
+    this.#deadlineNs = deadlineNs;
+    this.#plannedDeadline?.cancel();
+    this.#plannedDeadline = clock.callAt(deadlineNs, () => this.#end());
+  }
+
+  readonly #watch = (): void => {
+    const { clock, recorder, stallTimeoutNs } = this.#parts;
+    const nowNs = clock.nowNs();
+    const aliveNs = this.#lastSignOfLifeNs(nowNs);
+    const isIdle = recorder.outstandingSamples === 0;
+    const isOverdue = !isIdle && nowNs >= aliveNs + stallTimeoutNs;
+    if (isOverdue && this.#isStallSuspected) {
+      this.#stopIssuing('stall');
+      return;
+    }
+    this.#isStallSuspected = isOverdue;
+    const nextNs = (isIdle ? nowNs : aliveNs) + stallTimeoutNs;
+    this.#plannedWatch = clock.callAt(isOverdue ? nowNs + STALL_RECHECK_NS : nextNs, this.#watch);
+  };
+
+  /** Clock at the latest completion, or since when samples are outstanding, whichever is later. */
+  #lastSignOfLifeNs(nowNs: number): number {
+    const { recorder } = this.#parts;
+    if (recorder.completedSamples !== this.#completedAtWatch) {
+      this.#completedAtWatch = recorder.completedSamples;
+      // The time comes from the SUT: one in the future must not keep the run alive.
+      this.#aliveNs = Math.min(nowNs, this.#startNs + recorder.lastCompletionNs);
+    }
+    return Math.max(this.#aliveNs, this.#startNs + this.#busySinceNs);
+  }
+
+  /** Not inside the loop, which looks itself when it is left. */
+  #endIfDone(): void {
+    if (this.#isPumping || this.#state !== 'draining') return;
+    if (this.#parts.recorder.outstandingSamples === 0) this.#end();
+  }
+
+  #end(): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#cancelPump();
+    this.#plannedWatch?.cancel();
+    this.#plannedDeadline?.cancel();
+    const endNs = this.#parts.clock.nowNs();
+    const abandonedSamples = this.#parts.recorder.loseOutstanding();
+    this.#resolve({
+      cause: this.#cause,
+      startNs: this.#startNs,
+      endNs,
+      outstandingAtStop: this.#outstandingAtStop,
+      abandonedSamples,
+      fault: this.#fault,
+      threadEnds: this.#threads.ends,
+    });
+  }
+}
+
+function contractBroken(call: string, error: unknown): MlperfError {
+  const text = `the SUT's ${call} threw, which it must never do: ${messageOf(error)}`;
+  return new MlperfError('ERR_INTERNAL', text, { cause: error });
+}

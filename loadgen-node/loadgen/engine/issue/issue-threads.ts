@@ -1,0 +1,87 @@
+/**
+ * Why issuing ended. `natural`: the minimum of queries and duration was reached; `all-issued`: the
+ * whole schedule (Server) or the whole set (accuracy) went out; `decided`: who asked for the run has seen
+ * enough; the rest are LoadGen's early ends and ours.
+ */
+export type EndCause =
+  | 'natural'
+  | 'all-issued'
+  | 'ran-out'
+  | 'max-query-count'
+  | 'max-duration'
+  | 'max-async'
+  | 'decided'
+  | 'fault'
+  | 'stall'
+  | 'interrupted';
+
+/** An issue thread that ended before its last query. */
+export interface ThreadEnd {
+  readonly thread: number;
+  readonly cause: EndCause;
+  /** Queries that this thread issued. */
+  readonly issuedQueries: number;
+  /** Issue of its last query, in ns since the start. */
+  readonly elapsedNs: number;
+  /** Samples outstanding in the whole set at that moment. */
+  readonly outstanding: number;
+}
+
+/**
+ * The issue threads of a set (LoadGen: IssueQueryThread). Thread k of T issues queries k, k + T, ... and
+ * ends by itself; all live in one event loop, so that the query that is due first goes out first.
+ *
+ * Hot path: with one thread `pick` is one comparison.
+ */
+export class IssueThreads {
+  readonly count: number;
+  readonly ends: ThreadEnd[] = [];
+  readonly #queryCount: number;
+  /** By thread; `queryCount` or more once the thread is at its end. */
+  readonly #nextQueries: Float64Array;
+  readonly #issuedQueries: Float64Array;
+
+  /** @param count 1 or more. */
+  constructor(count: number, queryCount: number) {
+    this.count = count;
+    this.#queryCount = queryCount;
+    this.#nextQueries = Float64Array.from({ length: count }, (_, thread) => thread);
+    this.#issuedQueries = new Float64Array(count);
+  }
+
+  /** The thread whose next query is due first; -1 when none has one left. */
+  pick(): number {
+    let picked = 0;
+    let first = this.#nextQueries[0] as number;
+    for (let thread = 1; thread < this.count; thread += 1) {
+      const next = this.#nextQueries[thread] as number;
+      if (next >= first) continue;
+      first = next;
+      picked = thread;
+    }
+    return first < this.#queryCount ? picked : -1;
+  }
+
+  /** Next query of a thread. */
+  nextOf(thread: number): number {
+    return this.#nextQueries[thread] as number;
+  }
+
+  /** Queries that a thread has issued. */
+  issuedBy(thread: number): number {
+    return this.#issuedQueries[thread] as number;
+  }
+
+  /** Moves a thread past `count` of its queries, which go out in one call. */
+  advance(thread: number, count: number): void {
+    this.#nextQueries[thread] = this.nextOf(thread) + count * this.count;
+    this.#issuedQueries[thread] = this.issuedBy(thread) + count;
+  }
+
+  /** A stop rule ends one thread. @returns True when no thread is left. */
+  end(end: ThreadEnd): boolean {
+    this.ends.push(end);
+    this.#nextQueries[end.thread] = Number.POSITIVE_INFINITY;
+    return this.pick() < 0;
+  }
+}

@@ -1,0 +1,223 @@
+import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
+import type { Clock } from '../../../../shared/base/clock/clock.ts';
+import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type {
+  ResponseSink,
+  SampleFailure,
+  ServiceTimes,
+} from '../../../../shared/domain/system-under-test.ts';
+import {
+  BEFORE_ISSUE,
+  NOT_ISSUED,
+  RECORDED,
+  SECOND_FIRST_TOKEN,
+  SECOND_RESPONSE,
+} from '../../recorder/recording.ts';
+import type { ResponseRecorder } from '../../recorder/response-recorder.ts';
+import type { SampleRecorder } from '../../recorder/sample-recorder.ts';
+import { ToldTimes } from '../../recorder/told-times.ts';
+import type { IssueQueryController } from '../issue/issue-query-controller.ts';
+import { type ContractErrorKind, ContractErrors } from './contract-errors.ts';
+import { FailureTally } from './failure-tally.ts';
+
+/** `counts`: the number of tokens alone (Offline). `times`: the first token's instant as well. */
+export type TokenRecording = 'off' | 'counts' | 'times';
+
+/** The set that responses belong to at the moment. */
+export interface OpenSet {
+  readonly controller: IssueQueryController;
+  readonly recorder: SampleRecorder;
+  /** Response id of the set's first sample. */
+  readonly firstResponseId: number;
+  readonly sampleIndices: Uint32Array;
+  /** One bit per sample: its response is logged. Null: none is. */
+  readonly loggedSamples: Uint8Array | null;
+  /** How tokens are recorded; `off`: not at all. */
+  readonly tokens: TokenRecording;
+  readonly responses: ResponseRecorder;
+}
+
+/**
+ * LoadGen's end of the contract with the SUT, one for the whole test.
+ *
+ * Hot path. It believes nothing: an id that is unknown, too early, answered before or of an earlier
+ * set is counted and otherwise without effect.
+ */
+export class EngineResponseSink implements ResponseSink {
+  readonly contractErrors: ContractErrors = new ContractErrors();
+  /** What the SUT told of its own time, over the whole test. */
+  readonly toldTimes: ToldTimes = new ToldTimes();
+  readonly #clock: Clock;
+  #failures = new FailureTally();
+  #set: OpenSet | null = null;
+  #isClosed = false;
+  /** First response id that no set has used yet. */
+  #nextResponseId = 0;
+  #faultBetweenSets: MlperfError | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Samples that the SUT reported as failed since {@link beginPhase}. */
+  get failures(): FailureTally {
+    return this.#failures;
+  }
+
+  /** A fault that came while no set was open, if one did. */
+  get faultBetweenSets(): MlperfError | null {
+    return this.#faultBetweenSets;
+  }
+
+  /** Starts a new count of failures. */
+  beginPhase(): void {
+    this.#failures = new FailureTally();
+  }
+
+  /** From now on responses belong to `set`. */
+  openSet(set: OpenSet): void {
+    this.#set = set;
+    this.#nextResponseId = set.firstResponseId + set.sampleIndices.length;
+  }
+
+  /** From now on every response is an error. */
+  closeSet(): void {
+    this.#set = null;
+  }
+
+  /** The test is over: what comes now changes nothing any more. */
+  close(): void {
+    this.#set = null;
+    this.#isClosed = true;
+  }
+
+  nowNs(): number {
+    return this.#clock.nowNs();
+  }
+
+  handedOver(responseId: number, atNs: number): void {
+    const set = this.#set;
+    // Of an earlier set it says nothing any more.
+    if (set !== null) set.recorder.handOver(responseId - set.firstResponseId, atNs);
+  }
+
+  served(
+    responseId: number,
+    node: number,
+    times: ServiceTimes | undefined,
+    decodeNs: number,
+  ): void {
+    const set = this.#set;
+    // Of a response that will be refused it is noted all the same: such a run is INVALID.
+    if (set !== null) {
+      set.recorder.served(responseId - set.firstResponseId, node, times, decodeNs);
+    }
+  }
+
+  firstToken(responseId: number, payload: BorrowedBytes, atNs: number): void {
+    const set = this.#set;
+    if (set === null) {
+      this.#refuse(responseId, undefined);
+      return;
+    }
+    const sample = responseId - set.firstResponseId;
+    let result = set.recorder.firstToken(sample, atNs);
+    if (result === BEFORE_ISSUE) {
+      this.#refuse(responseId, result);
+      result = set.recorder.firstToken(sample, this.#clock.nowNs());
+    }
+    if (result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    if (set.tokens !== 'times' || set.loggedSamples === null) return;
+    if (isBitSet(set.loggedSamples, sample)) set.responses.keepFirstToken(responseId, payload);
+  }
+
+  complete(responseId: number, payload: BorrowedBytes, tokenCount: number, atNs: number): void {
+    const set = this.#set;
+    if (set === null) {
+      this.#refuse(responseId, undefined);
+      return;
+    }
+    const sample = responseId - set.firstResponseId;
+    // LoadGen counts a single token as none.
+    const tokens = tokenCount > 1 ? tokenCount : 0;
+    let result = set.recorder.complete(sample, atNs, tokens);
+    if (result === BEFORE_ISSUE) {
+      // The time is wrong, the response is there: our own clock decides, and the error is counted.
+      this.#refuse(responseId, result);
+      result = set.recorder.complete(sample, this.#clock.nowNs(), tokens);
+    }
+    if (result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    if (set.tokens !== 'off') this.#checkTokens(set, responseId, tokenCount);
+    if (set.loggedSamples !== null && isBitSet(set.loggedSamples, sample)) {
+      addLogged(set, responseId, payload, Math.max(0, tokenCount));
+    }
+    // Last, since it may issue the next query, whose responses may come before this call returns.
+    set.controller.sampleCompleted();
+  }
+
+  fail(responseId: number, failure: SampleFailure): void {
+    const set = this.#set;
+    const result = set?.recorder.lose(responseId - set.firstResponseId);
+    if (set === null || result !== RECORDED) {
+      this.#refuse(responseId, result);
+      return;
+    }
+    this.#failures.add(failure);
+    set.controller.sampleLost();
+  }
+
+  fault(error: MlperfError): void {
+    if (this.#isClosed) return;
+    if (this.#set !== null) this.#set.controller.breakOff(error);
+    else this.#faultBetweenSets ??= error;
+  }
+
+  /** LoadGen names these and goes on; the numbers of such a sample count as they are. */
+  #checkTokens(set: OpenSet, responseId: number, tokenCount: number): void {
+    const errors = this.contractErrors;
+    if (set.tokens === 'times' && !set.recorder.hasFirstToken(responseId - set.firstResponseId)) {
+      errors.add('no-first-token', responseId);
+    }
+    if (tokenCount === 1) errors.add('one-token', responseId);
+    else if (tokenCount < 0) errors.add('negative-tokens', responseId);
+    else if (!(tokenCount > 0)) errors.add('zero-tokens', responseId);
+  }
+
+  /** @param problem What the recorder says; undefined while no set is open. */
+  #refuse(responseId: number, problem: number | undefined): void {
+    if (this.#isClosed) return;
+    this.contractErrors.add(this.#kindOf(responseId, problem), responseId);
+  }
+
+  #kindOf(responseId: number, problem: number | undefined): ContractErrorKind {
+    if (problem === NOT_ISSUED) return 'not-issued';
+    if (problem === SECOND_RESPONSE) return 'second-response';
+    if (problem === BEFORE_ISSUE) return 'before-issue';
+    if (problem === SECOND_FIRST_TOKEN) return 'second-first-token';
+    const firstOfSet = this.#set?.firstResponseId ?? this.#nextResponseId;
+    const isOld = Number.isInteger(responseId) && responseId >= 0 && responseId < firstOfSet;
+    return isOld ? 'after-end' : 'unknown-id';
+  }
+}
+
+function addLogged(
+  { tokens: recording, responses, sampleIndices, firstResponseId }: OpenSet,
+  responseId: number,
+  payload: BorrowedBytes,
+  count: number,
+): void {
+  const firstToken = recording === 'times' ? responses.takeFirstToken(responseId) : null;
+  const sampleIndex = sampleIndices[responseId - firstResponseId] as number; // In range: recorded.
+  const tokens = recording === 'off' ? null : { count, firstToken };
+  responses.add(responseId, sampleIndex, payload, tokens);
+}
+
+function isBitSet(bits: Uint8Array, index: number): boolean {
+  return (((bits[index >>> 3] as number) >>> (index & 7)) & 1) === 1;
+}

@@ -1,0 +1,100 @@
+import { formatGeneral, formatUint64 } from '../../base/number-format.ts';
+import type { LogFile } from './log-file.ts';
+
+/** Values of a line: whole numbers, 64-bit ones as bigint, so that no digit is lost. */
+type Integer = number | bigint;
+
+interface LineFlags {
+  readonly isError?: boolean;
+  readonly isWarning?: boolean;
+}
+
+/**
+ * `mlperf_log_detail.txt`: one JSON object per line behind `:::MLLOG` (LoadGen: logging.cc).
+ * Unlike LoadGen's, every line is valid JSON whatever a name or a text holds.
+ */
+export class DetailLog {
+  readonly #file: Pick<LogFile, 'append'>;
+  readonly #elapsedNs: () => number;
+  readonly #notJson: 'null' | 'as-loadgen';
+  #errorCount = 0;
+  #warningCount = 0;
+
+  /**
+   * @param elapsedNs Time since logging began, in ns.
+   * @param notJson Doubles that JSON cannot say: as null, or as LoadGen prints them.
+   */
+  constructor(
+    file: Pick<LogFile, 'append'>,
+    elapsedNs: () => number,
+    notJson: 'null' | 'as-loadgen' = 'null',
+  ) {
+    this.#file = file;
+    this.#elapsedNs = elapsedNs;
+    this.#notJson = notJson;
+  }
+
+  /** Error lines so far. */
+  get errorCount(): number {
+    return this.#errorCount;
+  }
+
+  /** Warning lines so far. */
+  get warningCount(): number {
+    return this.#warningCount;
+  }
+
+  text(key: string, value: string): void {
+    this.#line(key, JSON.stringify(value));
+  }
+
+  integer(key: string, value: Integer): void {
+    this.#line(key, formatUint64(value));
+  }
+
+  /** Six significant digits, as LoadGen. What JSON cannot say (infinite, not a number) is null. */
+  double(key: string, value: number): void {
+    const isText = Number.isFinite(value) || this.#notJson === 'as-loadgen';
+    this.#line(key, isText ? formatGeneral(value) : 'null');
+  }
+
+  boolean(key: string, value: boolean): void {
+    this.#line(key, String(value));
+  }
+
+  /** A list of whole numbers, without blanks. */
+  list(key: string, values: Uint32Array): void {
+    this.#line(key, `[${values.join(',')}]`);
+  }
+
+  map(key: string, entries: Readonly<Record<string, string>>): void {
+    this.#line(key, JSON.stringify(entries));
+  }
+
+  message(value: string): void {
+    this.text('generic_message', value);
+  }
+
+  warning(value: string): void {
+    this.#warningCount += 1;
+    this.#line('warning_generic_message', JSON.stringify(value), { isWarning: true });
+  }
+
+  /** @param key LoadGen's: `error_runtime`, `error_invalid_test_settings` or `error_invalid_config`. */
+  error(key: string, value: string): void {
+    this.#errorCount += 1;
+    this.#line(key, JSON.stringify(value), { isError: true });
+  }
+
+  #line(key: string, json: string, { isError = false, isWarning = false }: LineFlags = {}): void {
+    const elapsedNs = this.#elapsedNs();
+    const wholeMs = Math.floor(elapsedNs / 1e6);
+    const restNs = String(elapsedNs - wholeMs * 1e6).padStart(6, '0');
+    this.#file.append(
+      `:::MLLOG {"key": ${JSON.stringify(key)}, "value": ${json}, "time_ms": ${wholeMs}.${restNs}, ` +
+        '"namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": ' +
+        `{"is_error": ${isError}, "is_warning": ${isWarning}, "file": "detail-log.ts", ` +
+        `"line_no": 0, "pid": ${process.pid}, "tid": ${process.pid}}}\n`,
+    );
+  }
+}

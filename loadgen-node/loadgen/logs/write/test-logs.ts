@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
+import type { LogSettings } from '../../settings/log-settings.ts';
+import { AccuracyLog } from './accuracy-log.ts';
+import { DetailLog } from './detail-log.ts';
+import { LogFile } from './log-file.ts';
+import { countsText } from './summary-log.ts';
+import { TraceLog } from './trace-log.ts';
+
+/** Paths of the log files of a test. */
+export interface LogFiles {
+  readonly summary: string;
+  readonly detail: string;
+  readonly accuracy: string;
+  readonly trace: string;
+}
+
+/** All log files of a test, open from before the first query to the end. */
+export class TestLogs {
+  readonly detail: DetailLog;
+  readonly accuracy: AccuracyLog;
+  readonly paths: LogFiles;
+  /** Date and time of the test, in whole seconds, UTC. */
+  readonly datetime: string;
+  /** Null where no trace is wanted; its file is empty then. */
+  readonly trace: TraceLog | null;
+  readonly #print: (text: string) => void;
+  readonly #files: readonly LogFile[];
+  readonly #summary: LogFile;
+  #isEnded = false;
+
+  /**
+   * Creates the folder and opens all files; files of an earlier test are replaced.
+   * @param elapsedNs Time since logging began, in ns.
+   * @throws MlperfError `ERR_OUTPUT` that names the path and the reason.
+   */
+  constructor(settings: LogSettings, elapsedNs: () => number) {
+    createFolder(settings.outdir);
+    this.datetime = `${new Date().toISOString().slice(0, 19)}Z`;
+    this.paths = pathsOf(settings, this.datetime);
+    this.#print = settings.print ?? ((text) => process.stdout.write(text));
+    const { copyDetailToStdout = false, copySummaryToStdout = false } = settings;
+    const files: LogFile[] = [];
+    const open = (path: string, isCopied = false): LogFile => {
+      const file = new LogFile(path, isCopied ? this.#print : null);
+      files.push(file);
+      return file;
+    };
+    try {
+      this.#summary = open(this.paths.summary, copySummaryToStdout);
+      this.detail = new DetailLog(open(this.paths.detail, copyDetailToStdout), elapsedNs);
+      this.accuracy = new AccuracyLog(open(this.paths.accuracy));
+      const traceFile = open(this.paths.trace);
+      this.trace =
+        settings.enableTrace === true ? new TraceLog(traceFile, Date.now() * 1000) : null;
+    } catch (error) {
+      for (const file of files) file.close();
+      throw error;
+    }
+    this.#files = files;
+  }
+
+  /** Prints a text for people beside the logs. */
+  print(text: string): void {
+    this.#print(text);
+  }
+
+  appendSummary(text: string): void {
+    // Reasons may cite a server: no text of its may steer the terminal of who reads the file.
+    this.#summary.append(text.replaceAll(/[^\P{Cc}\n]/gu, '\ufffd'));
+  }
+
+  /** Ends the accuracy log, so that it can be read while the others are still open. */
+  endAccuracy(): void {
+    this.accuracy.end();
+    this.flush();
+  }
+
+  /** Writes what is held. @throws MlperfError `ERR_OUTPUT` when the disk failed, now or before. */
+  flush(): void {
+    for (const file of this.#files) file.flush();
+  }
+
+  /**
+   * Writes the closing lines and closes all files, those that failed as well. Calls after the first do
+   * nothing.
+   * @throws MlperfError `ERR_OUTPUT` of the first file that could not be written whole.
+   */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#summary.append(countsText(this.detail.warningCount, this.detail.errorCount));
+    this.accuracy.end();
+    this.trace?.end();
+    let failure: unknown = null;
+    for (const file of this.#files) {
+      try {
+        file.close();
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    if (failure !== null) throw failure;
+  }
+}
+
+function pathsOf(
+  { outdir, prefix = 'mlperf_log_', suffix = '', prefixWithDatetime = false }: LogSettings,
+  datetime: string,
+): LogFiles {
+  const begin = prefixWithDatetime ? `${prefix}${datetime}_` : prefix;
+  return {
+    summary: join(outdir, `${begin}summary${suffix}.txt`),
+    detail: join(outdir, `${begin}detail${suffix}.txt`),
+    accuracy: join(outdir, `${begin}accuracy${suffix}.json`),
+    trace: join(outdir, `${begin}trace${suffix}.json`),
+  };
+}
+
+function createFolder(path: string): void {
+  try {
+    makeFolder(path);
+  } catch (error) {
+    const text = `cannot create the output folder ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+}

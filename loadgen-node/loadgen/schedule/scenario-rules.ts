@@ -1,0 +1,49 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+
+/** What decides when a query is due. */
+export type ScheduledAt = 'issue' | 'plan' | 'start' | 'interval';
+
+/**
+ * What a scenario decides while queries are issued. Data, not code: the issue loop reads it once per
+ * query inside the timed region.
+ */
+export interface ScenarioRules {
+  /** True: the next query waits until all samples of the last one are done. */
+  readonly waitsForCompletion: boolean;
+  /**
+   * Instant from which latency counts: that of the issue, that of the plan, the start of the set, or
+   * the arrival interval in which the last query is done. It is also when a query is due.
+   */
+  readonly scheduledAt: ScheduledAt;
+  /** True: issuing ends once the least count and the least duration are reached. */
+  readonly endsNaturally: boolean;
+}
+
+const RULES: Readonly<Record<Scenario, ScenarioRules>> = {
+  /** One sample at a time; the next goes out when the last is done. */
+  SingleStream: { waitsForCompletion: true, scheduledAt: 'issue', endsNaturally: true },
+  /** One query of several samples at a time; the next goes out when all samples of the last are done. */
+  MultiStream: { waitsForCompletion: true, scheduledAt: 'issue', endsNaturally: true },
+  /** Queries by the clock, whatever the SUT does: a late one goes out at once, none is left out. */
+  Server: { waitsForCompletion: false, scheduledAt: 'plan', endsNaturally: false },
+  /** One query of all samples, at the start. */
+  Offline: { waitsForCompletion: false, scheduledAt: 'start', endsNaturally: true },
+};
+
+/**
+ * MultiStream of round v0.5: a query at every arrival interval. While the last query is not done an
+ * interval is skipped, and all later queries are delayed by it.
+ */
+const INTERVAL_MULTI_STREAM: ScenarioRules = {
+  waitsForCompletion: true,
+  scheduledAt: 'interval',
+  endsNaturally: true,
+};
+
+/**
+ * Rules of a scenario (LoadGen: issue_query_controller.h, one specialization per scenario).
+ * @param arrivalIntervalNs Above 0 in round v0.5's MultiStream only.
+ */
+export function scenarioRules(scenario: Scenario, arrivalIntervalNs: number): ScenarioRules {
+  return arrivalIntervalNs > 0 ? INTERVAL_MULTI_STREAM : RULES[scenario];
+}

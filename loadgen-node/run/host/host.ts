@@ -1,0 +1,97 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
+import { type StatusDetail, Terminal } from '../../../shared/base/process/terminal.ts';
+
+/** The program around a run: where it reports, where it shows its progress, and what ends it early. */
+export interface RunHost {
+  /** Writes a line that stays. */
+  report(line: string): void;
+  /**
+   * Shows what goes on now, in place of what was shown before. Absent: nobody can see it, and nothing is spent on it.
+   * @param activity Stays the same while one thing goes on; null: nothing goes on any more.
+   * @param detail Changes: how far it is.
+   */
+  progress?(activity: string | null, detail?: StatusDetail): void;
+  /** Its abort ends the run: nothing more is issued, and the logs say so. The reason is the error to reject with. */
+  readonly signal: AbortSignal;
+}
+
+/** Settles as `work` does, or rejects with the signal's reason at once: for work that needs no ending. */
+export async function orAbort<T>(
+  { signal }: Pick<RunHost, 'signal'>,
+  work: Promise<T>,
+): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const EXIT_OF_SIGNAL: Readonly<Record<string, number>> = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+};
+
+/** A signal came before there was anything to write down. */
+export class InterruptedError extends MlperfError {
+  /** By the signal, as shells count. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('ERR_INTERRUPTED', 'interrupted before the run began');
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * The host of a command: this process's terminal, Ctrl-C and SIGTERM. The first signal asks the work to end by itself, so that
+ * logs are written; the second one ends the process at once.
+ */
+export class CommandHost implements RunHost {
+  readonly #terminal: Terminal;
+  readonly #controller = new AbortController();
+  #exitCode: number | undefined;
+
+  /** @param atSignal Reported at the first signal. Undefined: signals are left alone, and end the process. */
+  constructor(atSignal?: string, terminal: Terminal = new Terminal()) {
+    this.#terminal = terminal;
+    if (atSignal === undefined) return;
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(name, () => {
+        const isSecond = this.#exitCode !== undefined;
+        this.#exitCode ??= EXIT_OF_SIGNAL[name] as number;
+        if (isSecond) {
+          process.stderr.write('longhaul: ended at once; logs of this run are not whole\n');
+          process.exit(this.#exitCode);
+        }
+        this.report(atSignal);
+        this.#controller.abort(new InterruptedError(this.#exitCode));
+      });
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Exit code of the signal that came, if one did. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  report(line: string): void {
+    this.#terminal.line(line);
+  }
+
+  progress(activity: string | null, detail: StatusDetail = ''): void {
+    if (activity === null) this.#terminal.clear();
+    else this.#terminal.status(activity, detail);
+  }
+}

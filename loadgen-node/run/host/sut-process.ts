@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
+
+/** Longest wait for the node to listen; it does so before it prepares its model. */
+const LISTEN_TIMEOUT_MS = 20_000;
+/** Longest wait for the node to end after SIGTERM; then it is killed. */
+const STOP_TIMEOUT_MS = 10_000;
+
+/** What a SUT node tells its parent process (sut-node/command.ts). */
+interface ListeningMessage {
+  readonly type: 'listening';
+  readonly address: string;
+}
+
+/** A SUT node as a process of its own, started and ended by this one. */
+export class SutProcess {
+  /** `host:port` at which it listens. */
+  readonly address: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, address: string) {
+    this.#child = child;
+    this.address = address;
+  }
+
+  /**
+   * Starts `longhaul sut` and waits until it listens. The node ends when this process does, however
+   * that ends: it watches the channel between the two.
+   * @throws MlperfError when it ends before; its own message has gone to stderr.
+   */
+  static start(args: readonly string[]): Promise<SutProcess> {
+    const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
+    const child = spawn(process.execPath, [...NODE_FLAGS, main, 'sut', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // A terminal's Ctrl-C goes to the whole group; the node is told by us, after the run has ended.
+      detached: true,
+      env: { ...process.env, ORT_DISABLE_TELEMETRY: '1' },
+    });
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        reject(
+          new MlperfError(
+            'ERR_SUT_NOT_READY',
+            `the SUT node does not listen within ${LISTEN_TIMEOUT_MS} ms`,
+          ),
+        );
+      }, LISTEN_TIMEOUT_MS);
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer);
+        const how = signal === null ? `exit code ${code}` : signal;
+        reject(
+          new MlperfError('ERR_SUT_NOT_READY', `the SUT node ended before it was ready (${how})`),
+        );
+      });
+      child.on('message', (message: ListeningMessage) => {
+        if (message.type !== 'listening') return;
+        clearTimeout(timer);
+        resolve(new SutProcess(child, message.address));
+      });
+    });
+  }
+
+  /** Drains the node by SIGTERM and waits for its end. Returns its exit code, or null if it was killed. */
+  async stop(): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+      return this.#child.exitCode;
+    const ended = new Promise<number | null>((resolve) => {
+      this.#child.once('exit', (code) => resolve(code));
+    });
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    const code = await ended;
+    clearTimeout(timer);
+    return code;
+  }
+}

@@ -1,0 +1,34 @@
+import { isLoopback } from '../../../shared/security/loopback.ts';
+import { LiveView } from '../../present/live/live-view.ts';
+import type { LiveValues } from '../plan/live-options.ts';
+import type { RunHost } from './host.ts';
+
+/**
+ * Does something with the live view that is asked for, tells where it is, and closes it.
+ * @throws MlperfError `ERR_LIVE_LISTEN` before `work` begins; what `work` throws.
+ */
+export async function withLiveView<T>(
+  { dashboard, metricsListen: metrics }: LiveValues,
+  host: Pick<RunHost, 'report'>,
+  work: (live: LiveView | undefined) => Promise<T>,
+): Promise<T> {
+  const onGone = (why: string): void => host.report(`longhaul: the live page ended: ${why}`);
+  const live = await LiveView.open({ dashboard, metrics }, onGone);
+  for (const [at, what] of [
+    [dashboard, 'live page'],
+    [metrics, 'metrics'],
+  ] as const) {
+    if (at !== undefined && !isLoopback(at.host)) {
+      host.report(
+        `longhaul: the ${what} on ${at.host} has neither a password nor encryption: whoever reaches the port may look`,
+      );
+    }
+  }
+  if (live?.dashboardUrl !== undefined) host.report(`longhaul: live page at ${live.dashboardUrl}`);
+  if (live?.metricsUrl !== undefined) host.report(`longhaul: metrics at ${live.metricsUrl}`);
+  try {
+    return await work(live);
+  } finally {
+    await live?.close();
+  }
+}

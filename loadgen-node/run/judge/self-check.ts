@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { z } from 'zod';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { distFolder, packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
+
+/*
+ * The package's compiled files against a list of hashes that was made when they were built. It finds
+ * files that were edited after that; it cannot find who edits files and list alike (docs/conformance.md).
+ */
+
+/** Name of the list in `dist/`. */
+const MANIFEST = 'manifest.json';
+/** Compiled benchmarks and the program that makes the packages, of a clone: never in a package. */
+const NOT_SHIPPED: readonly string[] = [`test${sep}`, `deploy${sep}`];
+
+/** Files of `dist/` by path with `/`, and the SHA-256 of each in hex. */
+type FileHashes = Readonly<Record<string, string>>;
+
+interface Manifest {
+  readonly version: string;
+  readonly sha256: Record<string, string>;
+}
+
+const manifestSchema: z.ZodType<Manifest> = z.object({
+  version: z.string(),
+  sha256: z.record(z.string(), z.string()),
+});
+
+/** Hashes the program's own files and holds them against the manifest. */
+export function checkSelf(folder: string = distFolder()): SelfCheck {
+  const files = hashFiles(folder);
+  const manifest = readManifest(folder);
+  const differingFiles = manifest === null ? [] : differences(files, manifest.sha256);
+  const state = differingFiles.length > 0 ? 'modified' : 'unmodified';
+  return {
+    version: packageVersion(),
+    hash: hashOfList(files),
+    state: manifest === null ? 'no-manifest' : state,
+    differingFiles,
+    files,
+  };
+}
+
+/** Writes the manifest of the files as they are: a step of the build. @throws MlperfError `ERR_OUTPUT` */
+export function writeManifest(folder: string = distFolder()): SelfCheck {
+  const manifest: Manifest = { version: packageVersion(), sha256: { ...hashFiles(folder) } };
+  const path = join(folder, MANIFEST);
+  try {
+    writeFileSync(path, `${JSON.stringify(manifest, null, 1)}\n`);
+  } catch (error) {
+    const text = `cannot write ${path}: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+  }
+  return checkSelf(folder);
+}
+
+function hashFiles(folder: string): FileHashes {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(js|html)$/.test(path))
+    .filter((path) => !NOT_SHIPPED.some((folder) => path.startsWith(folder)))
+    .sort();
+  return Object.fromEntries(
+    paths.map((path) => [path.replaceAll(sep, '/'), sha256(readFileSync(join(folder, path)))]),
+  );
+}
+
+/** Null where there is no list. A damaged one lists nothing: then every file differs. */
+function readManifest(folder: string): Manifest | null {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, MANIFEST), 'utf8');
+  } catch {
+    return null;
+  }
+  const damaged: Manifest = { version: '', sha256: {} };
+  try {
+    return manifestSchema.safeParse(JSON.parse(text)).data ?? damaged;
+  } catch {
+    return damaged;
+  }
+}
+
+function differences(files: FileHashes, expected: FileHashes): string[] {
+  const paths = new Set([...Object.keys(files), ...Object.keys(expected)]);
+  return [...paths].filter((path) => files[path] !== expected[path]).sort();
+}
+
+function hashOfList(files: FileHashes): string {
+  return sha256(
+    Object.entries(files)
+      .map(([path, hash]) => `${hash}  ${path}\n`)
+      .join(''),
+  );
+}
+
+function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}

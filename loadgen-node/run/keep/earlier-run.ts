@@ -1,0 +1,91 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { RunHost } from '../host/host.ts';
+
+/** Folder below a run's with the compliance tests that compared with it. */
+export const COMPLIANCE_FOLDER = 'compliance';
+
+/** Files that `run`, `find-peak`, `sweep` and `efficiency` write; LoadGen's logs may carry a date in their names. */
+const RESULT_FILES: ReadonlySet<string> = new Set([
+  ...Object.values(RUN_FILES),
+  ...['longhaul_peak.json', 'longhaul_sweep.json', 'longhaul_sweep.html'],
+  'longhaul_efficiency.json',
+]);
+const LOG = /^mlperf_log_.*\.(?:txt|json)$/;
+/** Folders that they make: several runs, those of a search, cells of a sweep (`5ms_100mbit_0.1pct`). */
+const RESULT_FOLDER =
+  /^(?:(?:run_|confirm-|probe-)\d+|\.probe|[\d.]+[um]s_(?:unlimited|[\d.]+[gmk]bit)_[\d.]+pct)$/;
+
+/**
+ * Refuses a folder that holds a result, before time is spent on another one.
+ * @param output Folder that a verb is about to write to; it need not be there.
+ * @param isForced True: the result is going to be replaced ({@link replaceEarlierRun}).
+ * @param canResume True: it is a search or a sweep that `--resume` goes on with.
+ * @throws MlperfError `ERR_OUTPUT`, also for a file
+ */
+export function refuseUsedOutput(output: string, isForced: boolean, canResume = false): void {
+  const [first] = resultsIn(output);
+  if (first === undefined || isForced) return;
+  const goOn = canResume ? '--resume goes on with it, ' : '';
+  throw new MlperfError(
+    'ERR_OUTPUT',
+    `--output ${output} holds an earlier result (${first}): ${goOn}--force replaces it, another --output keeps it`,
+  );
+}
+
+/**
+ * Removes what an earlier run or search left, so that nothing of it stands beside the files of the next one, however that
+ * ends. Compliance tests that compared with it are set aside. Other files stay.
+ * @throws MlperfError `ERR_OUTPUT`
+ */
+export function replaceEarlierRun(output: string, host: Pick<RunHost, 'report'>): void {
+  const names = resultsIn(output);
+  if (names.length === 0) return;
+  host.report(`replacing the earlier result in ${output}`);
+  for (const name of names) {
+    const path = join(output, name);
+    orOutputError(`cannot remove ${path} of an earlier run`, () =>
+      rmSync(path, { recursive: true, force: true }),
+    );
+  }
+  const tests = join(output, COMPLIANCE_FOLDER);
+  if (!existsSync(tests)) return;
+  const aside = unusedName(`${tests}-of-earlier-run`);
+  orOutputError(`cannot rename ${tests}`, () => renameSync(tests, aside));
+  host.report(`its compliance tests are in ${aside} now: they say nothing of the new run`);
+}
+
+/** Names of the entries that a verb of ours wrote. */
+function resultsIn(output: string): string[] {
+  let entries: string[];
+  try {
+    entries = readdirSync(output);
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    const why =
+      errorCodeOf(error) === 'ENOTDIR'
+        ? ' is a file; a folder is needed'
+        : `: ${describeSystemError(error)}`;
+    throw new MlperfError('ERR_OUTPUT', `--output ${output}${why}`, { cause: error });
+  }
+  return entries.filter(
+    (name) => RESULT_FILES.has(name) || LOG.test(name) || RESULT_FOLDER.test(name),
+  );
+}
+
+function orOutputError(what: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw new MlperfError('ERR_OUTPUT', `${what}: ${describeSystemError(error)}`, { cause: error });
+  }
+}
+
+function unusedName(path: string): string {
+  let name = path;
+  for (let i = 2; existsSync(name); i += 1) name = `${path}-${i}`;
+  return name;
+}

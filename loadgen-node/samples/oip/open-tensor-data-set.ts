@@ -1,0 +1,67 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { OipTensor } from '../../../shared/domain/tensors.ts';
+import type { PrepareProgress } from '../data-set/data-set.ts';
+import type { DataSource } from '../tensors/data-source.ts';
+import { openJsonlDataSet } from '../tensors/jsonl/jsonl-data-set.ts';
+import {
+  MADE_UP_COUNT_DEFAULT,
+  MADE_UP_SEED_DEFAULT,
+  madeUpDataSet,
+} from '../tensors/made-up-data-set.ts';
+import { openNpyDataSet } from '../tensors/npy/npy-data-set.ts';
+import type { TensorDataSet } from '../tensors/tensor-data-set.ts';
+import { requireKnownShapes } from './resolve-inputs.ts';
+
+/** What can be said about the samples beside where they come from. */
+export interface TensorDataOptions {
+  /** Of random data; undefined: always the same. */
+  readonly dataSeed?: number | undefined;
+  /** Of random data and zeros; undefined: 256. */
+  readonly dataCount?: number | undefined;
+  readonly onProgress?: PrepareProgress;
+}
+
+/**
+ * Opens the samples of `--data`, each of which is one sample of a model's inputs. Files are checked now, all of them, and
+ * read when they are loaded.
+ * @param inputs Of one sample, without the batch axis (resolveInputs); axes may be free where files bring the lengths.
+ * @throws MlperfError `ERR_CONFIG_INVALID` (free axes, options without effect), `ERR_DATA_SET` naming the file
+ */
+export async function openTensorDataSet(
+  source: DataSource,
+  inputs: readonly OipTensor[],
+  { dataSeed, dataCount, onProgress = () => {} }: TensorDataOptions = {},
+): Promise<TensorDataSet> {
+  if (inputs.length === 0) {
+    throw new MlperfError('ERR_CONFIG_INVALID', `--data ${source.kind}: the model has no inputs`);
+  }
+  refuseWithoutEffect(source, { dataSeed, dataCount });
+  switch (source.kind) {
+    case 'npy':
+      return openNpyDataSet(source.folder, inputs, onProgress);
+    case 'jsonl':
+      return openJsonlDataSet(source.file, inputs, onProgress);
+    default:
+      requireKnownShapes(inputs);
+      return madeUpDataSet(inputs, {
+        kind: source.kind,
+        seed: dataSeed ?? MADE_UP_SEED_DEFAULT,
+        sampleCount: dataCount ?? MADE_UP_COUNT_DEFAULT,
+      });
+  }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where something was said that changes nothing. */
+function refuseWithoutEffect(
+  { kind }: DataSource,
+  { dataSeed, dataCount }: Pick<TensorDataOptions, 'dataSeed' | 'dataCount'>,
+): void {
+  if (dataSeed !== undefined && kind !== 'random') {
+    throw new MlperfError('ERR_CONFIG_INVALID', `--data-seed is for --data random, not ${kind}`);
+  }
+  if (dataCount !== undefined && (kind === 'npy' || kind === 'jsonl')) {
+    const what = kind === 'npy' ? 'files' : 'lines';
+    const message = `--data-count is for --data random and zeros; ${kind} has as many samples as ${what}`;
+    throw new MlperfError('ERR_CONFIG_INVALID', message);
+  }
+}

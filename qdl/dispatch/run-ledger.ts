@@ -1,0 +1,54 @@
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { LedgerCounts } from '../../shared/evidence/network-evidence.ts';
+import { PayloadDigestSum } from '../../shared/evidence/payload-digest.ts';
+import type { OutgoingSample } from './outgoing-part.ts';
+
+/** The QDL's count for one node: what it sent in a run and got back. Hot path: numbers only. */
+export class RunLedgerCounter {
+  queryCount = 0;
+  partCount = 0;
+  sampleCount = 0;
+  payloadBytes = 0;
+  completedCount = 0;
+  failedCount = 0;
+  responseBytes = 0;
+  /** Digests of the payloads that were sent; replaced before the run by one that both ends agreed on. */
+  digest: PayloadDigestSum = new PayloadDigestSum(0);
+  /** Parts of a query leave one after another, so the last query number is all that is needed. */
+  #lastQuery = -1;
+
+  countPart(query: number, wholeSamples: number, bytes: number): void {
+    if (query !== this.#lastQuery) {
+      this.#lastQuery = query;
+      this.queryCount += 1;
+    }
+    this.partCount += 1;
+    this.sampleCount += wholeSamples;
+    this.payloadBytes += bytes;
+  }
+
+  /** Adds the digests of the samples of which nothing is left to be sent. */
+  addDigests(samples: readonly OutgoingSample[], payloads: SamplePayloads): void {
+    const { digest } = this;
+    const { digestOf } = payloads;
+    if (digest.perMillion === 0 || digestOf === undefined) return;
+    for (const { id, sampleIndex, end, total } of samples) {
+      if (total === 0 || end === total) digest.add(id, digestOf(sampleIndex));
+    }
+  }
+
+  /** The counts as they are now. */
+  toCounts(): LedgerCounts {
+    return {
+      queryCount: this.queryCount,
+      partCount: this.partCount,
+      sampleCount: this.sampleCount,
+      payloadBytes: this.payloadBytes,
+      completedCount: this.completedCount,
+      failedCount: this.failedCount,
+      responseBytes: this.responseBytes,
+      digestedSampleCount: this.digest.count,
+      payloadDigest: this.digest.toBytes().toString('hex'),
+    };
+  }
+}

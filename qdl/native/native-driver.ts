@@ -1,0 +1,147 @@
+import assert from 'node:assert';
+import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
+import type {
+  ChannelCounts,
+  OpenedChannels,
+  ProtocolDriver,
+} from '../dispatch/network-dispatch-library.ts';
+import { NetworkNames } from '../dispatch/network-name.ts';
+import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import { ResponseDecoder } from '../dispatch/response-decoder.ts';
+import type { DispatchSettings } from '../settings/dispatch-settings.ts';
+import { GrpcConnections } from './channel/grpc-connections.ts';
+import { GrpcTransport } from './channel/grpc-transport.ts';
+import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
+import { TransportThreads } from './channel/threads/transport-threads.ts';
+import { ledgerObstacle } from './evidence/node-ledger.ts';
+import { partLimits, requireOneNode } from './opened-channels.ts';
+import { SutNodeHandle } from './sut-node-handle.ts';
+
+/** Longest wait for a node to end its stream after Close: everything is answered by then. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Nodes that speak longhaul's own protocol. */
+export class NativeDriver implements ProtocolDriver {
+  readonly nodes: readonly SutNodeHandle[];
+  readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
+  readonly #connections: GrpcConnections;
+  #channels: readonly SutChannel[] = [];
+  #threads: TransportThreads | undefined;
+
+  /** @param payloads The sample library's bytes; taken when a part is written, never kept. */
+  constructor(settings: DispatchSettings, payloads: SamplePayloads) {
+    this.#settings = settings;
+    this.#payloads = payloads;
+    this.#connections = new GrpcConnections(settings);
+    this.nodes = settings.nodes.map((address) => new SutNodeHandle(address, settings));
+    this.names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+    );
+  }
+
+  async connect(onWait: WaitProgress): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
+  }
+
+  channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
+    return { channelsPerNode: streamsPerNode, connectionsPerNode, nodeOutstandingMax };
+  }
+
+  async openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+    runId: string,
+  ): Promise<OpenedChannels> {
+    const { callTimeoutMs, division } = this.#settings;
+    const openTransport = this.#openTransport();
+    this.#channels = places.map(
+      (place) => new SutChannel(place, openTransport, this.#open(runId, place), events),
+    );
+    const opened = await Promise.all(
+      this.#channels.map((channel) => channel.opened(callTimeoutMs)),
+    );
+    this.#channels.forEach((channel, i) => {
+      const answer = opened[i] as Opened__Output; // One per channel.
+      this.nodes[channel.place.nodeIndex]?.addOpened(answer, channel);
+      channel.requireCredit();
+    });
+    requireOneNode(this.nodes, division, this.names.last);
+    return {
+      channels: this.#channels,
+      limits: partLimits(this.#channels, opened, this.#settings),
+      decoders: opened.map(({ responseEncodings: agreed }) => this.#decoder(agreed)),
+    };
+  }
+
+  async closeChannels(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
+  }
+
+  async compareLedgers(lostNodes: ReadonlySet<number>, runId: string): Promise<readonly string[]> {
+    const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
+    const lists = await Promise.all(
+      reached.map((node) => {
+        const obstacle = ledgerObstacle(node, reached);
+        if (obstacle === undefined) return node.compareLedgers(runId);
+        node.skipLedger(obstacle);
+        return [];
+      }),
+    );
+    return lists.flat();
+  }
+
+  async close(): Promise<void> {
+    this.#connections.close();
+    await this.#threads?.stop();
+    for (const node of this.nodes) node.control.close();
+  }
+
+  /** All of it stands with the nodes. */
+  evidence(): Pick<NetworkEvidence, 'oip'> {
+    return {};
+  }
+
+  /** Where the gRPC work of the streams is done. */
+  #openTransport(): OpenTransport {
+    if (this.#settings.channelThreads === 0) {
+      return ({ address, connection }, events) =>
+        new GrpcTransport(this.#connections.to(address, connection), this.#payloads, events);
+    }
+    const { shared } = this.#payloads;
+    assert(shared !== undefined, 'channel threads need payloads in shared memory');
+    const threads = new TransportThreads(this.#settings, shared);
+    this.#threads = threads;
+    return (place, events) => threads.open(place, events);
+  }
+
+  /** A response is never larger, decompressed, than one that comes uncompressed may be. */
+  #decoder(agreed: readonly number[]): ResponseDecoder {
+    const { responseEncodings, messageBytesMax } = this.#settings;
+    return new ResponseDecoder(responseEncodings, agreed, messageBytesMax);
+  }
+
+  #open(runId: string, { nodeIndex, streamOfNode }: ChannelPlace): Open {
+    const node = this.nodes[nodeIndex] as SutNodeHandle; // In range: places are made from the nodes.
+    const { benchmark, division, encoding, responseEncodings, tokenLatencies } = this.#settings;
+    return {
+      protocolVersion: node.protocolVersion,
+      runId,
+      benchmark,
+      division: division === 'network' ? 'DIVISION_NETWORK' : 'DIVISION_OPEN',
+      encodings: [encoding],
+      responseEncodings: [...responseEncodings],
+      features: node.features,
+      digestPerMillion: node.digestPerMillion,
+      streamIndex: streamOfNode,
+      tokenLatencies,
+    };
+  }
+}

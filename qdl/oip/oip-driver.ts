@@ -1,0 +1,164 @@
+import assert from 'node:assert';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
+import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
+import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
+import type {
+  ChannelCounts,
+  OpenedChannels,
+  ProtocolDriver,
+} from '../dispatch/network-dispatch-library.ts';
+import { NetworkNames } from '../dispatch/network-name.ts';
+import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
+import { checkDispatchSettings } from '../settings/check-settings.ts';
+import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
+import { OipChannel } from './channel/oip-channel.ts';
+import { OipConnections } from './channel/oip-connections.ts';
+import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
+import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
+import { requireAgreement } from './node/model-facts.ts';
+import { requireUsable } from './node/require-usable.ts';
+import { distinguishByAddress } from './oip-names.ts';
+import { OipNodeHandle } from './oip-node-handle.ts';
+
+/** Longest wait for a server to end its streams: everything is answered by then. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/**
+ * Samples outstanding on one node where nothing else is said. Servers grant no credit and queue whatever comes; what
+ * waits here waits as numbers.
+ */
+const NODE_OUTSTANDING_MAX = 4_096;
+
+/** Nodes that speak the Open Inference Protocol. */
+export class OipDriver implements ProtocolDriver {
+  readonly nodes: readonly OipNodeHandle[];
+  readonly names: NetworkNames;
+  readonly #settings: DispatchSettings;
+  readonly #payloads: SamplePayloads;
+  readonly #oip: OipDispatch;
+  readonly #connections: OipConnections;
+  readonly #notes: string[] = [];
+  #facts: OipModelFacts | undefined;
+  #channels: readonly OipChannel[] = [];
+
+  /** @param settings With `oip`, which needs a plan where queries are to be sent. */
+  constructor(settings: DispatchSettings, oip: OipDispatch, payloads: SamplePayloads) {
+    this.#settings = settings;
+    this.#payloads = payloads;
+    this.#oip = oip;
+    this.#connections = new OipConnections(settings, (address, own) =>
+      this.nodes.find((node) => node.address === address)?.onAccepted(own),
+    );
+    this.nodes = settings.nodes.map((address) => new OipNodeHandle(address, settings, oip));
+    this.names = new NetworkNames(
+      this.nodes.map((node) => node.control),
+      settings.division,
+      distinguishByAddress((note) => this.#notes.push(note)),
+    );
+  }
+
+  /**
+   * @throws MlperfError `ERR_SUT_REFUSED` also where the nodes differ, or do not fit the plan; `ERR_CONFIG_INVALID` for
+   *   settings that the plan's method has no use for
+   */
+  async connect(onWait: WaitProgress): Promise<void> {
+    checkDispatchSettings(this.#settings);
+    const facts = await Promise.all(this.nodes.map((node) => node.prepare(onWait)));
+    requireAgreement(facts);
+    this.#facts = facts[0];
+    const { plan } = this.#oip;
+    if (plan !== undefined && this.#facts !== undefined) requireUsable(plan, this.#facts);
+  }
+
+  evidence(): Pick<NetworkEvidence, 'oip'> {
+    const { service, plan, notes = [] } = this.#oip;
+    return { oip: { service, plan: plan ?? null, notes: [...notes, ...this.#notes] } };
+  }
+
+  channelCounts(): ChannelCounts {
+    const { streamsPerNode, connectionsPerNode, nodeOutstandingMax } = this.#settings;
+    // Calls of their own need no streams: a channel is a connection.
+    const isStream = this.#oip.plan?.method === 'stream';
+    return {
+      channelsPerNode: isStream ? streamsPerNode : connectionsPerNode,
+      connectionsPerNode,
+      nodeOutstandingMax: Number.isFinite(nodeOutstandingMax)
+        ? nodeOutstandingMax
+        : NODE_OUTSTANDING_MAX,
+    };
+  }
+
+  async openChannels(
+    places: readonly ChannelPlace[],
+    events: ChannelEvents,
+  ): Promise<OpenedChannels> {
+    const { plan } = this.#oip;
+    if (plan === undefined) {
+      throw new MlperfError('ERR_CONFIG_INVALID', 'oip: nothing was planned that could be sent');
+    }
+    for (const { address, connection } of places) this.#connections.to(address, connection);
+    await this.#connections.ready();
+    await Promise.all(this.nodes.map((node) => node.beginStatistics()));
+    // Nothing is waited for from here until the dispatcher has the channels, which hear of every later loss.
+    this.#connections.requireOpen();
+    this.#channels = places.map((place) => this.#channel(place, plan, events));
+    const { nodeOutstandingMax } = this.#settings;
+    return {
+      channels: this.#channels,
+      limits: {
+        bytesMax: REQUEST_BYTES_MAX,
+        samplesMax: Math.min(plan.samplesPerRequest, nodeOutstandingMax),
+        sampleBytesMax: REQUEST_BYTES_MAX,
+      },
+      decoders: [],
+    };
+  }
+
+  async closeChannels(): Promise<void> {
+    await Promise.all(this.#channels.map((channel) => channel.close(CLOSE_TIMEOUT_MS)));
+  }
+
+  /** Nobody else counts. What the servers' own statistics say is kept. */
+  async compareLedgers(lostNodes: ReadonlySet<number>): Promise<readonly string[]> {
+    const reached = this.nodes.filter((_, index) => !lostNodes.has(index));
+    await Promise.all(reached.map((node) => node.endStatistics()));
+    return [];
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.close();
+    for (const node of this.nodes) node.control.close();
+  }
+
+  #channel(place: ChannelPlace, plan: OipRequestPlan, events: ChannelEvents): OipChannel {
+    assert(this.#facts !== undefined, 'start before connect');
+    const facts = this.#facts;
+    const { service } = this.#oip;
+    const connection = this.#connections.to(place.address, place.connection);
+    const gatherer = gathererOf(plan, facts, {
+      bytesMax: this.#settings.messageBytesMax,
+      room: connection.room,
+    });
+    const channel = new OipChannel(
+      place,
+      {
+        encoder: new OipRequestEncoder(plan, requestExtras(plan, facts)),
+        payloads: this.#payloads,
+        tokenLatencies: this.#settings.tokenLatencies,
+        openWay: (toChannel) =>
+          openWay(plan.method, {
+            connection: connection.calls,
+            service,
+            gatherer,
+            events: toChannel,
+          }),
+      },
+      events,
+    );
+    connection.add(channel);
+    return channel;
+  }
+}

@@ -1,0 +1,139 @@
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
+import type { OipTensor } from '../../shared/domain/tensors.ts';
+import { type ClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
+import {
+  MESSAGE_BYTES_MAX_DEFAULT,
+  PART_BYTES_MAX_DEFAULT,
+  RECEIVE_WINDOW_BYTES_DEFAULT,
+} from '../../shared/wire/limits.ts';
+import type { OipModelRef, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+
+/** `network`: every rule of the Network division holds or the run does not start. `open`: marked as open. */
+export const DIVISIONS = ['network', 'open'] as const;
+
+/** One of {@link DIVISIONS}. */
+export type Division = (typeof DIVISIONS)[number];
+
+/**
+ * What the loss of a node means. `fail`: the run ends at once. `drain`: it ends when the other nodes have
+ * answered what they have. `continue`: it goes on with the others, errors counted; open division only.
+ */
+export const NODE_LOSS_POLICIES = ['fail', 'drain', 'continue'] as const;
+
+/** One of {@link NODE_LOSS_POLICIES}. */
+export type NodeLossPolicy = (typeof NODE_LOSS_POLICIES)[number];
+
+/** How a node is chosen for a query (for a part, where the query is larger than one). */
+export const DISPATCH_POLICIES = ['least-outstanding', 'round-robin', 'weighted'] as const;
+
+/** One of {@link DISPATCH_POLICIES}. */
+export type DispatchPolicy = (typeof DISPATCH_POLICIES)[number];
+
+/** Settings of the QDL for nodes that speak the Open Inference Protocol. */
+export interface OipDispatch {
+  /** gRPC's name of the service. */
+  readonly service: string;
+  readonly model: OipModelRef;
+  /** How samples become requests; undefined where nothing is to be sent yet: names, metadata. */
+  readonly plan?: OipRequestPlan;
+  /** Requests that each node got before the run, to try whether it takes what is planned; default: none. */
+  readonly trialCount?: number;
+  /** Outputs of a model whose metadata have none, as a request before the run was answered; told in the evidence. */
+  readonly answeredOutputs?: readonly OipTensor[];
+  /** What came to light before the run, for people; told in the evidence. */
+  readonly notes?: readonly string[];
+}
+
+/** Settings of the QDL, complete and checked. */
+export interface DispatchSettings {
+  /** Addresses of the SUT nodes, `host:port`, 1 or more, in the order in which they are named. */
+  readonly nodes: readonly string[];
+  /** Key of the benchmark that the nodes must serve; empty: any, where nothing but names is asked. */
+  readonly benchmark: string;
+  /** Encoding of every sample of the run. */
+  readonly encoding: PayloadEncoding;
+  /** Encodings of responses that are read; a node chooses among them. 1 or more. */
+  readonly responseEncodings: readonly PayloadEncoding[];
+  readonly division: Division;
+  /** Long-lived streams to each node. 1 or more. */
+  readonly streamsPerNode: number;
+  /** Connections to each node that the streams share. 1 or more, at most as many as streams. */
+  readonly connectionsPerNode: number;
+  /** Threads on which the streams' gRPC work is done; 0: LoadGen's own. */
+  readonly channelThreads: number;
+  /** How a node is chosen for a query. */
+  readonly policy: DispatchPolicy;
+  /** Share of each node, in the order of `nodes`; empty: all the same. */
+  readonly weights: readonly number[];
+  /** Most samples outstanding on one node, beside its credit; Infinity: no limit of ours. */
+  readonly nodeOutstandingMax: number;
+  readonly onNodeLoss: NodeLossPolicy;
+  /** Payload bytes in one part; a node may say less. */
+  readonly partBytesMax: number;
+  /** Samples in one part: bounds how much of a large query one node takes at a time. */
+  readonly partSamplesMax: number;
+  /** Largest gRPC message that a node may send. */
+  readonly messageBytesMax: number;
+  /** HTTP/2 receive window of the streams, in bytes. */
+  readonly receiveWindowBytes: number;
+  /** Longest wait for the answer to one unary call, in ms. */
+  readonly callTimeoutMs: number;
+  /** Longest wait for all nodes to be ready, in ms. */
+  readonly readyTimeoutMs: number;
+  /** Idle time after which a connection is pinged, and the time that the pong may take, in ms. */
+  readonly keepaliveTimeMs: number;
+  readonly keepaliveTimeoutMs: number;
+  /** Samples whose payloads both ends digest, in millionths; above 0 the sample library has digests. */
+  readonly digestPerMillion: number;
+  /** True when LoadGen measures first tokens and token counts: nodes are asked to tell them. */
+  readonly tokenLatencies: boolean;
+  /** Set where the nodes speak the Open Inference Protocol; absent: longhaul's own. */
+  readonly oip?: OipDispatch;
+  /** TLS and token of every connection. */
+  readonly security: ClientSecurity;
+}
+
+/** Payload bytes that wait for the socket before a transport says that it has no room: a part or two. */
+export const WAITING_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** Longest wait for one unary answer: a node's I/O thread is never busy for that long. */
+const CALL_TIMEOUT_MS = 5_000;
+
+/** Longest wait for the nodes to be ready; a node may have to make its model first. */
+const READY_TIMEOUT_MS = 180_000;
+
+/** A stopped node (its kernel still answers) is seen after the sum of both, within 10 s. */
+const KEEPALIVE_TIME_MS = 2_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+
+/** Small enough that several nodes share an Offline query evenly, large enough to cost little. */
+const PART_SAMPLES_MAX = 128;
+
+/** Settings for nodes at these addresses where nothing else is said. */
+export function defaultDispatchSettings(nodes: readonly string[]): DispatchSettings {
+  return {
+    nodes,
+    benchmark: '',
+    encoding: { form: 'raw', compression: 'identity' },
+    responseEncodings: [{ form: 'raw', compression: 'identity' }],
+    division: 'network',
+    streamsPerNode: 1,
+    connectionsPerNode: 1,
+    channelThreads: 0,
+    policy: 'least-outstanding',
+    weights: [],
+    nodeOutstandingMax: Number.POSITIVE_INFINITY,
+    onNodeLoss: 'fail',
+    partBytesMax: PART_BYTES_MAX_DEFAULT,
+    partSamplesMax: PART_SAMPLES_MAX,
+    messageBytesMax: MESSAGE_BYTES_MAX_DEFAULT,
+    receiveWindowBytes: RECEIVE_WINDOW_BYTES_DEFAULT,
+    callTimeoutMs: CALL_TIMEOUT_MS,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    keepaliveTimeMs: KEEPALIVE_TIME_MS,
+    keepaliveTimeoutMs: KEEPALIVE_TIMEOUT_MS,
+    digestPerMillion: 0,
+    tokenLatencies: false,
+    security: NO_SECURITY,
+  };
+}

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { MlperfError } from '../errors/mlperf-error.ts';
+
+/**
+ * The one place that knows where the files of this package lie, whether it runs from a clone, from an
+ * installed package, or (in tests) from its TypeScript sources. Worker threads cannot load TypeScript
+ * on Node 20, so code that is loaded by path always comes from `dist/`.
+ */
+const packageRoot: string = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+
+function findPackageRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) {
+    throw new MlperfError(
+      'ERR_INTERNAL',
+      `no package.json above ${fileURLToPath(import.meta.url)}`,
+    );
+  }
+  return findPackageRoot(parent);
+}
+
+/** Folder that `.proto` imports are relative to. */
+export function protoFolder(): string {
+  return join(packageRoot, 'proto');
+}
+
+/**
+ * File with a FileDescriptorSet of every gRPC service that a SUT node has: its own, health and reflection.
+ * Made by `npm run proto:descriptor`.
+ */
+export function descriptorSetFile(): string {
+  return join(packageRoot, 'proto', 'descriptor', 'services.bin');
+}
+
+/** Folder of the compiled files. */
+export function distFolder(): string {
+  return join(packageRoot, 'dist');
+}
+
+/**
+ * URL of a compiled module, for `import()` and `new Worker()`.
+ * @param module Path below the package root without `dist/`, ending in `.js`.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ */
+export function compiledModule(module: string): URL {
+  const path = join(packageRoot, 'dist', module);
+  if (!existsSync(path)) {
+    throw new MlperfError(
+      'ERR_NOT_INSTALLED',
+      `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
+    );
+  }
+  return pathToFileURL(path);
+}
+
+/** What longhaul reads of its own package.json. */
+interface OwnManifest {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly name: string;
+  /** Written by `npm run release` into a package that has a part of longhaul (deploy/packages). */
+  readonly longhaul?: { readonly lacks?: Readonly<Record<string, readonly string[]>> };
+}
+
+function ownManifest(): OwnManifest {
+  return JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as OwnManifest;
+}
+
+/** Read once: a newer release may be put in place of the files that this process was started from. */
+const startedVersion: string = ownManifest().version;
+
+/** Version of this package, as it was when this process started. */
+export function packageVersion(): string {
+  return startedVersion;
+}
+
+/** What this package is, where it has a part of longhaul only. */
+export interface PackagedPart {
+  /** Name of the package. */
+  readonly name: string;
+  /** Verbs that it has not, and the packages that have them. */
+  readonly lacks: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Name of this package and what it was packed without. */
+export function packagedPart(): PackagedPart {
+  const { name, longhaul } = ownManifest();
+  return { name, lacks: longhaul?.lacks ?? {} };
+}
+
+/**
+ * A package as `npm install` takes it: with the version that this longhaul was built with, where its package.json has
+ * one and no range.
+ */
+export function installableName(dependency: string): string {
+  const { dependencies, optionalDependencies, peerDependencies } = ownManifest();
+  const all = { ...peerDependencies, ...optionalDependencies, ...dependencies };
+  const version = all[dependency];
+  return version !== undefined && /^\d/.test(version) ? `${dependency}@${version}` : dependency;
+}

@@ -1,0 +1,108 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { errorCodeOf } from '../errors/to-mlperf-error.ts';
+
+/** Most bytes of a file that a setting names, by what is in it. */
+export const FILE_BYTES_MAX: Readonly<
+  Record<'secret' | 'settings' | 'pem' | 'document' | 'list', number>
+> = {
+  /** A token or a password: a line. */
+  secret: 2 ** 16,
+  /** Settings, inventories and descriptions that a person writes: some pages. */
+  settings: 2 ** 20,
+  /** Certificates and keys: all authorities that a system trusts have some 0.3 MB. */
+  pem: 2 ** 22,
+  /** What longhaul wrote itself, and texts that a submission takes over. */
+  document: 2 ** 26,
+  /** A line for each sample of a data set. */
+  list: 2 ** 28,
+};
+
+/** Longest wait for somebody to open the other end of a pipe, and for all that comes through it. */
+const WRITER_WAIT_MS = 1_000;
+const PIPE_MS_MAX = 10_000;
+const POLL_MS = 10;
+
+const CHUNK_BYTES: number = 64 * 1024;
+
+/** What came through pipes, by inode: a verb may read its file again, and a pipe gives its bytes once. */
+const piped = new Map<number, Buffer>();
+
+/**
+ * Reads a file that a setting names, up to a limit. A pipe, such as that of the shell's `<(...)`, is read as a file is,
+ * as long as something comes in time; so nothing that has no end keeps the program.
+ * @param bytesMax One of {@link FILE_BYTES_MAX}.
+ * @throws Error with a text for people behind "cannot read FILE: ", or that of the system: see describeSystemError.
+ */
+export function readBounded(path: string, bytesMax: number): Buffer {
+  // To open a pipe that nobody writes to would never end.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(file);
+    if (stat.isFile() && stat.size > bytesMax) throw tooLarge(bytesMax);
+    if (stat.isFile()) return readAll(() => readNext(file), bytesMax);
+    const isPipe = stat.isFIFO();
+    const content = piped.get(stat.ino) ?? readAll(patientReader(file, isPipe), bytesMax);
+    if (isPipe) piped.set(stat.ino, content);
+    return content;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** As {@link readBounded}, in UTF-8. */
+export function readBoundedText(path: string, bytesMax: number): string {
+  return readBounded(path, bytesMax).toString('utf8');
+}
+
+function readAll(next: () => Buffer, bytesMax: number): Buffer {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const chunk = next();
+    if (chunk.length === 0) return Buffer.concat(chunks, bytes);
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw tooLarge(bytesMax);
+  }
+}
+
+/** The next bytes of a file; none at its end. */
+function readNext(file: number): Buffer {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  return buffer.subarray(0, readSync(file, buffer));
+}
+
+/** Reads what may have to be waited for. */
+function patientReader(file: number, isPipe: boolean): () => Buffer {
+  const beganAtMs = performance.now();
+  let hasWriter = !isPipe;
+  return () => {
+    for (;;) {
+      const chunk = readReady(file);
+      hasWriter ||= chunk === undefined || chunk.length > 0;
+      if (chunk !== undefined && hasWriter) return chunk;
+      const waitedMs = performance.now() - beganAtMs;
+      if (!hasWriter && waitedMs > WRITER_WAIT_MS) {
+        throw new Error('it is a pipe that nobody writes to');
+      }
+      if (waitedMs > PIPE_MS_MAX) {
+        throw new Error(`it did not come to its end within ${PIPE_MS_MAX / 1000} s`);
+      }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
+    }
+  };
+}
+
+/** What is there now; undefined where more may come later. */
+function readReady(file: number): Buffer | undefined {
+  try {
+    return readNext(file);
+  } catch (error) {
+    if (errorCodeOf(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+function tooLarge(bytesMax: number): Error {
+  return new Error(`it has more than ${bytesMax} bytes, the most for such a file`);
+}

@@ -1,0 +1,48 @@
+import type { PayloadEncoding } from '../../domain/query-sample-library.ts';
+import type { SampleTensor } from '../../domain/tensors.ts';
+import type { Round } from '../rounds/rounds.ts';
+
+/** Accuracy that a benchmark demands of its model. */
+export interface Quality {
+  /** Name of the metric: `top-1`, ... */
+  readonly metric: string;
+  /** A run below this misses the benchmark's quality; a fraction from 0 to 1. */
+  readonly target: number;
+  /**
+   * What the target is made of: a share of the accuracy that the reference reaches in FP32. Undefined
+   * where the target stands for itself.
+   */
+  readonly reference?: { readonly value: number; readonly share: number };
+}
+
+/** What the rules (or, for a benchmark of our own, this project) fix about a benchmark, as data. */
+export interface BenchmarkRules {
+  /**
+   * Key on the command line, in configuration files and on the wire; for a benchmark of MLPerf, its name in
+   * mlperf.conf. Its code lies in `benchmarks/<key>/benchmark.ts` of either side.
+   */
+  readonly key: string;
+  /** One line for people. */
+  readonly title: string;
+  /** True for a benchmark of MLPerf; false for one that only this project has. */
+  readonly isOfficial: boolean;
+  /** Rounds that have this benchmark in a division that a SUT over a network can be in; absent: it is not MLPerf's. */
+  readonly rounds?: readonly Round[];
+  /** Samples that a performance run loads (LoadGen: performance_sample_count). */
+  readonly performanceSampleCount: number;
+  /** Latency bound of the Server scenario at its percentile, where no round is asked for. */
+  readonly serverTargetLatencyNs: number;
+  readonly serverTargetLatencyPercentile: number;
+  /** Encodings in which a sample may travel, the default first. Name → what goes on the wire. */
+  readonly encodings: Readonly<Record<string, PayloadEncoding>>;
+  /**
+   * What a payload of each encoding is for a protocol that speaks of tensors; absent where the model decides. BYTES is
+   * the payload as one element.
+   */
+  readonly sampleTensors?: Readonly<Record<string, SampleTensor>>;
+  /** What a response is there; absent where the model decides. */
+  readonly responseTensor?: SampleTensor;
+  readonly quality: Quality;
+  /** Rounds that demand another quality. */
+  readonly qualityOfRound?: Partial<Readonly<Record<Round, Quality>>>;
+}

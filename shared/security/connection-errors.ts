@@ -1,0 +1,188 @@
+import type { ClientSecurity } from './client-security.ts';
+
+/** What is wrong and what to do about it. */
+interface Explanation {
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** A part of gRPC's text and what it means. */
+type Row = readonly [part: string, cause: string, remedy?: string];
+
+const START_ONE = 'start one there with "longhaul sut" or correct the address';
+
+/** What is expected at an address: a node of ours, whatever has a health service, or a server of other make. */
+type Expected = 'SUT node' | 'server' | 'inference server';
+
+/** Of another make's server, many have more ports than one. */
+const START_OTHER = "start it there, or correct the address: it is that of the server's gRPC port";
+
+/** No connection, or nobody who speaks the protocol. */
+const NO_NODE: readonly Row[] = [
+  ['ECONNREFUSED', 'connection refused'],
+  ['Name resolution failed', 'the host name cannot be resolved'],
+  ['ENOTFOUND', 'the host name cannot be resolved'],
+  ['EHOSTUNREACH', 'no route to the host'],
+  ['ENETUNREACH', 'no route to the network'],
+  ['Protocol error', 'what listens there does not speak gRPC'],
+  ['Deadline exceeded', 'no answer in time'],
+];
+
+/** What ends a TLS handshake, in the words of OpenSSL and Node.js. */
+const NO_TLS: readonly Row[] = [
+  [
+    'certificate has expired',
+    "the node's certificate has expired",
+    'give the node a new one (longhaul sut --tls-cert)',
+  ],
+  [
+    'certificate is not yet valid',
+    "the node's certificate is not valid yet",
+    'look at the clocks of both machines',
+  ],
+  [
+    'alert certificate required',
+    'the node asks for a client certificate',
+    'give it by --tls-cert FILE --tls-key FILE',
+  ],
+  // How TLS 1.2 says the same.
+  [
+    'alert handshake failure',
+    'the node asks for a client certificate, or has no cipher in common',
+    'give a certificate by --tls-cert FILE --tls-key FILE',
+  ],
+  [
+    'alert ',
+    'the node does not accept the certificate of --tls-cert',
+    'use one that an authority of its --tls-client-ca signed and that is valid now',
+  ],
+  [
+    'wrong version number',
+    'the node does not speak TLS',
+    'give it --tls-cert, or use no --tls flag',
+  ],
+  [
+    'packet length too long',
+    'the node does not speak TLS',
+    'give it --tls-cert, or use no --tls flag',
+  ],
+];
+
+/** How Node.js says that nobody known has signed a certificate. */
+const UNKNOWN_AUTHORITY = [
+  'unable to verify the first certificate',
+  'unable to get local issuer certificate',
+  'unable to get issuer certificate',
+  'self-signed certificate',
+  'certificate signature failure',
+];
+
+/** The connection ended before HTTP/2 began: what gRPC and sockets say then. */
+const CLOSED = [
+  'Failed to connect',
+  'ECONNRESET',
+  'socket hang up',
+  'disconnected',
+  'Socket closed',
+];
+
+/**
+ * Why there is no connection to a node, in one line: what, the cause, the remedy.
+ * @param details gRPC's text; the error of the socket or of TLS stands somewhere in it.
+ * @param who What should be there.
+ */
+export function unreachableMessage(
+  address: string,
+  details: string,
+  security: ClientSecurity,
+  who: Expected = 'SUT node',
+): string {
+  const tls = security.tls ? tlsExplanation(details, security) : undefined;
+  if (tls !== undefined) return `no TLS with the ${who} at ${address}: ${tls.cause}; ${tls.remedy}`;
+  const { cause, remedy } = plainExplanation(details, security);
+  const advice = who === 'inference server' && remedy === START_ONE ? START_OTHER : remedy;
+  return `no ${who} answers at ${address} (${cause}); ${advice}`;
+}
+
+/** Whether the kernel of a process that was killed closes or resets a connection, depends on what it had not read. */
+const ENDED_THERE = 'the connection was lost (closed or reset by the other end)';
+
+/** gRPC's words, and those of our own HTTP/2 client, for the end of a connection that was in use, and what they mean. */
+const LOSSES: readonly Row[] = [
+  ['Connection dropped: the server closed it', ENDED_THERE],
+  [
+    'Connection dropped: no answer',
+    'the connection was lost (no answer to a ping within --keepalive-timeout)',
+  ],
+  // gRPC tells no more where the connection ended before the stream did.
+  [
+    'Connection dropped',
+    'the connection was lost (closed, reset, or no answer to a ping within --keepalive-timeout)',
+  ],
+  ['ECONNRESET', ENDED_THERE],
+  ['EPIPE', 'the connection was closed'],
+  ['ETIMEDOUT', 'nothing came back over the connection'],
+];
+
+/** Why the connection of a stream ended, from gRPC's text. */
+export function lossReason(details: string): string {
+  return explanationIn(LOSSES, details, '')?.cause ?? details;
+}
+
+function tlsExplanation(details: string, security: ClientSecurity): Explanation | undefined {
+  const names = /does not match certificate's altnames: (.*?)(?:\. Resolution note|$)/.exec(
+    details,
+  );
+  if (names !== null) {
+    return {
+      cause: `its certificate is for another name (${names[1]})`,
+      remedy: 'correct the address, or say the name by --tls-server-name NAME',
+    };
+  }
+  if (UNKNOWN_AUTHORITY.some((part) => details.includes(part))) {
+    const { tlsCa } = security;
+    const known = tlsCa === undefined ? 'that Node.js knows' : `of --tls-ca ${tlsCa}`;
+    return {
+      cause: `no authority ${known} signed its certificate`,
+      remedy: 'give the authority that did by --tls-ca FILE',
+    };
+  }
+  return explanationIn(NO_TLS, details, '');
+}
+
+function plainExplanation(details: string, security: ClientSecurity): Explanation {
+  const known = explanationIn(NO_NODE, details, START_ONE);
+  if (known !== undefined) return known;
+  if (CLOSED.some((part) => details.includes(part))) return closedExplanation(security);
+  return {
+    cause: details === '' ? 'no connection' : (details.split('\n')[0] ?? ''),
+    remedy: START_ONE,
+  };
+}
+
+/** The other end says nothing in these cases: what is likely depends on what this end does. */
+function closedExplanation({ tls, tlsCert }: ClientSecurity): Explanation {
+  const cause = 'the other end closed the connection';
+  if (!tls) return { cause, remedy: 'if the node speaks TLS, use --tls-ca FILE' };
+  return tlsCert === undefined
+    ? {
+        cause,
+        remedy: 'if the node asks for a client certificate, give it by --tls-cert and --tls-key',
+      }
+    : {
+        cause,
+        remedy:
+          'it may not accept the certificate of --tls-cert: an authority of its --tls-client-ca must have signed it, for clients',
+      };
+}
+
+function explanationIn(
+  rows: readonly Row[],
+  details: string,
+  usualRemedy: string,
+): Explanation | undefined {
+  const row = rows.find(([part]) => details.includes(part));
+  if (row === undefined) return undefined;
+  const [, cause, remedy = usualRemedy] = row;
+  return { cause, remedy };
+}

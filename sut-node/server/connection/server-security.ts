@@ -1,0 +1,86 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { hostAndPort } from '../../../shared/base/host-and-port.ts';
+import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
+import {
+  readAuthorities,
+  readIdentity,
+  type TlsIdentity,
+} from '../../../shared/security/tls-files.ts';
+import type { SutSettings } from '../../settings/sut-settings.ts';
+
+/** TLS of the node's side. */
+export interface ServerTls extends TlsIdentity {
+  /** Authorities of the certificates that clients must show; undefined: clients show none. */
+  readonly clientAuthorities: Buffer | undefined;
+}
+
+/** How the node knows its peers. */
+export interface ServerSecurity {
+  readonly tls: ServerTls | undefined;
+  readonly token: TokenCheck | undefined;
+}
+
+/**
+ * Reads the files that the settings name.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming the flag, the file and what is wrong with it.
+ */
+export function readServerSecurity(settings: SutSettings): ServerSecurity {
+  const { tlsCert, tlsKey, tlsClientCa, tokenFile, listen } = settings;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw invalid('--tls-cert and --tls-key belong together: give both or neither');
+  }
+  if (tlsClientCa !== undefined && tlsCert === undefined) {
+    throw invalid(
+      '--tls-client-ca asks clients for certificates, which needs --tls-cert and --tls-key',
+    );
+  }
+  if (tokenFile !== undefined && tlsCert === undefined && !isLoopback(listen.host)) {
+    throw invalid(
+      `--token-file on ${listen.host} would have the token cross the network for everybody to read; ` +
+        'use TLS as well (--tls-cert FILE --tls-key FILE)',
+    );
+  }
+  const token =
+    tokenFile === undefined ? undefined : new TokenCheck(readToken(tokenFile, '--token-file'));
+  if (tlsCert === undefined || tlsKey === undefined) return { tls: undefined, token };
+  const identity = readIdentity({ certFile: tlsCert, keyFile: tlsKey });
+  const clientAuthorities =
+    tlsClientCa === undefined ? undefined : readAuthorities(tlsClientCa, '--tls-client-ca');
+  return { tls: { ...identity, clientAuthorities }, token };
+}
+
+/** What a person should know before the node listens. */
+export function exposureWarnings({
+  listen,
+  healthListen,
+  metricsListen,
+  tlsCert,
+  tokenFile,
+}: SutSettings): string[] {
+  const warnings: string[] = [];
+  if (!isLoopback(listen.host) && tlsCert === undefined && tokenFile === undefined) {
+    warnings.push(
+      `everybody who reaches ${hostAndPort(listen.host, listen.port)} can use this node and read its traffic; ` +
+        'outside a network of your own give it --tls-cert FILE --tls-key FILE and --token-file FILE or ' +
+        '--tls-client-ca FILE (docs/security.md)',
+    );
+  }
+  if (healthListen !== undefined && !isLoopback(healthListen.host)) {
+    warnings.push(
+      `everybody who reaches ${hostAndPort(healthListen.host, healthListen.port)} can ask whether this node is ready: ` +
+        'health has neither TLS nor a token there (docs/security.md)',
+    );
+  }
+  if (metricsListen !== undefined && !isLoopback(metricsListen.host)) {
+    warnings.push(
+      `everybody who reaches ${hostAndPort(metricsListen.host, metricsListen.port)} can read the metrics of this node: ` +
+        'they have neither TLS nor a token (docs/security.md)',
+    );
+  }
+  return warnings;
+}
+
+function invalid(message: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', message);
+}

@@ -1,0 +1,391 @@
+import assert from 'node:assert';
+import type { CallSeen } from '../../../proto/gen/mlperf/network/v1/CallSeen.ts';
+import type { NodeLimits } from '../../../proto/gen/mlperf/network/v1/NodeLimits.ts';
+import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { PayloadEncoding } from '../../../shared/domain/query-sample-library.ts';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import { isPart } from '../../../shared/wire/part-codec.ts';
+import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
+import { encodeSutMessage } from '../../../shared/wire/sut-contract.ts';
+import type { DynamicBatcher } from '../../inference/batcher/dynamic-batcher.ts';
+import type {
+  SampleAnswer,
+  SampleFirstToken,
+  SampleOwner,
+  WaitingSample,
+} from '../../inference/batcher/waiting-sample.ts';
+import { MessagePieces } from '../connection/message-pieces.ts';
+import { agreedFeatures, type NodeFacts } from '../describe/node-offer.ts';
+import type { CreditBook, StreamCredit } from '../ledger/credit-book.ts';
+import type { RunLedger, RunLedgers } from '../ledger/run-ledger.ts';
+import {
+  invalidArgument,
+  resourceExhausted,
+  type ServerCallEnd,
+  STREAM_OK,
+  StreamRefusal,
+  unavailable,
+} from '../limits/call-end.ts';
+import { headBytesMax, type InferLimits } from '../limits/node-limits.ts';
+import { type Agreement, negotiateOpen } from './open-negotiation.ts';
+import { decodeControl, partOf } from './read-message.ts';
+import { cutByBytes, type KnownResponses, writeResponses } from './response-writer.ts';
+import {
+  newSampleCount,
+  payloadBytes,
+  SampleIntake,
+  samplesOf,
+  type WholeSample,
+} from './sample-intake.ts';
+
+/** How long a draining stream stays silent before it ends: parts that were under way still get an answer. */
+const DRAIN_LULL_NS = 200_000_000;
+
+/** The other end of the stream, as gRPC shows it. */
+export interface InferPeer {
+  /** The call as the node sees it; null where nobody looked. */
+  readonly seen: CallSeen | null;
+  /** Hands a message to gRPC; false when it holds enough, until {@link InferStream.drained}. */
+  write(message: Buffer): boolean;
+  /** Ends the stream behind what was written. */
+  end(end: ServerCallEnd): void;
+}
+
+/** What the streams share. */
+export interface InferServices extends Pick<NodeFacts, 'name' | 'identity' | 'offer'> {
+  /** Tells the encodings of the offer that the model, which is loaded by now, reads. */
+  isRead(encoding: PayloadEncoding): boolean;
+  readonly limits: InferLimits;
+  readonly credits: Pick<CreditBook, 'open'>;
+  readonly ledgers: Pick<RunLedgers, 'check' | 'open'>;
+  readonly batcher: Pick<DynamicBatcher, 'add' | 'dispatch' | 'removeOwner'>;
+  readonly clock: Clock;
+  /** Told of the durations of every answered sample, where metrics are asked for. */
+  readonly observe?: ((durations: ServiceTimes) => void) | undefined;
+  /** Limits as the wire tells them. */
+  wireLimits(): NodeLimits;
+}
+
+/** How a stream ended, for the operating log. */
+export interface StreamEnding {
+  /** What the node counted in the stream's run, over all its streams; undefined before Open. */
+  readonly ledger: RunLedger | undefined;
+  /** Samples that were accepted and got no answer. */
+  readonly droppedCount: number;
+  readonly reason: string;
+}
+
+/** What exists from Open on. */
+interface OpenedRun {
+  readonly agreement: Agreement;
+  /** Whether LoadGen measures first tokens. */
+  readonly takesFirstTokens: boolean;
+  readonly ledger: RunLedger;
+  readonly credit: StreamCredit;
+  readonly intake: SampleIntake;
+}
+
+/**
+ * One Infer stream. Knows nothing of gRPC but {@link InferPeer}.
+ *
+ *   opening ──Open──► open ──Close or half-close──► closing ──all answered──► ended (OK)
+ *      │               │ drain(): answers what it has, fails what comes, ends when it is quiet
+ *      └───────────────┴── message that breaks the protocol, abort() ──────► ended (that status)
+ *                          peer gone ──────────────────────────────────────► ended (no status)
+ *
+ * Answers and first tokens that gRPC cannot take now wait in `#unsent`, in their order. That is bounded by
+ * credit, which comes back only when an answer was handed over: a sample has one first token at most.
+ */
+export class InferStream implements SampleOwner {
+  readonly #services: InferServices;
+  readonly #peer: InferPeer;
+  readonly #onEnded: (stream: InferStream, ending: StreamEnding) => void;
+  readonly #onOpened: (open: Open__Output) => void;
+  #phase: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
+  #run: OpenedRun | undefined;
+  /** Samples that were accepted and whose answer was not yet handed over. */
+  #owedCount = 0;
+  #unsent: KnownResponses[] = [];
+  #isBlocked = false;
+  #drainReason: string | undefined;
+  #lull: PlannedCall | undefined;
+
+  constructor(
+    services: InferServices,
+    peer: InferPeer,
+    onEnded: (stream: InferStream, ending: StreamEnding) => void,
+    onOpened: (open: Open__Output) => void = () => {},
+  ) {
+    this.#services = services;
+    this.#peer = peer;
+    this.#onEnded = onEnded;
+    this.#onOpened = onOpened;
+  }
+
+  /** A message arrived. Never throws for whatever bytes. */
+  message(bytes: Buffer | MessagePieces): void {
+    if (this.#phase === 'ended') return;
+    const arrivedAtNs = this.#services.clock.nowNs();
+    const message =
+      bytes instanceof MessagePieces ? bytes : new MessagePieces([bytes], bytes.length);
+    const [first] = message.pieces;
+    try {
+      if (first !== undefined && isPart(first)) this.#takePart(message, arrivedAtNs);
+      else this.#takeControl(message.join());
+    } catch (error) {
+      if (error instanceof StreamRefusal) this.#end(error.end);
+      else if (error instanceof MlperfError) this.#end(invalidArgument(error.message).end);
+      else throw error;
+    }
+  }
+
+  /** The peer ended its side; without a Close before, that is one. */
+  halfClosed(): void {
+    if (this.#phase === 'opening')
+      this.#end(invalidArgument('the stream was closed before Open').end);
+    else if (this.#phase === 'open') this.#close();
+  }
+
+  /** The peer is gone: nobody wants what it asked for. */
+  cancelled(): void {
+    this.#end(undefined);
+  }
+
+  /** gRPC takes messages again. */
+  drained(): void {
+    this.#isBlocked = false;
+    this.#flush();
+  }
+
+  answer(answers: readonly SampleAnswer[]): void {
+    if (this.#phase === 'ended') return;
+    for (const list of cutByBytes(answers)) this.#unsent.push({ firstTokens: [], answers: list });
+    this.#flush();
+  }
+
+  firstTokens(tokens: readonly SampleFirstToken[]): void {
+    if (this.#phase === 'ended' || this.#run?.takesFirstTokens !== true) return;
+    for (const list of cutByBytes(tokens)) this.#unsent.push({ firstTokens: list, answers: [] });
+    this.#flush();
+  }
+
+  /** Takes no more samples, answers those it has, then ends. */
+  drain(reason: string): void {
+    if (this.#phase === 'ended' || this.#drainReason !== undefined) return;
+    if (this.#phase === 'opening') {
+      this.abort(reason);
+      return;
+    }
+    this.#drainReason = reason;
+    this.#write(encodeSutMessage({ draining: { reason } }));
+    this.#endIfDone();
+  }
+
+  /** What the peer sends can no longer be read as messages. */
+  breakOff(end: ServerCallEnd): void {
+    this.#end(end);
+  }
+
+  /** Ends the stream now, whatever is outstanding. */
+  abort(reason: string): void {
+    this.#end(unavailable(reason).end);
+  }
+
+  #takeControl(bytes: Buffer): void {
+    const message = decodeControl(bytes);
+    if (this.#phase === 'opening') {
+      if (!message.open) throw invalidArgument('the first message of a stream must be Open');
+      this.#open(message.open);
+    } else if (message.close && this.#phase === 'open') {
+      this.#close();
+    } else {
+      throw invalidArgument(`message "${message.message ?? 'none'}" is not expected now`);
+    }
+  }
+
+  #open(open: Open__Output): void {
+    const services = this.#services;
+    const agreement = negotiateOpen(open, services.offer, services.isRead);
+    services.ledgers.check(open);
+    const credit = services.credits.open(() => this.#tellCredit());
+    if (credit === undefined)
+      throw resourceExhausted('the node has as many open streams as it takes');
+    const ledger = services.ledgers.open(agreement.runId);
+    ledger.openStream(open.digestPerMillion, open.streamIndex);
+    const intake = new SampleIntake(services.limits, agreement, ledger);
+    const takesFirstTokens = open.tokenLatencies;
+    this.#run = { agreement, takesFirstTokens, ledger, credit, intake };
+    this.#phase = 'open';
+    this.#onOpened(open);
+    this.#write(
+      encodeSutMessage({
+        opened: {
+          protocolVersion: open.protocolVersion,
+          nodeName: services.name,
+          nodeIdentity: services.identity,
+          model: services.offer.model,
+          encodings: [...agreement.encodings],
+          responseEncodings: [agreement.responseEncoding],
+          features: agreedFeatures(open.features),
+          limits: services.wireLimits(),
+          credit: { samples: credit.grantedSamples, bytes: credit.grantedBytes },
+          seen: this.#peer.seen,
+        },
+      }),
+    );
+    credit.grow();
+  }
+
+  #takePart(bytes: MessagePieces, arrivedAtNs: number): void {
+    const run = this.#run;
+    if (run === undefined) throw invalidArgument('the first message of a stream must be Open');
+    if (this.#phase !== 'open') throw invalidArgument('a part came after Close');
+    const { limits } = this.#services;
+    const samplesMax = run.credit.freeSamples + 1; // One may go on that was counted before.
+    if (bytes.length > limits.partBytesMax + headBytesMax(samplesMax)) {
+      throw resourceExhausted(
+        `a part of ${bytes.length} bytes; limit part_bytes_max is ${limits.partBytesMax}`,
+      );
+    }
+    const part = partOf(bytes, samplesMax);
+    const samples = samplesOf(part, limits);
+    const payload = payloadBytes(part);
+    const newSamples = newSampleCount(samples);
+    if (!run.credit.take(newSamples, payload)) {
+      throw resourceExhausted(
+        `more was sent than this node granted: credit is ${run.credit.grantedSamples} samples and ` +
+          `${run.credit.grantedBytes} bytes in all`,
+      );
+    }
+    if (bytes.length > payload + headBytesMax(samples.length)) {
+      // Credit counts payload; whatever else comes would be kept without being counted.
+      throw invalidArgument(`${bytes.length - payload} bytes of a part are no payload`);
+    }
+    const { query, querySampleCount, queryPayload } = part;
+    run.ledger.countPart({ query, querySampleCount, newSamples }, payload);
+    for (const sample of samples) {
+      const whole = run.intake.take(sample);
+      if (whole === undefined) continue;
+      if (queryPayload === undefined) run.ledger.digestPayload(whole.id, whole.pieces, whole.bytes);
+      this.#accept(run, whole, arrivedAtNs);
+    }
+    if (queryPayload !== undefined) {
+      run.ledger.digestPayload(samples[0]?.id ?? 0, [queryPayload], queryPayload.length);
+    }
+    this.#services.batcher.dispatch();
+  }
+
+  /** A sample is whole: it gets an answer, whatever happens. */
+  #accept(run: OpenedRun, whole: WholeSample, arrivedAtNs: number): void {
+    const { batcher, clock, limits, offer } = this.#services;
+    run.ledger.sampleCount += 1;
+    run.ledger.addEncoding(whole.form, offer.encodings[whole.form]);
+    run.credit.begin();
+    this.#owedCount += 1;
+    const sample: WaitingSample = {
+      id: whole.id,
+      pieces: whole.pieces,
+      bytes: whole.bytes,
+      form: whole.form,
+      slice: whole.slice,
+      owner: this,
+      arrivedAtNs,
+      queuedAtNs: clock.nowNs(),
+    };
+    if (this.#drainReason !== undefined) {
+      this.#refuse(sample, FAILURE_CODES.draining, this.#drainReason);
+    } else if (whole.bytes > limits.sampleBytesMax) {
+      const text = `the sample has ${whole.bytes} bytes; limit sample_bytes_max is ${limits.sampleBytesMax}`;
+      this.#refuse(sample, FAILURE_CODES.limit, text);
+    } else {
+      assert(batcher.add(sample), 'credit must keep the queue from overflowing');
+    }
+  }
+
+  #refuse(sample: WaitingSample, code: number, text: string): void {
+    this.answer([{ sample, payload: new Uint8Array(0), fault: { code, text }, times: undefined }]);
+  }
+
+  #close(): void {
+    const unfinished = this.#run?.intake.unfinishedId;
+    if (unfinished !== undefined) {
+      this.#end(
+        invalidArgument(`the stream was closed amid the pieces of sample ${unfinished}`).end,
+      );
+      return;
+    }
+    this.#phase = 'closing';
+    this.#endIfDone();
+  }
+
+  #flush(): void {
+    const run = this.#run;
+    while (run !== undefined && !this.#isBlocked && this.#phase !== 'ended') {
+      const known = this.#unsent.shift();
+      if (known === undefined) break;
+      const written = writeResponses(known, {
+        clock: this.#services.clock,
+        responseEncoding: run.agreement.responseEncoding,
+        messageBytesMax: this.#services.limits.messageBytesMax,
+        observe: this.#services.observe,
+      });
+      this.#write(written.message);
+      const answerCount = known.answers.length;
+      if (answerCount === 0) continue;
+      run.ledger.completedCount += written.completedCount;
+      run.ledger.countFailures(written.failureCodes);
+      run.ledger.responseBytes += written.responseBytes;
+      this.#owedCount -= answerCount;
+      run.credit.finish(answerCount, written.sampleBytes);
+    }
+    this.#endIfDone();
+  }
+
+  #write(message: Buffer): void {
+    // A control message goes even when gRPC holds enough: there are few, and none waits for another.
+    if (!this.#peer.write(message)) this.#isBlocked = true;
+  }
+
+  #tellCredit(): void {
+    const credit = this.#run?.credit;
+    if (credit === undefined || this.#phase !== 'open') return;
+    const { grantedSamples, grantedBytes } = credit;
+    this.#write(encodeSutMessage({ credit: { samples: grantedSamples, bytes: grantedBytes } }));
+  }
+
+  #endIfDone(): void {
+    if (this.#owedCount > 0) return;
+    if (this.#phase === 'closing') {
+      this.#end(STREAM_OK);
+    } else if (this.#phase === 'open' && this.#drainReason !== undefined) {
+      const { clock } = this.#services;
+      this.#lull?.cancel();
+      this.#lull = clock.callAt(clock.nowNs() + DRAIN_LULL_NS, () => {
+        if (this.#owedCount === 0) this.abort(this.#drainReason ?? '');
+      });
+    }
+  }
+
+  /** Ends the stream, once. What it still had is dropped and counted. */
+  #end(end: ServerCallEnd | undefined): void {
+    if (this.#phase === 'ended') return;
+    this.#phase = 'ended';
+    this.#lull?.cancel();
+    this.#unsent = [];
+    const run = this.#run;
+    if (run !== undefined) {
+      run.ledger.droppedCount += this.#owedCount;
+      this.#services.batcher.removeOwner(this);
+      run.credit.close();
+      run.ledger.closeStream();
+    }
+    if (end !== undefined) this.#peer.end(end);
+    this.#onEnded(this, {
+      ledger: run?.ledger,
+      droppedCount: this.#owedCount,
+      reason: end?.details ?? 'the peer is gone',
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import type { Open__Output } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { Logger } from '../../../shared/base/process/logger.ts';
+import type { RunLedger } from '../ledger/run-ledger.ts';
+import { resourceExhausted, STREAM_OK, unavailable } from '../limits/call-end.ts';
+import { INFER_CALLS_MAX } from '../limits/node-limits.ts';
+import {
+  type InferPeer,
+  type InferServices,
+  InferStream,
+  type StreamEnding,
+} from './infer-stream.ts';
+
+/** All Infer streams of the node. Knows nothing of gRPC but {@link InferPeer}. */
+export class InferStreams {
+  readonly #streams = new Set<InferStream>();
+  readonly #logger: Logger;
+  #whenEmpty: (() => void)[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /**
+   * Opens a stream for a peer; undefined where it is refused, and ended with the status that says why.
+   * @param address Of the peer, for the log.
+   * @param services Undefined while the node does not serve; `why` says so to the peer.
+   */
+  open(
+    peer: InferPeer,
+    address: string,
+    services: InferServices | undefined,
+    why: string,
+  ): InferStream | undefined {
+    if (services === undefined) {
+      peer.end(unavailable(why).end);
+      return undefined;
+    }
+    if (this.#streams.size >= INFER_CALLS_MAX) {
+      peer.end(resourceExhausted(`the node has ${INFER_CALLS_MAX} Infer calls already`).end);
+      return undefined;
+    }
+    const stream = new InferStream(
+      services,
+      peer,
+      (ended, end) => this.#remove(ended, end, address),
+      (open) => this.#logOpened(open, address),
+    );
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** Lets all streams end: they answer what they have. Resolves when the last one has ended. */
+  async drain(reason: string): Promise<void> {
+    for (const stream of this.#streams) stream.drain(reason);
+    if (this.#streams.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenEmpty.push(resolve);
+    });
+  }
+
+  /** Ends all streams now. */
+  abort(reason: string): void {
+    for (const stream of this.#streams) stream.abort(reason);
+  }
+
+  #logOpened(open: Open__Output, peer: string): void {
+    const { runId: run, streamIndex: stream, encodings } = open;
+    const forms = encodings.map(({ form, compression }) => `${form} ${compression || 'identity'}`);
+    this.#logger.info({ peer, run, stream, encodings: forms }, 'a stream was opened');
+  }
+
+  #remove(stream: InferStream, end: StreamEnding, peer: string): void {
+    this.#streams.delete(stream);
+    const { ledger, droppedCount: droppedSamples, reason } = end;
+    const fields = { peer, run: ledger?.runId, droppedSamples };
+    if (reason === STREAM_OK.details) this.#logger.info(fields, 'a stream was closed');
+    else this.#logger.warn(fields, `a stream ended: ${reason}`);
+    if (ledger?.openStreamCount === 0) this.#logger.info(countsOf(ledger), 'a run has ended');
+    if (this.#streams.size > 0) return;
+    for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+}
+
+/** A run over all its streams, for the log. */
+function countsOf(ledger: RunLedger): object {
+  return {
+    run: ledger.runId,
+    streams: ledger.streamCount,
+    queries: ledger.queryCount,
+    samples: ledger.sampleCount,
+    completed: ledger.completedCount,
+    failed: ledger.failedCount,
+    dropped: ledger.droppedCount,
+    payloadBytes: ledger.payloadBytes,
+    responseBytes: ledger.responseBytes,
+  };
+}

@@ -1,0 +1,134 @@
+import type { Clock } from '../../../shared/base/clock/clock.ts';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
+import {
+  encodeResponses,
+  FAILURE_CODES,
+  type WireCompleted,
+  type WireFailed,
+} from '../../../shared/wire/responses-codec.ts';
+import type {
+  BatchTimes,
+  SampleAnswer,
+  SampleFirstToken,
+  WaitingSample,
+} from '../../inference/batcher/waiting-sample.ts';
+
+/** Payload bytes above which what became known at one instant goes as several messages. */
+const RESPONSES_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** Room for the heads of a message beside the payload of its only response. */
+const HEAD_BYTES = 1024;
+
+/** What one message will hold. */
+export interface KnownResponses {
+  readonly firstTokens: readonly SampleFirstToken[];
+  readonly answers: readonly SampleAnswer[];
+}
+
+/** Of nearly every message. */
+const NO_FAILURES: readonly number[] = [];
+
+/** What went out in one message. */
+export interface WrittenResponses {
+  readonly message: Buffer;
+  readonly completedCount: number;
+  /** FailureCode of each sample that failed. */
+  readonly failureCodes: readonly number[];
+  /** Payload bytes of the completed samples: what was sent. */
+  readonly responseBytes: number;
+  /** Payload bytes of all samples in the message: what was received for them. */
+  readonly sampleBytes: number;
+}
+
+/** Cuts what became known at one instant so that each list makes a message of bearable size. */
+export function cutByBytes<T extends { readonly payload: Uint8Array }>(
+  all: readonly T[],
+): readonly (readonly T[])[] {
+  let bytes = 0;
+  for (const { payload } of all) bytes += payload.length;
+  if (bytes <= RESPONSES_BYTES_MAX) return [all];
+  const lists: T[][] = [];
+  let list: T[] = [];
+  let listBytes = 0;
+  for (const one of all) {
+    if (list.length > 0 && listBytes + one.payload.length > RESPONSES_BYTES_MAX) {
+      lists.push(list);
+      list = [];
+      listBytes = 0;
+    }
+    list.push(one);
+    listBytes += one.payload.length;
+  }
+  lists.push(list);
+  return lists;
+}
+
+/** Encodes what became known into one message. The clock is read here: the last moment before gRPC takes over. */
+export function writeResponses(
+  { firstTokens, answers }: KnownResponses,
+  options: {
+    readonly clock: Clock;
+    readonly responseEncoding: number;
+    readonly messageBytesMax: number;
+    /** Told of every sample that went through a worker; undefined where nobody measures. */
+    readonly observe: ((durations: ServiceTimes) => void) | undefined;
+  },
+): WrittenResponses {
+  const nowNs = options.clock.nowNs();
+  const payloadBytesMax = options.messageBytesMax - HEAD_BYTES;
+  const completed: WireCompleted[] = [];
+  const failed: WireFailed[] = [];
+  let responseBytes = 0;
+  let sampleBytes = 0;
+  for (const { sample, payload, fault, tokenCount, times } of answers) {
+    const { id } = sample;
+    sampleBytes += sample.bytes;
+    if (fault !== undefined) {
+      failed.push({ id, ...fault });
+    } else if (payload.length > payloadBytesMax) {
+      const text = `the response has ${payload.length} bytes, one message holds ${payloadBytesMax}`;
+      failed.push({ id, code: FAILURE_CODES.limit, text });
+    } else {
+      responseBytes += payload.length;
+      const durations = times && durationsOf(sample, times, nowNs);
+      if (durations !== undefined) options.observe?.(durations);
+      completed.push({
+        id,
+        payload,
+        encoding: options.responseEncoding,
+        tokenCount,
+        durations,
+        offset: 0,
+        total: 0,
+      });
+    }
+  }
+  return {
+    message: encodeResponses({
+      // They travel as they are: the wire names no encoding for them.
+      firstTokens: firstTokens.map(({ sample, payload }) => ({ id: sample.id, payload })),
+      completed,
+      failed,
+    }),
+    completedCount: completed.length,
+    failureCodes: failed.length === 0 ? NO_FAILURES : failed.map(({ code }) => code),
+    responseBytes,
+    sampleBytes,
+  };
+}
+
+/**
+ * Lengths between consecutive instants, so that they sum exactly to the residence time: from the arrival of
+ * the sample's last byte to this moment.
+ */
+export function durationsOf(sample: WaitingSample, times: BatchTimes, nowNs: number): ServiceTimes {
+  return {
+    receiveNs: sample.queuedAtNs - sample.arrivedAtNs,
+    queueNs: times.takenAtNs - sample.queuedAtNs,
+    batchWaitNs: times.beganAtNs - times.takenAtNs,
+    preprocessNs: times.preprocessNs,
+    computeNs: times.computeNs,
+    postprocessNs: times.postprocessNs,
+    sendNs: nowNs - times.endedAtNs,
+  };
+}

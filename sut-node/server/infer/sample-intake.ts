@@ -1,0 +1,235 @@
+import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
+import type { PayloadSlice } from '../../inference/batcher/waiting-sample.ts';
+import type { RunLedger } from '../ledger/run-ledger.ts';
+import { invalidArgument } from '../limits/call-end.ts';
+import type { InferLimits } from '../limits/node-limits.ts';
+import type { Agreement } from './open-negotiation.ts';
+import { payloadLength, payloadPieces } from './split-part.ts';
+
+/** A sample that has arrived completely. */
+export interface WholeSample {
+  readonly id: number;
+  /** The node's number of the payload's form. */
+  readonly form: number;
+  /** Views into the messages, in order. */
+  readonly pieces: readonly Uint8Array[];
+  readonly bytes: number;
+  /** Set where the one piece is the compressed payload of the whole query. */
+  readonly slice: PayloadSlice | undefined;
+}
+
+/** A sample as it lies in a part. */
+interface IntakeSample extends PartSample {
+  /** Set where the payload is that of the whole query. */
+  readonly slice?: PayloadSlice;
+  /** The sample's share of the bytes of that payload, for credit: the shares sum to them. */
+  readonly share?: number;
+}
+
+/** A sample of which pieces are missing. */
+interface OpenSample {
+  readonly id: number;
+  readonly form: number;
+  readonly encoding: number;
+  readonly total: number;
+  readonly pieces: Uint8Array[];
+  received: number;
+}
+
+/**
+ * Checks the parts of one stream and puts samples that come in pieces together.
+ *
+ * Pieces of a sample follow one another in order, with no other sample between them: so a stream has at
+ * most one unfinished sample, and its credit always suffices to finish that.
+ */
+export class SampleIntake {
+  readonly #limits: InferLimits;
+  readonly #agreement: Agreement;
+  readonly #ledger: RunLedger;
+  #open: OpenSample | undefined;
+
+  constructor(limits: InferLimits, agreement: Agreement, ledger: RunLedger) {
+    this.#limits = limits;
+    this.#agreement = agreement;
+    this.#ledger = ledger;
+  }
+
+  /** Id of the sample of which pieces are missing, if any. */
+  get unfinishedId(): number | undefined {
+    return this.#open?.id;
+  }
+
+  /**
+   * Takes the next sample, or piece, of the stream. Returns the sample once it is whole.
+   * @throws StreamRefusal when it breaks the protocol.
+   */
+  take(sample: IntakeSample): WholeSample | undefined {
+    if (sample.slice !== undefined) return this.#takeSlice(sample, sample.slice);
+    const open = this.#open ?? this.#begin(sample);
+    const { id, offset, total } = sample;
+    const bytes = payloadLength(sample);
+    if (id !== open.id || total !== open.total || sample.encoding !== open.encoding) {
+      throw invalidArgument(`sample ${id} begins before sample ${open.id} has all its pieces`);
+    }
+    if (offset !== open.received) {
+      throw invalidArgument(
+        `the next piece of sample ${id} must begin at ${open.received}, not at ${offset}`,
+      );
+    }
+    open.pieces.push(...payloadPieces(sample));
+    open.received += bytes;
+    return total === 0 ? toWhole(open) : this.#finish(open, bytes);
+  }
+
+  /**
+   * A sample of a query whose payload came as a whole. Uncompressed, it is cut out here. Compressed, it
+   * stays as it came: decompressing is work for a worker, not for the thread that serves the network.
+   */
+  #takeSlice(sample: IntakeSample, slice: PayloadSlice): WholeSample {
+    const { id, payload, encoding, share = 0 } = sample;
+    if (this.#open !== undefined) {
+      throw invalidArgument(
+        `sample ${id} begins before sample ${this.#open.id} has all its pieces`,
+      );
+    }
+    const { form } = this.#begin(sample);
+    const { begin, end, total } = slice;
+    if (this.#agreement.isCompressed[encoding] === true) {
+      return { id, form, pieces: [payload], bytes: share, slice };
+    }
+    if (total !== payload.length) {
+      throw invalidArgument(
+        `the lengths of a query's samples sum to ${total}, its payload has ${payload.length} bytes`,
+      );
+    }
+    const piece = payload.subarray(begin, end);
+    return { id, form, pieces: [piece], bytes: piece.length, slice: undefined };
+  }
+
+  /** The first piece of a sample, or the only one. */
+  #begin(sample: PartSample): OpenSample {
+    const { id, encoding, total } = sample;
+    const bytes = payloadLength(sample);
+    const form = this.#agreement.forms[encoding];
+    if (form === undefined) {
+      throw invalidArgument(`sample ${id} has encoding ${encoding}, which Opened did not accept`);
+    }
+    if (total > this.#limits.sampleBytesMax) {
+      throw invalidArgument(
+        `sample ${id} has ${total} bytes; limit sample_bytes_max is ${this.#limits.sampleBytesMax}`,
+      );
+    }
+    if (total !== 0 && bytes >= total) {
+      throw invalidArgument(`sample ${id} is no piece of ${total} bytes: it has ${bytes}`);
+    }
+    if (!this.#ledger.addSampleId(id)) {
+      throw invalidArgument(`sample id ${id} was sent twice in run ${this.#agreement.runId}`);
+    }
+    return { id, form, encoding, total, pieces: [], received: 0 };
+  }
+
+  #finish(open: OpenSample, pieceBytes: number): WholeSample | undefined {
+    if (pieceBytes === 0) throw invalidArgument(`a piece of sample ${open.id} is empty`);
+    if (open.received > open.total) {
+      throw invalidArgument(
+        `the pieces of sample ${open.id} have ${open.received} bytes, announced were ${open.total}`,
+      );
+    }
+    this.#open = open.received < open.total ? open : undefined;
+    return this.#open === undefined ? toWhole(open) : undefined;
+  }
+}
+
+function toWhole(open: OpenSample): WholeSample {
+  const { id, form, pieces, received } = open;
+  return { id, form, pieces, bytes: received, slice: undefined };
+}
+
+/**
+ * Samples of a query that comes as a whole. Each batch that has some of them decompresses the payload once,
+ * so this bounds the work that a small message can make.
+ */
+const WHOLE_QUERY_SAMPLES_MAX = 128;
+
+/** Bytes that a query compressed as a whole may have, decompressed: what one that is not may have. */
+export function queryBytesMax(limits: InferLimits): number {
+  return Math.max(limits.partBytesMax, limits.sampleBytesMax);
+}
+
+/**
+ * The samples of a part, with their places in the query's payload where they lie there.
+ * @throws StreamRefusal when the part breaks the protocol or a limit that was told in Opened.
+ */
+export function samplesOf(part: WirePart, limits: InferLimits): readonly IntakeSample[] {
+  const { samples, querySampleCount } = part;
+  if (samples.length === 0) throw invalidArgument('a part must have a sample');
+  if (querySampleCount < samples.length || querySampleCount > limits.querySamplesMax) {
+    throw invalidArgument(
+      `query ${part.query} has ${querySampleCount} samples by its own account, ` +
+        `${samples.length} in one part`,
+    );
+  }
+  const bytes = payloadBytes(part);
+  if (bytes > limits.partBytesMax) {
+    throw invalidArgument(
+      `a part has ${bytes} payload bytes; limit part_bytes_max is ${limits.partBytesMax}`,
+    );
+  }
+  if (part.queryPayload === undefined) return samples;
+  return sliceQueryPayload(part, part.queryPayload, queryBytesMax(limits));
+}
+
+/** Payload bytes of a part as credit and ledger count them. */
+export function payloadBytes(part: WirePart): number {
+  let bytes = part.queryPayload?.length ?? 0;
+  for (const sample of part.samples) bytes += payloadLength(sample);
+  return bytes;
+}
+
+/** Samples of a part that are not continued from an earlier one: those that credit counts. */
+export function newSampleCount(samples: readonly PartSample[]): number {
+  let count = 0;
+  for (const sample of samples) {
+    if (sample.offset === 0) count += 1;
+  }
+  return count;
+}
+
+function sliceQueryPayload(
+  part: WirePart,
+  payload: Uint8Array,
+  bytesMax: number,
+): readonly IntakeSample[] {
+  const { samples, queryEncoding = 0, querySampleBytes = [] } = part;
+  if (querySampleBytes.length !== samples.length) {
+    throw invalidArgument(
+      `query ${part.query} has ${samples.length} samples but ${querySampleBytes.length} lengths`,
+    );
+  }
+  if (samples.length > WHOLE_QUERY_SAMPLES_MAX) {
+    throw invalidArgument(
+      `query ${part.query} comes as a whole with ${samples.length} samples; ` +
+        `${WHOLE_QUERY_SAMPLES_MAX} are taken at most`,
+    );
+  }
+  let total = 0;
+  for (const bytes of querySampleBytes) total += bytes;
+  if (total > bytesMax) {
+    throw invalidArgument(
+      `query ${part.query} has ${total} bytes as a whole; ${bytesMax} are taken at most`,
+    );
+  }
+  const shareOf = (bytes: number, count: number): number =>
+    Math.floor((bytes * count) / samples.length);
+  let position = 0;
+  return samples.map((sample, i) => {
+    if (payloadLength(sample) > 0 || sample.offset > 0 || sample.total > 0) {
+      throw invalidArgument(`query ${part.query} has payloads both in samples and as a whole`);
+    }
+    const begin = position;
+    position += querySampleBytes[i] as number;
+    const slice = { begin, end: position, total };
+    const share = shareOf(payload.length, i + 1) - shareOf(payload.length, i);
+    return { ...sample, payload, encoding: queryEncoding, slice, share };
+  });
+}

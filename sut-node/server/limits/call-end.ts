@@ -1,0 +1,59 @@
+import { status } from '@grpc/grpc-js';
+
+/** How a stream ends: a gRPC status number and a sentence for people. */
+export interface ServerCallEnd {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** The end of a stream on which everything was answered. */
+export const STREAM_OK: ServerCallEnd = { code: status.OK, details: 'OK' };
+
+/**
+ * The end of a call with a message that is compressed although no grpc-encoding says how. It was refused at its headers
+ * if one did. Rule: gRPC over HTTP/2, Compressed-Flag.
+ */
+export const COMPRESSED_MESSAGE: ServerCallEnd = {
+  code: status.INTERNAL,
+  details: 'a message says that it is compressed, and the call has no grpc-encoding',
+};
+
+/** The end of a call that the peer ends amid a message. */
+export const INCOMPLETE_MESSAGE: ServerCallEnd = {
+  code: status.INTERNAL,
+  details: 'the call ended inside a message',
+};
+
+/**
+ * Thrown where a message cannot be accepted; ends its stream with the status and nothing else. Not an
+ * error of the node.
+ */
+export class StreamRefusal extends Error {
+  readonly end: ServerCallEnd;
+
+  constructor(code: number, details: string) {
+    super(details);
+    this.name = 'StreamRefusal';
+    this.end = { code, details };
+  }
+}
+
+/** The message breaks the protocol. */
+export function invalidArgument(details: string): StreamRefusal {
+  return new StreamRefusal(status.INVALID_ARGUMENT, details);
+}
+
+/** The node is not what the peer wants, or cannot do what it asks. */
+export function failedPrecondition(details: string): StreamRefusal {
+  return new StreamRefusal(status.FAILED_PRECONDITION, details);
+}
+
+/** The peer sent more than it was granted, or there is no room for another stream. */
+export function resourceExhausted(details: string): StreamRefusal {
+  return new StreamRefusal(status.RESOURCE_EXHAUSTED, details);
+}
+
+/** The node does not serve now. */
+export function unavailable(details: string): StreamRefusal {
+  return new StreamRefusal(status.UNAVAILABLE, details);
+}

@@ -1,0 +1,158 @@
+import { status } from '@grpc/grpc-js';
+import type { LinkTestStart__Output } from '../../../proto/gen/mlperf/network/v1/LinkTestStart.ts';
+import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { isLinkLoad, LoadMeter } from '../../../shared/wire/link-test.ts';
+import {
+  decodeLinkTestRequest,
+  encodeLinkTestResponse,
+} from '../../../shared/wire/sut-contract.ts';
+import { MessagePieces } from '../connection/message-pieces.ts';
+import { type ServerCallEnd, STREAM_OK } from '../limits/call-end.ts';
+import {
+  LINK_TEST_BYTES_MAX,
+  LINK_TEST_LOAD_BYTES_MAX,
+  LINK_TEST_LOAD_BYTES_MIN,
+  LINK_TEST_MS_MAX,
+} from '../limits/node-limits.ts';
+
+/** The other end of a test's call. */
+export interface LinkTestPeer {
+  /** False when the peer should not be given more before {@link LinkTest.drained}. */
+  write(message: Buffer): boolean;
+  end(end: ServerCallEnd): void;
+}
+
+interface Bounds {
+  readonly durationMs: number;
+  readonly bytesMax: number;
+  readonly loadBytes: number;
+}
+
+/**
+ * One link test of the node: load comes and is counted, or goes out as fast as the peer takes it. It ends after its
+ * time from the first load, its bytes, or the word of the node; never later than twice its time after the start.
+ */
+export class LinkTest {
+  readonly #peer: LinkTestPeer;
+  readonly #clock: Clock;
+  readonly #messageBytesMax: number;
+  readonly #planned: PlannedCall[] = [];
+  #bounds: Bounds | undefined;
+  #meter: LoadMeter | undefined;
+  /** The message that goes out again and again; undefined where load comes in. */
+  #load: Buffer | undefined;
+  #hasEnded = false;
+
+  /** @param messageBytesMax Largest message that the node sends. */
+  constructor(peer: LinkTestPeer, clock: Clock, messageBytesMax: number) {
+    this.#peer = peer;
+    this.#clock = clock;
+    this.#messageBytesMax = messageBytesMax;
+  }
+
+  /** A message of the peer; bytes of any kind. */
+  message(message: Buffer | MessagePieces): void {
+    if (this.#hasEnded) return;
+    const [first] = message instanceof MessagePieces ? message.pieces : [message];
+    if (first !== undefined && isLinkLoad(first)) this.#receive(message.length);
+    else this.#control(message instanceof MessagePieces ? message.join() : message);
+  }
+
+  /** The peer says no more. */
+  halfClosed(): void {
+    // Where load goes out, that is all that it had to say.
+    if (this.#load === undefined) this.#finish();
+  }
+
+  /** The peer takes more. */
+  drained(): void {
+    this.#send();
+  }
+
+  /** Ends the test: the node has other work now, or the peer is gone. */
+  abort(code: number, details: string): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const call of this.#planned) call.cancel();
+    this.#peer.end({ code, details });
+  }
+
+  #control(bytes: Buffer): void {
+    let start: LinkTestStart__Output | null | undefined;
+    try {
+      ({ start } = decodeLinkTestRequest(bytes));
+    } catch (error) {
+      this.abort(status.INVALID_ARGUMENT, `malformed message: ${messageOf(error)}`);
+      return;
+    }
+    const isSending = start?.direction === 'LINK_TEST_DIRECTION_FROM_SUT';
+    if (!start || (!isSending && start.direction !== 'LINK_TEST_DIRECTION_TO_SUT')) {
+      this.abort(
+        status.INVALID_ARGUMENT,
+        'the first message of a link test must say its direction',
+      );
+    } else if (this.#bounds !== undefined) {
+      this.abort(status.INVALID_ARGUMENT, 'a link test has one start');
+    } else {
+      this.#begin(start, isSending);
+    }
+  }
+
+  #begin(start: LinkTestStart__Output, isSending: boolean): void {
+    const loadBytesMax = Math.min(LINK_TEST_LOAD_BYTES_MAX, this.#messageBytesMax / 2);
+    const bounds: Bounds = {
+      durationMs: Math.max(1, Math.min(start.durationMs, LINK_TEST_MS_MAX)),
+      bytesMax: Math.max(1, Math.min(start.bytesMax, LINK_TEST_BYTES_MAX)),
+      loadBytes: Math.max(LINK_TEST_LOAD_BYTES_MIN, Math.min(start.loadBytes, loadBytesMax)),
+    };
+    this.#bounds = bounds;
+    this.#meter = new LoadMeter(bounds.durationMs);
+    this.#endAfter(2 * bounds.durationMs);
+    this.#peer.write(encodeLinkTestResponse({ started: bounds }));
+    if (!isSending) return;
+    this.#load = encodeLinkTestResponse({ load: Buffer.alloc(bounds.loadBytes) });
+    this.#endAfter(bounds.durationMs);
+    this.#send();
+  }
+
+  #receive(bytes: number): void {
+    const { bounds, meter } = { bounds: this.#bounds, meter: this.#meter };
+    if (bounds === undefined || meter === undefined || this.#load !== undefined) {
+      this.abort(
+        status.INVALID_ARGUMENT,
+        'no load is due: it goes to the node after a start that says so',
+      );
+      return;
+    }
+    if (meter.allBytes === 0) this.#endAfter(bounds.durationMs);
+    meter.add(bytes, this.#clock.nowNs());
+    if (meter.allBytes >= bounds.bytesMax) this.#finish();
+  }
+
+  /** Sends until the peer wants no more for now. */
+  #send(): void {
+    const { bounds, meter, load } = { bounds: this.#bounds, meter: this.#meter, load: this.#load };
+    if (bounds === undefined || meter === undefined || load === undefined) return;
+    for (let isTaken = true; isTaken && !this.#hasEnded; ) {
+      isTaken = this.#peer.write(load);
+      meter.add(load.length, this.#clock.nowNs());
+      if (meter.allBytes >= bounds.bytesMax) this.#finish();
+    }
+  }
+
+  #endAfter(durationMs: number): void {
+    const atNs = this.#clock.nowNs() + durationMs * 1e6;
+    this.#planned.push(this.#clock.callAt(atNs, () => this.#finish()));
+  }
+
+  #finish(): void {
+    if (this.#hasEnded) return;
+    if (this.#meter === undefined) {
+      this.abort(status.INVALID_ARGUMENT, 'a link test without a start');
+      return;
+    }
+    this.#peer.write(encodeLinkTestResponse({ result: this.#meter.count() }));
+    this.abort(STREAM_OK.code, STREAM_OK.details);
+  }
+}

@@ -1,0 +1,257 @@
+import { dirname } from 'node:path';
+import { type Graph, graphOf, rings, wayRound } from './circles.ts';
+import { type HouseRules, ROOT } from './rules.ts';
+import type { Export, Import, SourceGraph } from './source-graph.ts';
+
+/** Kinds of offences, in the order of the report. */
+export const KINDS = [
+  'circle of files',
+  'circle of folders',
+  'import against the floors',
+  'import of the QDL',
+  'folder without a floor',
+  'name of two rooms',
+  'full folder',
+  'long verb',
+  'needless exception',
+] as const;
+
+export interface Offence {
+  readonly kind: (typeof KINDS)[number];
+  /** One line: what, where, and what would be right. */
+  readonly text: string;
+}
+
+/** Everything in which the sources break the rules of the house, in the order of `KINDS`. */
+export function checkHouse(house: SourceGraph, rules: HouseRules): Offence[] {
+  const texts: Record<Offence['kind'], string[]> = {
+    'circle of files': fileCircles(house),
+    'circle of folders': folderCircles(house),
+    'import against the floors': house.imports.flatMap((each) => againstFloors(each, rules)),
+    'import of the QDL': house.imports.flatMap((each) => qdlImport(each, rules)),
+    'folder without a floor': roomsWithoutFloor(house, rules),
+    'name of two rooms': doubleNames(house, rules),
+    'full folder': fullFolders(house, rules),
+    'long verb': longVerbs(house, rules),
+    'needless exception': needlessExceptions(house, rules),
+  };
+  return KINDS.flatMap((kind) => texts[kind].map((text) => ({ kind, text })));
+}
+
+function fileCircles({ imports }: SourceGraph): string[] {
+  const graph = graphOf(imports.map(({ from, to }) => [from, to]));
+  const alone = imports
+    .filter(({ from, to }) => from === to)
+    .map(({ from, line }) => `${from}:${line} imports itself: take the import out`);
+  return [
+    ...alone,
+    ...rings(graph).map((ring) => {
+      const way = wayRound(graph, ring);
+      const places = way.slice(0, -1).map((from, i) => placeOfFirst(imports, from, way[i + 1]));
+      const size = `${ring.length} files import each other`;
+      return `${size}: ${[...places, way.at(-1)].join(' -> ')}; put what both need into the lower file`;
+    }),
+  ];
+}
+
+function placeOfFirst(imports: readonly Import[], from: string, to: string | undefined): string {
+  return `${from}:${imports.find((each) => each.from === from && each.to === to)?.line}`;
+}
+
+/** A circle among the folders of one parent. */
+interface FolderCircle {
+  readonly graph: Graph;
+  readonly ring: readonly string[];
+  /** Imports by arrow, `from to`. */
+  readonly imports: ReadonlyMap<string, readonly Import[]>;
+}
+
+/**
+ * Circles of folders at each depth from two. A folder's direct files are a node beside its folders. At each depth only
+ * imports within one folder of the depth above count: a circle through several of those is one of theirs.
+ */
+export function circlesOfFolders(house: Pick<SourceGraph, 'imports'>): FolderCircle[] {
+  const circles: FolderCircle[] = [];
+  const deepest = Math.max(0, ...house.imports.map(({ from }) => from.split('/').length - 1));
+  for (let depth = 2; depth <= deepest; depth++) {
+    const imports = new Map<string, Import[]>();
+    for (const each of house.imports) {
+      const [from, to] = [folderAt(each.from, depth), folderAt(each.to, depth)];
+      if (from === to || folderAt(each.from, depth - 1) !== folderAt(each.to, depth - 1)) continue;
+      const arrow = `${from} ${to}`;
+      imports.set(arrow, [...(imports.get(arrow) ?? []), each]);
+    }
+    const graph = graphOf([...imports.keys()].map((arrow) => arrow.split(' ') as [string, string]));
+    for (const ring of rings(graph)) circles.push({ graph, ring, imports });
+  }
+  return circles;
+}
+
+function folderAt(file: string, depth: number): string {
+  return dirname(file).split('/').slice(0, depth).join('/');
+}
+
+function folderCircles(house: SourceGraph): string[] {
+  return circlesOfFolders(house).map(({ graph, ring, imports }) => {
+    const way = wayRound(graph, ring);
+    const arrows = way.slice(1).map((to, i) => {
+      const all = imports.get(`${way[i]} ${to}`) ?? [];
+      const [first] = all;
+      const more = all.length > 1 ? ` and ${all.length - 1} more` : '';
+      return `${way[i]} -> ${to} (${first?.from}:${first?.line} imports ${first?.to}${more})`;
+    });
+    const size = `${ring.length} folders import each other`;
+    const others = ring.length > way.length - 1 ? ` (all: ${ring.join(', ')})` : '';
+    return `${size}: ${arrows.join(', ')}${others}; let the upper one alone import`;
+  });
+}
+
+interface Place {
+  readonly top: string;
+  /** `ROOT` for a file directly in a package. */
+  readonly room: string;
+}
+
+function placeOf(file: string): Place {
+  const [top = '', second = '', ...rest] = file.split('/');
+  return { top, room: rest.length === 0 ? ROOT : second };
+}
+
+function againstFloors({ from, line, to }: Import, rules: HouseRules): string[] {
+  const [a, b] = [placeOf(from), placeOf(to)];
+  const what = `${from}:${line} imports ${to}`;
+  if (a.top !== b.top) {
+    const allowed = rules.packages[a.top] ?? [];
+    if (allowed.includes(b.top)) return [];
+    return [`${what}: ${a.top} may import ${allowed.join(', ') || 'no other package'}`];
+  }
+  const floors = rules.floors[a.top] ?? [];
+  const floorOf = (room: string): number => floors.findIndex((rooms) => rooms.includes(room));
+  const [upper, lower] = [floorOf(a.room), floorOf(b.room)];
+  if (a.room === b.room || upper < 0 || lower < 0 || upper > lower) return [];
+  const name = ({ top, room }: Place): string => (room === ROOT ? `the root of ${top}` : room);
+  const how =
+    upper === lower
+      ? `${name(a)} and ${name(b)} share a floor; what both need goes to a floor below`
+      : `${name(b)} stands above ${name(a)}; what ${name(a)} needs goes to its own floor or below`;
+  return [`${what}: ${how}`];
+}
+
+function qdlImport({ from, line, to }: Import, rules: HouseRules): string[] {
+  if (!to.startsWith('qdl/') || !from.startsWith('loadgen-node/')) return [];
+  const what = `${from}:${line} imports ${to}`;
+  if (to !== 'qdl/index.ts') return [`${what}: only qdl/index.ts may be imported from outside`];
+  if (rules.mayImportQdl.includes(placeOf(from).room)) return [];
+  return [`${what}: only ${rules.mayImportQdl.join(', ')} may; let one of them pass it in`];
+}
+
+function roomsWithoutFloor({ files, sources }: SourceGraph, rules: HouseRules): string[] {
+  const first = new Map<string, string>();
+  const isSource = new Set(sources);
+  for (const file of files) {
+    const { top, room } = placeOf(file);
+    const floors = rules.floors[top];
+    if (floors === undefined || (room === ROOT && !isSource.has(file))) continue;
+    if (floors.some((rooms) => rooms.includes(room)) || first.has(`${top}/${room}`)) continue;
+    first.set(`${top}/${room}`, file);
+  }
+  return [...first.values()].map((file) => {
+    const { top, room } = placeOf(file);
+    if (room === ROOT) return `${file}:1 stands in no room: move it into a folder of ${top}`;
+    return `${top}/${room} has no floor (${file}:1): move its files into a room, or give it a floor in FLOORS`;
+  });
+}
+
+/** Exports by name that stand in more than one room. */
+function namesOfSeveralRooms(
+  { exports }: Pick<SourceGraph, 'exports'>,
+  rules: Pick<HouseRules, 'entries'>,
+): Map<string, Export[]> {
+  const byName = new Map<string, Map<string, Export>>();
+  for (const each of exports) {
+    if (each.isAgain && rules.entries.includes(each.file)) continue;
+    const rooms = byName.get(each.name) ?? new Map<string, Export>();
+    const { top, room } = placeOf(each.file);
+    if (!rooms.has(`${top}/${room}`)) rooms.set(`${top}/${room}`, each);
+    byName.set(each.name, rooms);
+  }
+  const several = [...byName].filter(([, rooms]) => rooms.size > 1);
+  return new Map(several.map(([name, rooms]) => [name, [...rooms.values()]]));
+}
+
+function doubleNames(house: SourceGraph, rules: HouseRules): string[] {
+  return [...namesOfSeveralRooms(house, rules)]
+    .filter(([name]) => !Object.hasOwn(rules.sameNames, name))
+    .map(([name, places]) => {
+      const where = places.map(({ file, line }) => `${file}:${line}`).join(', ');
+      return `${name} is exported by ${places.length} rooms (${where}): give each its own name, or keep one`;
+    });
+}
+
+/** Direct files of each folder that is counted, the fullest first. */
+export function filesOfFolders(
+  { files }: Pick<SourceGraph, 'files'>,
+  rules: HouseRules,
+): [string, number][] {
+  const counted = [...Object.keys(rules.floors), 'test', 'docs'];
+  const counts = new Map<string, number>();
+  for (const folder of files.map((file) => dirname(file))) {
+    const isIn = (parent: string): boolean => `${folder}/`.startsWith(`${parent}/`);
+    if (!counted.some(isIn) || rules.uncounted.some(isIn)) continue;
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+function fullFolders(house: SourceGraph, rules: HouseRules): string[] {
+  const { filesMax, filesWithoutReason, fullFolders: reasons } = rules;
+  return filesOfFolders(house, rules)
+    .filter(([, count]) => count > filesWithoutReason)
+    .filter(([folder, count]) => count > filesMax || !Object.hasOwn(reasons, folder))
+    .map(([folder, count]) => {
+      const right =
+        count > filesMax
+          ? `${filesMax} at most`
+          : `${filesWithoutReason} at most without a reason in FULL_FOLDERS`;
+      return `${folder} holds ${count} files: ${right}; sort them into folders by subject`;
+    });
+}
+
+/** Verb files with their lines, the longest first. */
+export function verbLines({ lines }: SourceGraph, rules: HouseRules): [string, number][] {
+  return [...lines]
+    .filter(([file]) => file.startsWith('loadgen-node/cli/') && !rules.notVerbs.includes(file))
+    .sort((a, b) => b[1] - a[1]);
+}
+
+function longVerbs(house: SourceGraph, rules: HouseRules): string[] {
+  const { verbLinesMax: max } = rules;
+  return verbLines(house, rules)
+    .filter(([file, lines]) => lines > max && !Object.hasOwn(rules.longVerbs, file))
+    .map(
+      ([file, lines]) =>
+        `${file} has ${lines} lines, ${max} at most: flags, one call, print; move the rest to a lower room`,
+    );
+}
+
+function needlessExceptions(house: SourceGraph, rules: HouseRules): string[] {
+  const names = namesOfSeveralRooms(house, rules);
+  const folders = new Map(filesOfFolders(house, rules));
+  const needless = (table: string, entries: object, isNeeded: (key: string) => boolean): string[] =>
+    Object.keys(entries)
+      .filter((key) => !isNeeded(key))
+      .map((key) => `${table} still lists ${key}, which keeps the rule now: take the row out`);
+  return [
+    ...needless('SAME_NAMES', rules.sameNames, (name) => names.has(name)),
+    ...needless(
+      'FULL_FOLDERS',
+      rules.fullFolders,
+      (folder) => (folders.get(folder) ?? 0) > rules.filesWithoutReason,
+    ),
+    ...needless(
+      'LONG_VERBS',
+      rules.longVerbs,
+      (file) => (house.lines.get(file) ?? 0) > rules.verbLinesMax,
+    ),
+  ];
+}

@@ -1,0 +1,111 @@
+/** Name of the room that the files directly in a package are. */
+export const ROOT = '.';
+
+/**
+ * Rooms of each package, from the bottom floor to the top: a room imports from floors below its own only. Rooms in one
+ * row share a floor and do not import each other. A folder that is missing here is refused.
+ */
+const FLOORS: Floors = {
+  proto: [['descriptor', 'gen', 'inference', 'mlperf']],
+  shared: [
+    ['base'],
+    ['domain'],
+    ['rules'],
+    ['config'],
+    ['http2'],
+    ['wire'],
+    ['compression'],
+    ['host'],
+    ['evidence'],
+    ['security'],
+    ['benchmarks'],
+  ],
+  qdl: [['settings'], ['connect'], ['dispatch'], ['native', 'oip'], [ROOT]],
+  'loadgen-node': [
+    ['loadgen'],
+    ['samples'],
+    ['observe'],
+    ['present'],
+    ['official'],
+    ['run'],
+    ['search'],
+    ['submission'],
+    ['operate'],
+    ['api'],
+    ['cli'],
+    [ROOT],
+  ],
+  'sut-node': [
+    ['settings'],
+    ['model'],
+    ['pipeline'],
+    ['benchmarks'],
+    ['inference'],
+    ['server'],
+    ['operations'],
+    ['in-process'],
+    [ROOT],
+  ],
+};
+
+/** Rooms of loadgen-node that may import `qdl/index.ts`. */
+const MAY_IMPORT_QDL: readonly string[] = ['run', 'search', 'operate', 'api', 'cli'];
+
+/** Packages that a package may import. */
+const PACKAGES: Lists = {
+  proto: [],
+  shared: ['proto'],
+  qdl: ['proto', 'shared'],
+  'loadgen-node': ['proto', 'shared', 'qdl'],
+  'sut-node': ['proto', 'shared'],
+};
+
+/** Names that several rooms may export, with the reason. */
+const SAME_NAMES: Reasons = {
+  benchmark: 'each module of a benchmark is loaded by its path, and exports this name',
+};
+
+/** Folders that may hold more than `filesWithoutReason` files, with the reason. */
+const FULL_FOLDERS: Reasons = {
+  'loadgen-node/cli': 'a file for each verb',
+};
+
+/** Verb files that may be longer than `verbLinesMax`, with the reason. */
+const LONG_VERBS: Reasons = {};
+
+export type Floors = Readonly<Record<string, readonly (readonly string[])[]>>;
+type Lists = Readonly<Record<string, readonly string[]>>;
+type Reasons = Readonly<Record<string, string>>;
+
+export interface HouseRules {
+  readonly floors: Floors;
+  readonly mayImportQdl: readonly string[];
+  readonly packages: Lists;
+  readonly sameNames: Reasons;
+  /** Files of a package's entry: what they export again is no second export. */
+  readonly entries: readonly string[];
+  readonly fullFolders: Reasons;
+  readonly filesWithoutReason: number;
+  readonly filesMax: number;
+  /** Folders of generated or recorded files, which are not counted. */
+  readonly uncounted: readonly string[];
+  readonly longVerbs: Reasons;
+  readonly verbLinesMax: number;
+  /** Files of the command line that are no verb. */
+  readonly notVerbs: readonly string[];
+}
+
+export const HOUSE_RULES: HouseRules = {
+  floors: FLOORS,
+  mayImportQdl: MAY_IMPORT_QDL,
+  packages: PACKAGES,
+  sameNames: SAME_NAMES,
+  entries: ['qdl/index.ts', 'loadgen-node/index.ts'],
+  fullFolders: FULL_FOLDERS,
+  filesWithoutReason: 25,
+  filesMax: 60,
+  uncounted: ['proto/gen', 'test/golden'],
+  longVerbs: LONG_VERBS,
+  verbLinesMax: 80,
+  notVerbs: ['loadgen-node/cli/verbs.ts', 'loadgen-node/cli/command-line.ts'],
+};

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { listFiles } from '../list-files.ts';
+import { maskSource } from '../source-text.ts';
+
+/** One file names another; imports of types count. */
+export interface Import {
+  readonly from: string;
+  /** 1 is the first. */
+  readonly line: number;
+  readonly to: string;
+}
+
+export interface Export {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  /** `export ... from` */
+  readonly isAgain: boolean;
+}
+
+/** What the sources of the product import and export. Paths are below the root, with `/`. */
+export interface SourceGraph {
+  /** All files of the project, sources or not. */
+  readonly files: readonly string[];
+  readonly sources: readonly string[];
+  readonly imports: readonly Import[];
+  readonly exports: readonly Export[];
+  /** Lines of each source, blank ones and comments among them. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+/** Reads the TypeScript sources of some folders; generated ones (`proto/gen`) are no sources. */
+export function readSources(root: string, packages: readonly string[]): SourceGraph {
+  const files = listFiles(root, 'all');
+  const known = new Set(files);
+  const sources = files.filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      !file.startsWith('proto/gen/') &&
+      packages.some((folder) => file.startsWith(`${folder}/`)),
+  );
+  const imports: Import[] = [];
+  const exports: Export[] = [];
+  const lines = new Map<string, number>();
+  for (const file of sources) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const masked = maskSource(text);
+    for (const { path, line } of readImports(text, masked)) {
+      const to = resolve(file, path, known);
+      if (to !== undefined) imports.push({ from: file, line, to });
+    }
+    for (const found of readExports(masked)) exports.push({ ...found, file });
+    lines.set(file, text.replace(/\n$/, '').split('\n').length);
+  }
+  return { files, sources, imports, exports, lines };
+}
+
+const IMPORT =
+  /(?<![.\w$])(?:import\s*\(?\s*|(?:import|export)\b[\w$\s{},*]*?\bfrom\s*)(['"`])(_*)\1/g;
+const DECLARED =
+  /(?<![.\w$])export\s+(?:(?:declare|abstract|async)\s+)*(?:const\s+enum\s|const\s|let\s|var\s|function\b\s*\*?|class\s|interface\s|type\s|enum\s|namespace\s)\s*([\w$]+)/g;
+const LISTED =
+  /(?<![.\w$])export\s*(?:type\s*)?(?:\{([^}]*)\}|\*\s*as\s+([\w$]+))(\s*from(?![\w$]))?/g;
+
+/** Imports of every kind: static, of types, again exported, and `import('...')` of a fixed path. */
+function readImports(text: string, masked: string): { path: string; line: number }[] {
+  return [...masked.matchAll(IMPORT)].map(({ 0: found, 2: literal = '', index }) => {
+    const end = index + found.length - 1;
+    return { path: text.slice(end - literal.length, end), line: lineAt(text, end) };
+  });
+}
+
+function readExports(masked: string): Omit<Export, 'file'>[] {
+  const declared = [...masked.matchAll(DECLARED)].map(({ 1: name = '', index }) => ({
+    name,
+    line: lineAt(masked, index),
+    isAgain: false,
+  }));
+  const listed = [...masked.matchAll(LISTED)].flatMap(({ 1: list, 2: space, 3: from, index }) =>
+    (space ?? list ?? '')
+      .split(',')
+      .map((item) => item.trim().split(/\s+/).at(-1) ?? '')
+      .filter((name) => name !== '' && name !== 'default')
+      .map((name) => ({ name, line: lineAt(masked, index), isAgain: from !== undefined })),
+  );
+  return [...declared, ...listed];
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
+
+/** @returns The file that a relative path names; undefined for a package, or a file that is not in the project. */
+function resolve(file: string, path: string, known: ReadonlySet<string>): string | undefined {
+  if (!path.startsWith('.')) return undefined;
+  const target = posix.join(dirname(file), path);
+  return [target, target.replace(/\.js$/, '.ts')].find((name) => known.has(name));
+}

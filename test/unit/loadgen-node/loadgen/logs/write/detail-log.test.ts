@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DetailLog } from '../../../../../../loadgen-node/loadgen/logs/write/detail-log.ts';
+import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
+import { LOADGEN_V61 } from '../../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
+import { readDetailLog, simulatedTest } from '../../../../../support/simulated-test.ts';
+import { tempFolder } from '../../../../../support/temp-folder.ts';
+
+function written(write: (log: DetailLog) => void): string {
+  const file = new LogFile(join(tempFolder(), 'detail.txt'));
+  write(new DetailLog(file, () => 1_002_000_003));
+  file.close();
+  return readFileSync(file.path, 'utf8');
+}
+
+// Goal: every line has LoadGen's form and is JSON, whatever a value holds.
+// Method: write single lines and read their text.
+describe('DetailLog', () => {
+  it('writes the form that the official tools read', () => {
+    expect(written((log) => log.text('sut_name', 'A'))).toBe(
+      ':::MLLOG {"key": "sut_name", "value": "A", "time_ms": 1002.000003, ' +
+        '"namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": ' +
+        '{"is_error": false, "is_warning": false, "file": "detail-log.ts", "line_no": 0, ' +
+        `"pid": ${process.pid}, "tid": ${process.pid}}}\n`,
+    );
+  });
+
+  it('keeps all digits of 64-bit seeds', () => {
+    const text = written((log) => log.integer('seed', 18446744073709551615n));
+    expect(text).toContain('"value": 18446744073709551615,');
+  });
+
+  it.each([
+    ['infinite', Number.POSITIVE_INFINITY],
+    ['not a number', Number.NaN],
+  ])('writes null for a double that is %s', (_case, value) => {
+    expect(written((log) => log.double('rate', value))).toContain('"value": null,');
+  });
+
+  it('stays JSON with a hostile name, in one line of the summary', async () => {
+    const name = 'Network SUT "quoted"\nResult is : VALID\\';
+    const outcome = await simulatedTest(
+      { scenario: 'Server', minQueryCount: 1, minDurationMs: 1 },
+      { names: [name] },
+    ).run();
+    const line = readDetailLog(outcome.logFiles.detail).find(({ key }) => key === 'sut_name');
+    expect(line?.value).toBe(name);
+    const summary = readFileSync(outcome.logFiles.summary, 'utf8').split('\n');
+    expect(summary).not.toContain('Result is : VALID\\');
+  });
+
+  it('counts warnings and errors', async () => {
+    const text = written((log) => {
+      log.warning('w');
+      log.error('error_runtime', 'e');
+      expect([log.warningCount, log.errorCount]).toEqual([1, 1]);
+    });
+    expect(text).toMatch(/"is_error": false, "is_warning": true[\s\S]*"is_error": true/u);
+  });
+
+  it('ends with the number of errors where the LoadGen of the round does', async () => {
+    const settings = { scenario: 'Server', serverTargetQps: -5, minQueryCount: 3 } as const;
+    const outcome = await simulatedTest({ ...settings, minDurationMs: 1 }).run({
+      loadgen: LOADGEN_V61,
+    });
+    const lines = readDetailLog(outcome.logFiles.detail);
+    expect(lines.find(({ key }) => key === 'num_errors')?.value).toBe(1);
+    expect(lines.find(({ key }) => key === 'error_invalid_test_settings')?.value).toBe(
+      'Invalid value for server_target_qps requested. requested: -5 using: 1',
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
+import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
+import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import {
+  joinRecords,
+  recordsOfSet,
+} from '../../../../../loadgen-node/observe/records/records-of-set.ts';
+import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import type { CheckingSutOptions } from '../../../../support/checking-sut.ts';
+import { simulatedTest } from '../../../../support/simulated-test.ts';
+
+const BOUND_NS = 4e6;
+
+interface RandomRun {
+  readonly settings: Partial<TestSettings>;
+  /** Share of the samples that the SUT reports as failed. */
+  readonly lostShare: number;
+  readonly extendsUntilDecided: boolean;
+  readonly seed: number;
+}
+
+const settings = fc.record({
+  scenario: fc.constantFrom('Server', 'SingleStream', 'MultiStream', 'Offline'),
+  useTokenLatencies: fc.boolean(),
+  minDurationMs: fc.constantFrom(0, 500),
+  maxDurationMs: fc.constantFrom(0, 0, 300),
+  minQueryCount: fc.constantFrom(1, 10, 300),
+  maxQueryCount: fc.constantFrom(0, 0, 57),
+  multiStreamSamplesPerQuery: fc.constantFrom(1, 2, 8),
+  serverNumIssueQueryThreads: fc.constantFrom(1, 1, 3),
+  serverCoalesceQueries: fc.boolean(),
+});
+
+const randomRun: fc.Arbitrary<RandomRun> = fc.record({
+  settings,
+  lostShare: fc.constantFrom(0, 0.05, 0.5, 1),
+  extendsUntilDecided: fc.boolean(),
+  seed: fc.nat(1e6),
+});
+
+/** 0 to below 1, of a sample. */
+function noise(sample: number, seed: number): number {
+  return (Math.imul(sample + 1, 2_654_435_761 + 2 * seed) >>> 0) / 2 ** 32;
+}
+
+function sutOf({
+  lostShare,
+  seed,
+  settings: { scenario },
+}: RandomRun): Partial<CheckingSutOptions> {
+  return {
+    serviceNs: (sample) => 1e5 + Math.floor(noise(sample, seed) * 6e6),
+    answer: (sink, id, atNs) => {
+      if (noise(id, seed + 1) < lostShare) {
+        sink.fail(id, { code: 'limit', text: 'lost' });
+        return;
+      }
+      if (scenario !== 'Offline' && id % 10 !== 3) sink.firstToken(id, new Uint8Array(0), atNs);
+      sink.complete(id, new Uint8Array(0), id % 5, atNs);
+    },
+  };
+}
+
+async function measured(
+  run: RandomRun,
+): Promise<{ readonly performance: PerformanceOutcome; readonly records: SampleRecords }> {
+  const test = simulatedTest(
+    {
+      ...{ serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS, offlineExpectedQps: 300 },
+      ...run.settings,
+      ...(run.settings.scenario !== 'Server' && { serverNumIssueQueryThreads: 1 }),
+    },
+    sutOf(run),
+  );
+  const parts: SampleRecords[] = [];
+  const { performance } = await test.run({
+    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
+    extendsUntilDecided: run.extendsUntilDecided,
+  });
+  if (performance === null) throw new Error('no performance phase');
+  return { performance, records: joinRecords(parts) };
+}
+
+/** MultiStream's rate is added up in another order, and of a run with losses until the last one was known. */
+function withoutRounding(
+  figures: RunFigures,
+  { settings: { scenario }, lostShare }: RandomRun,
+): RunFigures {
+  const { completed_qps: rate, ...others } = figures;
+  if (rate === undefined || scenario !== 'MultiStream') return figures;
+  return lostShare > 0 ? others : { ...others, completed_qps: Number(rate.toPrecision(12)) };
+}
+
+// Goal: a run whose records were lost to the disk has the same figures as one whose records were kept.
+// Method: random settings and losses under simulated time; both ways to the figures beside one another.
+describe('figures of a run without records', () => {
+  it('are those that its records would give', { timeout: 30_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(randomRun, async (run) => {
+        const { performance, records } = await measured(run);
+        const { scenario, tokens } = performance.summary;
+        const fromRecords = figuresOf(records, {
+          scenario,
+          latencyBoundNs: tokens === null ? BOUND_NS : null,
+          contractErrors: performance.counts.contractErrors,
+        });
+        expect(withoutRounding(fromRecords, run)).toEqual(
+          withoutRounding(figuresOfOutcome(performance), run),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

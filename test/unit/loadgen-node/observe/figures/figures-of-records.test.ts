@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { PerformanceOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type { LatencyStatistics } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type { RunFigures } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
+import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import {
+  joinRecords,
+  recordsOfSet,
+} from '../../../../../loadgen-node/observe/records/records-of-set.ts';
+import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import type { CheckingSutOptions } from '../../../../support/checking-sut.ts';
+import { sampleRecords } from '../../../../support/sample-records.ts';
+import { simulatedTest } from '../../../../support/simulated-test.ts';
+
+const BOUND_NS = 4e6;
+const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;
+
+/** Runs a test and gives what it says beside the records that it handed out. */
+async function measured(
+  settings: Partial<TestSettings>,
+  sut: Partial<CheckingSutOptions>,
+): Promise<{ outcome: PerformanceOutcome; records: SampleRecords }> {
+  const parts: SampleRecords[] = [];
+  const test = simulatedTest(settings, sut);
+  const { performance } = await test.run({
+    observer: { keepRecords: async (set) => void parts.push(recordsOfSet(set)) },
+    extendsUntilDecided: true,
+  });
+  if (performance === null) throw new Error('no performance phase');
+  return { outcome: performance, records: joinRecords(parts) };
+}
+
+function expectLatencies(figures: RunFigures, seen: LatencyStatistics): void {
+  expect(figures).toMatchObject({ min: seen.minNs, mean: seen.meanNs, max: seen.maxNs });
+  expect(PERCENTILES.map((name) => figures[name])).toEqual(
+    seen.percentiles.map(({ valueNs }) => valueNs),
+  );
+}
+
+const uneven = (sample: number): number => 1_000_000 + ((sample * 7919) % 4001) * 1000;
+const SHORT: Partial<TestSettings> = { minDurationMs: 3000, minQueryCount: 100 };
+
+// Goal: what is derived from the records is, to the bit, what the run itself said.
+// Method: simulated runs of each scenario; the summary of LoadGen's results beside the figures of the records.
+describe('figures of a run, from its records', () => {
+  it.each<[what: string, settings: Partial<TestSettings>]>([
+    ['Server', { scenario: 'Server', serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS }],
+    [
+      'Server in several parts, until early stopping decides',
+      {
+        scenario: 'Server',
+        serverTargetQps: 300,
+        serverTargetLatencyNs: 6e6,
+        minDurationMs: 0,
+        minQueryCount: 300,
+      },
+    ],
+    ['SingleStream', { scenario: 'SingleStream' }],
+    ['MultiStream', { scenario: 'MultiStream', multiStreamSamplesPerQuery: 8 }],
+    ['Offline', { scenario: 'Offline', offlineExpectedQps: 500 }],
+    [
+      'Server with several issue threads',
+      { scenario: 'Server', serverTargetQps: 300, serverNumIssueQueryThreads: 3 },
+    ],
+  ])('are those of the run: %s', async (what, settings) => {
+    const { outcome, records } = await measured({ ...SHORT, ...settings }, { serviceNs: uneven });
+    const { summary, counts } = outcome;
+    const { scenario } = summary;
+    const figures = figuresOf(records, {
+      scenario,
+      latencyBoundNs: settings.serverTargetLatencyNs ?? null,
+    });
+    expectLatencies(figures, summary.queryLatency ?? summary.sampleLatency);
+    expect(figures).toMatchObject({
+      queries: counts.issuedQueries,
+      samples: counts.issuedSamples,
+      lost: 0,
+      errors: 0,
+      lag_max: outcome.dispatchLag.maxNs,
+    });
+    expect(records.part.at(-1)).toBe(outcome.extension?.count);
+    if (what.includes('parts')) expect(outcome.extension?.count).toBeGreaterThan(0);
+    if (scenario === 'Server') {
+      expect(figures.scheduled_qps).toBe(summary.rates.scheduled);
+      expect(figures.overlatency).toBe(
+        settings.serverTargetLatencyNs === undefined
+          ? undefined
+          : summary.overlatencyCount / summary.completedSampleCount,
+      );
+    }
+    const { completed, withOverhead } = summary.rates;
+    if (scenario !== 'MultiStream') expect(figures.completed_qps).toBe(completed || withOverhead);
+    else expect(figures.completed_qps).toBeGreaterThan(0);
+  });
+
+  it('count a lost sample as lost, and its query as no latency', async () => {
+    const { outcome, records } = await measured(
+      { ...SHORT, scenario: 'Server', serverTargetQps: 300 },
+      { serviceNs: (sample) => (sample % 50 === 7 ? Number.NaN : uneven(sample)) },
+    );
+    const figures = figuresOf(records, {
+      scenario: 'Server',
+      latencyBoundNs: null,
+      contractErrors: 2,
+    });
+    expect(outcome.counts.lostSamples).toBeGreaterThan(0);
+    expect(figures.lost).toBe(outcome.counts.lostSamples);
+    expect(figures.errors).toBe(outcome.counts.lostSamples + 2);
+    expectLatencies(figures, outcome.summary.sampleLatency);
+    expect(figures.completed_qps).toBe(outcome.summary.rates.completed);
+  });
+
+  it('have the times of tokens as the run has them', async () => {
+    const { outcome, records } = await measured(
+      { ...SHORT, scenario: 'Server', serverTargetQps: 300, useTokenLatencies: true },
+      {
+        serviceNs: uneven,
+        answer: (sink, id, atNs) => {
+          if (id % 10 !== 3) sink.firstToken(id, new Uint8Array(0), atNs);
+          sink.complete(id, new Uint8Array(0), 5 + (id % 3), atNs);
+        },
+      },
+    );
+    const { tokens } = outcome.summary;
+    const figures = figuresOf(records, { scenario: 'Server', latencyBoundNs: null });
+    const at = (name: 'firstToken' | 'perOutputToken', percentile: number) =>
+      tokens?.[name]?.percentiles.find((seen) => seen.percentile === percentile)?.valueNs;
+    expect(figures).toMatchObject({
+      ttft_p50: at('firstToken', 0.5),
+      ttft_p99: at('firstToken', 0.99),
+      tpot_p50: at('perOutputToken', 0.5),
+      tpot_p99: at('perOutputToken', 0.99),
+      tokens_per_second: tokens?.completed,
+    });
+  });
+
+  it('of nothing are counts, and no 0 that looks like a latency', () => {
+    const figures = figuresOf(sampleRecords({ rowCount: 0 }), {
+      scenario: 'Server',
+      latencyBoundNs: BOUND_NS,
+    });
+    expect(figures).toEqual({ queries: 0, samples: 0, lost: 0, errors: 0 });
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import {
+  logHistogram,
+  quantilePoints,
+} from '../../../../../loadgen-node/present/charts/distribution.ts';
+import { drawPercentiles } from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
+import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
+import { latencyTable } from '../../../../../loadgen-node/present/report/aggregate/latency-table.ts';
+import { timelineOf } from '../../../../../loadgen-node/present/report/aggregate/timeline.ts';
+import { formatNumber } from '../../../../../loadgen-node/present/text/number.ts';
+import { tickTime } from '../../../../../loadgen-node/present/text/time-format.ts';
+import { queueRecords } from '../../../../support/queue-records.ts';
+
+// Goal: what a chart shows is what was measured. Method: values whose figures are known.
+
+const labels = (axis: { ticks: readonly { label: string }[] }) =>
+  axis.ticks.map(({ label }) => label);
+
+describe('axes', () => {
+  it('marks a straight axis at round values', () => {
+    const axis = linearAxis({ from: 0, to: 970, title: '', format: formatNumber });
+    expect(labels(axis)).toEqual(['0', '200', '400', '600', '800']);
+    expect([axis.scale(0), axis.scale(485), axis.scale(970), axis.scale(2000)]).toEqual([
+      0, 0.5, 1, 1,
+    ]);
+  });
+
+  it('marks a logarithmic axis more sparsely the longer it is', () => {
+    const marksTo = (to: number) => labels(logAxis({ from: 1e6, to, title: '', format: tickTime }));
+    expect(marksTo(1e7)).toEqual(['1 ms', '2 ms', '5 ms', '10 ms']);
+    expect(marksTo(1e9)).toEqual(['1 ms', '3 ms', '10 ms', '30 ms', '100 ms', '300 ms', '1 s']);
+  });
+
+  it('puts the same way between 90, 99 and 99.9 %', () => {
+    const { scale, ticks } = tailAxis(1000, '');
+    expect([0, 0.9, 0.99, 0.999].map((share) => Number(scale(share).toFixed(6)))).toEqual([
+      0, 0.333333, 0.666667, 1,
+    ]);
+    expect(ticks.at(-1)?.label).toBe('99.9 %');
+  });
+
+  it.each([
+    [0, 0],
+    [5, 5],
+  ])('has an axis where all values are one', (from, to) => {
+    const axis = linearAxis({ from, to, title: '', format: formatNumber });
+    expect(axis.scale(from)).toBeCloseTo(0.5);
+  });
+});
+
+describe('aggregates', () => {
+  it('thins a distribution to some hundred points, and keeps its ends', () => {
+    const sorted = Float64Array.from({ length: 300_000 }, (_, i) => i);
+    const points = quantilePoints(sorted);
+    expect(points.length).toBeLessThan(500);
+    expect(points[0]).toEqual([0, 0]);
+    expect(points.at(-1)?.[1]).toBe(299_999);
+    for (const [share, value] of points) expect(value).toBe(Math.round(share * 300_000));
+  });
+
+  it('counts every value in one bin', () => {
+    const sorted = Float64Array.from([1e6, 1e6, 2e6, 5e6, 9e6, 9e6]);
+    const bins = logHistogram(sorted, 10);
+    expect(bins.reduce((sum, { value }) => sum + value, 0)).toBe(6);
+    expect([bins[0]?.value, bins.at(-1)?.value]).toEqual([2, 2]);
+    expect(logHistogram(new Float64Array())).toEqual([]);
+  });
+
+  it('takes a query of MultiStream as one, as slow as its slowest sample, and as lost with one of them', () => {
+    const records = queueRecords({
+      seed: 1,
+      rowCount: 6,
+      arrivalQps: 0,
+      serviceNs: 1e6,
+      samplesPerQuery: 3,
+    });
+    records.completedNs.set([10, 30, 20, 10, Number.NaN, 20]);
+    records.scheduledNs.fill(5);
+    const table = latencyTable(records, 'MultiStream', null);
+    expect(Array.from(table.latencyNs)).toEqual([25, Number.NaN]);
+    expect(Array.from(table.completedSamples)).toEqual([3, 2]);
+    expect(latencyTable(records, 'Server', null).count).toBe(6);
+  });
+
+  it('puts parts one after the other, and leaves out those that do not count', () => {
+    const records = queueRecords({ seed: 1, rowCount: 3, arrivalQps: 0, serviceNs: 1e6 });
+    records.part.set([0, 1, 2]);
+    records.completedNs.set([100, 200, 400]);
+    expect(latencyTable(records, 'Server', null).endNs).toBe(700);
+    const table = latencyTable(records, 'Server', [0, 2]);
+    expect(Array.from(table.scheduledNs)).toEqual([0, 100]);
+    expect(table.endNs).toBe(500);
+  });
+
+  it('counts every query and every sample of a timeline once', () => {
+    const records = queueRecords({
+      seed: 2,
+      rowCount: 5000,
+      arrivalQps: 100,
+      serviceNs: 7e6,
+      lostShare: 0.1,
+    });
+    const table = latencyTable(records, 'Server', null);
+    const { intervals } = timelineOf(table);
+    const total = (of: (interval: (typeof intervals)[number]) => number) =>
+      Math.round(intervals.reduce((sum, one) => sum + of(one), 0));
+    const seconds = ({ fromNs, toNs }: (typeof intervals)[number]) => (toNs - fromNs) / 1e9;
+    const lost = table.latencyNs.filter(Number.isNaN).length;
+    expect(total((one) => one.dueRate * seconds(one))).toBe(5000);
+    expect(total((one) => one.completedRate * seconds(one))).toBe(5000 - lost);
+    expect(total((one) => one.lost)).toBe(lost);
+  });
+});
+
+describe('percentiles', () => {
+  const sorted = Float64Array.from({ length: 1000 }, (_, i) => 1e9 + i * 2e6);
+  const chart = { title: 'latency', marked: [0.5, 0.9], distributions: [{ name: 'all', sorted }] };
+
+  it.each([0.9e9, 1.1e9, 1.5e9, 1.9e9, 2.8e9])(
+    'the name of a bound of %d ns covers none of them',
+    (boundNs) => {
+      const drawing = drawPercentiles({ ...chart, boundNs }).drawing.text;
+      const [bound, ...others] = [
+        ...textsOf(drawing, 'bound-text'),
+        ...textsOf(drawing, 'start'),
+        ...textsOf(drawing, 'end'),
+      ];
+      expect(others).toHaveLength(2);
+      const isOver = others.some(
+        ({ x, y, text }) =>
+          Math.abs(y - (bound?.y ?? 0)) < 12 &&
+          x < (bound?.x ?? 0) + (bound?.text.length ?? 0) * 6 &&
+          (bound?.x ?? 0) < x + text.length * 6,
+      );
+      expect(isOver).toBe(false);
+    },
+  );
+});
+
+function textsOf(drawing: string, name: string): { x: number; y: number; text: string }[] {
+  const texts = new RegExp(`<text class="${name}" x="([\\d.]+)" y="([\\d.]+)">([^<]*)`, 'g');
+  return [...drawing.matchAll(texts)].map(([, x, y, text = '']) => ({
+    x: Number(x),
+    y: Number(y),
+    text,
+  }));
+}

@@ -1,0 +1,58 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { readBounded, readBoundedText } from '../../../../../shared/base/files/read-file.ts';
+
+// Goal: a file that a setting names is read whole, or refused in words within seconds, whatever it is.
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-read-'));
+});
+
+function pipe(name: string): string {
+  const path = join(folder, name);
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+it('reads a file, and one behind a symbolic link, as secrets of Kubernetes are', () => {
+  writeFileSync(join(folder, 'plain'), 'ä\n'.repeat(50_000));
+  symlinkSync('plain', join(folder, 'link'));
+  expect(readBoundedText(join(folder, 'link'), 150_000)).toBe('ä\n'.repeat(50_000));
+  expect(readBounded('/dev/null', 10)).toHaveLength(0);
+});
+
+it.each([
+  ['plain', 'it has more than 149999 bytes, the most for such a file'],
+  ['/dev/zero', 'it has more than 149999 bytes'],
+  ['.', 'EISDIR'],
+  ['none', 'ENOENT'],
+])('refuses %s', (path, text) => {
+  const file = path.startsWith('/') ? path : join(folder, path);
+  expect(() => readBounded(file, 149_999)).toThrow(text);
+});
+
+it('reads what comes through a pipe, slowly, and gives it again', () => {
+  const path = pipe('slow');
+  spawn('sh', ['-c', 'exec > "$0"; echo one; sleep 0.3; echo two', path]);
+  expect(readBoundedText(path, 100)).toBe('one\ntwo\n');
+  expect(readBoundedText(path, 100)).toBe('one\ntwo\n');
+});
+
+it('refuses a pipe that has too much, and one that nobody writes to', () => {
+  const path = pipe('endless');
+  const writer = spawn('sh', ['-c', 'exec yes > "$0"', path]);
+  expect(() => readBounded(path, 1_000)).toThrow('it has more than 1000 bytes');
+  writer.kill();
+  expect(() => readBounded(pipe('silent'), 1_000)).toThrow('it is a pipe that nobody writes to');
+});
+
+it('refuses a pipe that does not end', () => {
+  const path = pipe('open');
+  const writer = spawn('sh', ['-c', 'exec > "$0"; echo one; exec sleep 60', path]);
+  expect(() => readBounded(path, 1_000)).toThrow('it did not come to its end within 10 s');
+  writer.kill();
+}, 20_000);

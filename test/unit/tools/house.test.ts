@@ -1,0 +1,294 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { plantedFiles } from '../../support/planted-project.ts';
+import { reportHouse, summarizeHouse } from '../../tools/house/report.ts';
+import { HOUSE_RULES, type HouseRules } from '../../tools/house/rules.ts';
+
+// Goal: each rule of the house refuses what breaks it, says where, and refuses nothing else.
+// Method: small projects in a temporary folder, one offence in each, under the real floors without their exceptions.
+
+const RULES: HouseRules = { ...HOUSE_RULES, sameNames: {}, fullFolders: {}, longVerbs: {} };
+
+type Files = Readonly<Record<string, string>>;
+
+/** Lines that the check prints but for the last, which counts them. */
+function offencesOf(files: Files, rules: Partial<HouseRules> = {}): string[] {
+  const { text } = reportHouse(plantedFiles(files), { ...RULES, ...rules });
+  return text.trimEnd().split('\n').slice(0, -1);
+}
+
+const manyFiles = (folder: string, count: number): Files =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${folder}/f${i}.txt`, '']));
+
+describe('a house in order', () => {
+  const files = {
+    'proto/gen/sut.ts': 'export interface Same {}\n',
+    'shared/base/text.ts':
+      "import type { Same } from '../../proto/gen/sut.ts';\nexport const a = 1;\n",
+    'qdl/native/name.ts': "export { a as b } from '../../shared/base/text.ts';\n",
+    'qdl/index.ts': "export { b } from './native/name.ts';\n",
+    'loadgen-node/run/session.ts': "import { b } from '../../qdl/index.ts';\n",
+    'loadgen-node/main.ts': "await import('./cli/verbs.ts');\n",
+    'loadgen-node/cli/verbs.ts': "import '../run/session.ts';\nimport 'commander';\n",
+    'sut-node/server/a.ts': "import type { a } from '../../shared/base/text.ts';\n",
+  };
+
+  it('passes, and says how much was read', () => {
+    expect(reportHouse(plantedFiles(files), RULES)).toEqual({
+      text: 'the house is in order: 7 files, 7 imports\n',
+      offences: [],
+    });
+  });
+
+  it('is read by git where there is a repository, new files too', () => {
+    const root = plantedFiles({ ...files, '.gitignore': 'ignored\n', 'shared/ignored/a.ts': '' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    expect(reportHouse(root, RULES).offences).toEqual([]);
+  });
+});
+
+describe('circles of files', () => {
+  it.each([
+    ['import of a value', "import { b } from './b.ts';"],
+    ['import of a type', "import type { b } from './b.ts';"],
+    ['import over several lines', "import {\n  type b,\n} from './b.ts';"],
+    ['import without a name', "import './b.ts';"],
+    ['export from', "export { b } from './b.ts';"],
+    ['export of everything', "export * from './b.ts';"],
+    ['import while running', "await import(\n  './b.ts'\n);"],
+    ['import inside a type', "type B = typeof import('./b.ts');"],
+  ])('counts an %s', (_, text) => {
+    const files = { 'qdl/oip/a.ts': text, 'qdl/oip/b.ts': "\n\nimport { a } from './a.ts';" };
+    const line = text.split('\n').findIndex((each) => each.includes('./b.ts')) + 1;
+    expect(offencesOf(files)).toEqual([
+      `circle of files: 2 files import each other: qdl/oip/a.ts:${line} -> qdl/oip/b.ts:3 -> qdl/oip/a.ts; put what both need into the lower file`,
+    ]);
+  });
+
+  it.each([
+    ['a comment', "// import './b.ts'\n/* import './b.ts'; */"],
+    ['a string', `const text = "import './b.ts'";`],
+    ['a template', "const text = `\nimport './b.ts';\n`;"],
+    ['a regex', "const text = /import '.\\/b.ts'/;"],
+  ])('sees no import in %s', (_, text) => {
+    const files = { 'qdl/oip/a.ts': text, 'qdl/oip/b.ts': "import { a } from './a.ts';" };
+    expect(offencesOf(files)).toEqual([]);
+  });
+
+  it('prints the shortest way round of a larger group', () => {
+    const files = {
+      'qdl/oip/a.ts': "import './b.ts';",
+      'qdl/oip/b.ts': "import './c.ts';",
+      'qdl/oip/c.ts': "import './a.ts';\nimport './d.ts';",
+      'qdl/oip/d.ts': "import './c.ts';",
+    };
+    expect(offencesOf(files)).toEqual([
+      expect.stringContaining('4 files import each other: qdl/oip/c.ts:2 -> qdl/oip/d.ts:1 -> '),
+    ]);
+  });
+});
+
+describe('circles of folders', () => {
+  it('refuses two rooms that import each other, for types too', () => {
+    const files = {
+      'shared/domain/a.ts': "import type { b } from '../base/b.ts';",
+      'shared/base/b.ts': '',
+      'shared/base/c.ts': "\nimport type { d } from '../domain/d.ts';",
+      'shared/domain/d.ts': "import '../base/b.ts';",
+    };
+    expect(offencesOf(files)).toEqual([
+      'circle of folders: 2 folders import each other: shared/base -> shared/domain (shared/base/c.ts:2 imports shared/domain/d.ts), shared/domain -> shared/base (shared/domain/a.ts:1 imports shared/base/b.ts and 1 more); let the upper one alone import',
+      'import against the floors: shared/base/c.ts:2 imports shared/domain/d.ts: domain stands above base; what base needs goes to its own floor or below',
+    ]);
+  });
+
+  it('takes files directly in a folder and a folder in it for two nodes', () => {
+    const files = {
+      'qdl/oip/a.ts': "import './node/b.ts';",
+      'qdl/oip/node/b.ts': "import '../c.ts';",
+      'qdl/oip/c.ts': '',
+    };
+    expect(offencesOf(files)).toEqual([
+      'circle of folders: 2 folders import each other: qdl/oip -> qdl/oip/node (qdl/oip/a.ts:1 imports qdl/oip/node/b.ts), qdl/oip/node -> qdl/oip (qdl/oip/node/b.ts:1 imports qdl/oip/c.ts); let the upper one alone import',
+    ]);
+  });
+
+  it('finds a circle far below a room, and names the others in it', () => {
+    const at = 'loadgen-node/submission/check/rules';
+    const files = {
+      [`${at}/a/1.ts`]: "import '../b/1.ts';",
+      [`${at}/b/1.ts`]: "import '../c/1.ts';",
+      [`${at}/c/1.ts`]: "import '../a/2.ts';",
+      [`${at}/a/2.ts`]: '',
+      [`${at}/c/2.ts`]: "import '../b/2.ts';",
+      [`${at}/b/2.ts`]: '',
+    };
+    const [only, ...more] = offencesOf(files);
+    expect(more).toEqual([]);
+    expect(only).toContain(`3 folders import each other`);
+    expect(only).toContain(`(all: ${at}/a, ${at}/b, ${at}/c)`);
+  });
+});
+
+describe('floors', () => {
+  const against = (from: string, to: string): string[] =>
+    offencesOf({
+      [from]: `\nimport '${'../'.repeat(from.split('/').length - 1)}${to}';`,
+      [to]: '',
+    });
+
+  it.each([
+    ['loadgen-node/loadgen/a.ts', 'loadgen-node/run/b.ts', 'run stands above loadgen'],
+    ['loadgen-node/run/a.ts', 'loadgen-node/main.ts', 'the root of loadgen-node stands above run'],
+    ['sut-node/model/a.ts', 'sut-node/server/b.ts', 'server stands above model'],
+    ['qdl/dispatch/a.ts', 'qdl/native/b.ts', 'native stands above dispatch'],
+    ['qdl/native/a.ts', 'qdl/oip/b.ts', 'native and oip share a floor'],
+    ['qdl/dispatch/a.ts', 'loadgen-node/run/b.ts', 'qdl may import proto, shared'],
+    ['sut-node/model/a.ts', 'qdl/index.ts', 'sut-node may import proto, shared'],
+    ['shared/base/a.ts', 'test/support/b.ts', 'shared may import proto'],
+  ])('refuses an import of %s from %s', (from, to, reason) => {
+    expect(against(from, to)).toEqual([
+      expect.stringContaining(`import against the floors: ${from}:2 imports ${to}: ${reason}`),
+    ]);
+  });
+
+  it.each([
+    ['loadgen-node/run/a.ts', 'loadgen-node/loadgen/b.ts'],
+    ['loadgen-node/main.ts', 'loadgen-node/cli/b.ts'],
+    ['qdl/index.ts', 'qdl/oip/b.ts'],
+    ['loadgen-node/run/a.ts', 'qdl/index.ts'],
+  ])('lets %s import %s', (from, to) => {
+    expect(against(from, to)).toEqual([]);
+  });
+
+  it('refuses a folder that has none, by its files of every kind', () => {
+    expect(offencesOf({ 'loadgen-node/junk/a.json': '' })).toEqual([
+      'folder without a floor: loadgen-node/junk has no floor (loadgen-node/junk/a.json:1): move its files into a room, or give it a floor in FLOORS',
+    ]);
+  });
+
+  it('refuses a source that stands in no room', () => {
+    expect(offencesOf({ 'shared/a.ts': '', 'shared/tsconfig.json': '{}' })).toEqual([
+      'folder without a floor: shared/a.ts:1 stands in no room: move it into a folder of shared',
+    ]);
+  });
+});
+
+describe('the entry of the QDL', () => {
+  it('is refused to other rooms of LoadGen', () => {
+    const files = {
+      'loadgen-node/samples/a.ts': "import type { Qdl } from '../../qdl/index.ts';",
+      'qdl/index.ts': '',
+    };
+    expect(offencesOf(files, { mayImportQdl: ['run', 'api'] })).toEqual([
+      'import of the QDL: loadgen-node/samples/a.ts:1 imports qdl/index.ts: only run, api may; let one of them pass it in',
+    ]);
+  });
+
+  it('is the only file that LoadGen may import', () => {
+    const files = {
+      'loadgen-node/run/a.ts': "import '../../qdl/oip/b.ts';",
+      'qdl/oip/b.ts': '',
+    };
+    expect(offencesOf(files)).toEqual([
+      'import of the QDL: loadgen-node/run/a.ts:1 imports qdl/oip/b.ts: only qdl/index.ts may be imported from outside',
+    ]);
+  });
+});
+
+describe('names of exports', () => {
+  it.each([
+    'export const rate = 1;',
+    'export function rate(): void {}',
+    'export async function* rate(): void {}',
+    'export abstract class rate {}',
+    'export interface rate {}',
+    'export type rate = string;',
+    'const rate = 1;\nexport { rate };',
+    'const a = 1;\nexport {\n  a as rate,\n};',
+    "export { rate } from './elsewhere.ts';",
+  ])('refuses one name in two rooms: %s', (text) => {
+    const files = { 'qdl/oip/a.ts': text, 'shared/base/b.ts': '\nexport const rate = 2;' };
+    const line = text.split('\n').findIndex((each) => each.startsWith('export')) + 1;
+    expect(offencesOf(files)).toEqual([
+      `name of two rooms: rate is exported by 2 rooms (qdl/oip/a.ts:${line}, shared/base/b.ts:2): give each its own name, or keep one`,
+    ]);
+  });
+
+  it.each([
+    ['one room', 'qdl/oip/node/a.ts', 'export const rate = 1;'],
+    ['a default', 'qdl/native/a.ts', 'export default rate;'],
+    ['the entry', 'qdl/index.ts', "export { rate } from './oip/a.ts';"],
+    ['a comment', 'qdl/native/a.ts', '// export const rate = 1;'],
+  ])('lets the name stand again in %s', (_, file, text) => {
+    const files = { [file]: text, 'qdl/oip/b.ts': 'export const rate = 2;' };
+    expect(offencesOf(files)).toEqual([]);
+  });
+
+  it('lets a name with a reason stand in two rooms, as long as it does', () => {
+    const files = { 'qdl/oip/a.ts': 'export const rate = 1;', 'sut-node/model/b.ts': '' };
+    const both = { ...files, 'sut-node/model/b.ts': 'export const rate = 1;' };
+    const sameNames = { rate: 'loaded by path' };
+    expect(offencesOf(both, { sameNames })).toEqual([]);
+    expect(offencesOf(files, { sameNames })).toEqual([
+      'needless exception: SAME_NAMES still lists rate, which keeps the rule now: take the row out',
+    ]);
+  });
+});
+
+describe('full folders', () => {
+  it('refuses more than 25 files without a reason', () => {
+    const files = manyFiles('docs', 26);
+    expect(offencesOf(manyFiles('docs', 25))).toEqual([]);
+    expect(offencesOf(files)).toEqual([
+      'full folder: docs holds 26 files: 25 at most without a reason in FULL_FOLDERS; sort them into folders by subject',
+    ]);
+    expect(offencesOf(files, { fullFolders: { docs: 'a page for each' } })).toEqual([]);
+  });
+
+  it('refuses more than 60 with every reason', () => {
+    const fullFolders = { 'test/unit': 'a test for each' };
+    expect(offencesOf(manyFiles('test/unit', 61), { fullFolders })).toEqual([
+      'full folder: test/unit holds 61 files: 60 at most; sort them into folders by subject',
+    ]);
+  });
+
+  it('does not count generated and recorded files', () => {
+    expect(
+      offencesOf({ ...manyFiles('proto/gen/a', 61), ...manyFiles('test/golden', 61) }),
+    ).toEqual([]);
+  });
+});
+
+describe('verbs', () => {
+  const lines = (count: number): string => 'a;\n'.repeat(count);
+
+  it('refuses a file of more than 80 lines', () => {
+    const files = {
+      'loadgen-node/cli/run.ts': lines(81),
+      'loadgen-node/cli/name.ts': lines(80),
+      'loadgen-node/cli/verbs.ts': lines(200),
+    };
+    expect(offencesOf(files)).toEqual([
+      'long verb: loadgen-node/cli/run.ts has 81 lines, 80 at most: flags, one call, print; move the rest to a lower room',
+    ]);
+    const longVerbs = { 'loadgen-node/cli/run.ts': 'a reason' };
+    expect(offencesOf(files, { longVerbs })).toEqual([]);
+  });
+});
+
+describe('the summary', () => {
+  it('counts offences by kind and names the largest', () => {
+    const root = plantedFiles({
+      'qdl/oip/a.ts': "import './b.ts';",
+      'qdl/oip/b.ts': "import './a.ts';",
+      'loadgen-node/cli/run.ts': 'a;\n'.repeat(90),
+    });
+    const summary = summarizeHouse(root, RULES);
+    expect(summary).toMatch(/^circle of files +1$/m);
+    expect(summary).toMatch(/^files in circles +2$/m);
+    expect(summary).toMatch(/^circles of folders by depth +none$/m);
+    expect(summary).toMatch(/^largest folders +qdl\/oip 2, loadgen-node\/cli 1$/m);
+    expect(summary).toMatch(/over 80 lines +1 of 1; longest loadgen-node\/cli\/run\.ts 90$/m);
+  });
+});
