@@ -1,8 +1,8 @@
 import { sha256OfFile } from '../../tree/file-work.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import type { FindingId } from '../rules/finding-rules.ts';
 import { readDocument } from '../read/read-document.ts';
 import { wholeMessageOf } from '../read/run-log.ts';
+import type { FindingId } from '../rules/finding-rules.ts';
 
 /** Largest accuracy log that the official tools take for truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;

@@ -7,10 +7,10 @@ import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { AuditFinding, NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import { composeAudit } from '../../../run/audit/compose-audit.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import type { FindingId } from '../rules/finding-rules.ts';
 import { DOCUMENT_BYTES_MAX } from '../read/read-document.ts';
 import type { ResultSite } from '../read/result-site.ts';
 import { type RunLog, wholeMessageOf } from '../read/run-log.ts';
+import type { FindingId } from '../rules/finding-rules.ts';
 
 /** Rules of an audit that the self-check has a rule of its own for. */
 const OWN_RULES: Readonly<Record<string, FindingId>> = {

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
-import type { TestId } from '../../rules/test-ids.ts';
 import { metricOf, resultMetric } from '../../rules/result-metric.ts';
 import { seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import { modelInScenario, type SubmissionModel } from '../../rules/submission-model.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { TestId } from '../../rules/test-ids.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import { checkLatencies } from './check-latencies.ts';
 import { isTrue } from '../read/description-values.ts';
 import { isStrict, type ResultSite } from '../read/result-site.ts';
 import { type RunLog, readRunLog, wholeMessageOf } from '../read/run-log.ts';
+import { checkLatencies } from './check-latencies.ts';
 
 /** Duration that every run is set to at least, in ms. */
 const MIN_DURATION_MS = 600_000;
