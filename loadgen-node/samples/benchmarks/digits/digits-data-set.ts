@@ -7,8 +7,7 @@ import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts
 import { decodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
-import { scoreEach } from '../score-each.ts';
-import { formatScriptLine } from '../script-line.ts';
+import { formatScriptLine, scoreEach } from '../score-each.ts';
 import {
   IMAGE_FOLDER,
   imagePath,
