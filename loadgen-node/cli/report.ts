@@ -11,7 +11,7 @@ import {
   STDOUT,
   writeCsv,
 } from '../present/report/report-folder.ts';
-import { reportText } from '../present/text/report-text.ts';
+import { derivedReportText } from '../present/text/report-text.ts';
 import { writeRunPage } from '../run/keep/run-page.ts';
 
 const EXAMPLE = `
@@ -50,7 +50,7 @@ export function reportCommand(setExitCode: (code: number) => void): Command {
       const parts = await readReport(folder);
       if (csv !== undefined) await writeCsv(folder, csv);
       if (html !== undefined) writeRunPage(html, pageOf(parts.run));
-      const text = reportText(parts);
+      const text = derivedReportText(parts);
       if (csv === STDOUT) process.stderr.write(text);
       else writeResult(command, { text, json: reportDocument(parts) });
       setExitCode(followsFromRecords(parts) ? EXIT.valid : EXIT.invalid);

@@ -3,7 +3,7 @@ import { parseConf } from './conf-grammar.ts';
 import type { ExactSettings } from './exact-settings.ts';
 import type { ConfFile, ConfResult } from './from-config.ts';
 import { loadgenOf } from './loadgen-behaviour.ts';
-import { fieldsOf, settingsJson, settingsTable } from './print-exact-settings.ts';
+import { fieldsOfRound, settingsJson, settingsTable } from './print-exact-settings.ts';
 import { applyAudit, type ConfSelection, readConfFiles } from './read-conf-files.ts';
 
 /** What LoadGen's configuration files make of a model and a scenario. */
@@ -31,7 +31,10 @@ export function settingsOfFiles(
 /** The settings as a table, those that files set first. */
 export function tableOfFiles({ selection, settings }: SettingsOfFiles): string {
   const loadgen = loadgenOf(selection.round);
-  return settingsTable(settings, [...fieldsOf(loadgen, true), ...fieldsOf(loadgen, false)]);
+  return settingsTable(settings, [
+    ...fieldsOfRound(loadgen, true),
+    ...fieldsOfRound(loadgen, false),
+  ]);
 }
 
 /** The settings and the return codes of the files, as JSON with exact numbers. */
@@ -48,8 +51,8 @@ export function jsonOfFiles({ selection, settings, results }: SettingsOfFiles): 
 "scenario": ${JSON.stringify(scenario)},
 "rc": ${rc},
 "files": [${files.join(',\n')}],
-"settings": ${settingsJson(settings, fieldsOf(loadgen, true))},
-"not_in_files": ${settingsJson(settings, fieldsOf(loadgen, false))}
+"settings": ${settingsJson(settings, fieldsOfRound(loadgen, true))},
+"not_in_files": ${settingsJson(settings, fieldsOfRound(loadgen, false))}
 }
 `;
 }

@@ -3,17 +3,17 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { differencesOf } from '../../observe/summary/compare-summary.ts';
-import { readRun } from '../../observe/summary/derive-run.ts';
+import { deriveRun } from '../../observe/summary/derive-run.ts';
 import { checkComparable } from './check-comparable.ts';
-import { CONFIDENCE, type Comparison, compareRuns } from './compare-runs.ts';
+import { CONFIDENCE, compareRuns, type RunComparison } from './compare-runs.ts';
 import { type FailCondition, judgeConditions } from './fail-conditions.ts';
 import { type ComparisonResult, METHOD } from './print-comparison.ts';
 import { renderComparison } from './render-comparison.ts';
-import type { MeasuredRun } from './resampled-run.ts';
+import type { ComparedRun } from './resampled-run.ts';
 
 /** A run that was read, and what is to be said of its records. */
 interface ReadMeasuredRun {
-  readonly run: MeasuredRun;
+  readonly run: ComparedRun;
   readonly notes: readonly string[];
   /** Null: the records are whole, and the summary follows from them. */
   readonly damage: string | null;
@@ -59,15 +59,15 @@ export async function compareFolders(
   };
 }
 
-function isNoResult({ summary }: MeasuredRun): boolean {
+function isNoResult({ summary }: ComparedRun): boolean {
   return summary.result !== 'VALID';
 }
 
-function noResultText({ folder, summary }: MeasuredRun): string {
+function noResultText({ folder, summary }: ComparedRun): string {
   return `${folder} is ${summary.result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`;
 }
 
-function disturbanceNotes({ runs, disturbedBy }: Comparison): string[] {
+function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
   return disturbedBy.flatMap((by, i) =>
     by === null ? [] : [`${runs[i]?.folder}: nothing is sure of it, since it was disturbed: ${by}`],
   );
@@ -75,7 +75,7 @@ function disturbanceNotes({ runs, disturbedBy }: Comparison): string[] {
 
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
 async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
-  const { summary, derived } = await readRun(folder);
+  const { summary, derived } = await deriveRun(folder);
   if (summary === null || derived === null) {
     const missing = summary === null ? RUN_FILES.runSummary : RUN_FILES.records;
     throw new MlperfError(

@@ -49,7 +49,7 @@ export const CHARTS: readonly ChartSpec[] = [
   },
   {
     title: 'Latency',
-    note: 'of the samples completed in each second, logarithmic',
+    note: 'of the samples (MultiStream: queries) completed in each second, logarithmic',
     isLog: true,
     isStacked: false,
     format: asTime,
@@ -129,7 +129,7 @@ const GAP_POINTS = 4;
  * empty point keeps lines from crossing.
  * @param originS Where the axis begins.
  */
-export function columnsOf(
+export function chartColumns(
   points: readonly LiveSnapshot[],
   series: readonly SeriesSpec[],
   { originS, isLog, isStacked }: { originS: number; isLog: boolean; isStacked: boolean },

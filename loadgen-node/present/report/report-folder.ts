@@ -7,8 +7,8 @@ import { openRunFolder, RUN_FILES } from '../../loadgen/logs/read/run-folder.ts'
 import { readSummaryLog } from '../../loadgen/logs/read/summary-log.ts';
 import { csvOf } from '../../observe/records/csv-records.ts';
 import { differencesOf } from '../../observe/summary/compare-summary.ts';
-import { openRecords, type ReadRun, readRun } from '../../observe/summary/derive-run.ts';
-import type { ReportParts } from '../text/report-text.ts';
+import { deriveRun, openRecords, type ReadRun } from '../../observe/summary/derive-run.ts';
+import type { DerivedReport } from '../text/report-text.ts';
 import type { ReportInput } from './render-report.ts';
 
 /** Name of a file that stands for stdout. */
@@ -18,8 +18,8 @@ export const STDOUT = '-';
  * What the records of a run say, beside what the run said.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`
  */
-export async function readReport(folder: string): Promise<ReportParts> {
-  const run = await readRun(folder);
+export async function readReport(folder: string): Promise<DerivedReport> {
+  const run = await deriveRun(folder);
   const { summary, derived } = run;
   const isComparable = summary !== null && derived !== null && derived.cut === null;
   return {
@@ -39,7 +39,7 @@ async function loadgenLines({ folder }: ReadRun): Promise<string[]> {
 export function reportDocument({
   run: { folder, summary, derived },
   differences,
-}: ReportParts): object {
+}: DerivedReport): object {
   return {
     folder,
     summary,
@@ -61,7 +61,7 @@ export function reportDocument({
 }
 
 /** True where every figure of the summary follows from the records, or there are none to derive from. */
-export function followsFromRecords({ run: { derived }, differences }: ReportParts): boolean {
+export function followsFromRecords({ run: { derived }, differences }: DerivedReport): boolean {
   const isCut = derived !== null && derived.cut !== null;
   return !isCut && (differences === null || differences.length === 0);
 }

@@ -1,13 +1,13 @@
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { DetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import type { CheckReport } from './check-report.ts';
-import { DetailLogs } from './detail-logs.ts';
-import { TreeListing } from './tree-listing.ts';
+import { DetailLogs } from './read/detail-logs.ts';
+import { TreeListing } from './read/tree-listing.ts';
+import type { CheckReport } from './report/check-report.ts';
 
 /** Detail log of a result's performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;
@@ -80,7 +80,7 @@ function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
 }
 
 /** The round two of whose seeds a log has: one may be wrong, and then it is told. */
-function roundOfLog(log: DetailLog): SubmissionRound | undefined {
+function roundOfLog(log: ReadDetailLog): SubmissionRound | undefined {
   const isSeed = (seeds: RoundSeeds, name: (typeof SEED_NAMES)[number]): boolean =>
     log.records.get(`effective_${name}`)?.value === seeds[name];
   return SUBMISSION_ROUNDS.find((round) => {

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { ownCommand } from '../../../../../loadgen-node/run/host/own-command.ts';
+import { counted } from '../../../../../shared/base/text/counted.ts';
+
+it.each([
+  ['npx longhaul', { npm_command: 'exec' }, '/clone/node_modules/.bin/longhaul'],
+  ['longhaul', {}, '/usr/bin/longhaul'],
+  ['node /clone/dist/loadgen-node/main.js', {}, '/clone/dist/loadgen-node/main.js'],
+])('calls itself as it was called: %s', (words, env, script) => {
+  expect(ownCommand(env, script)).toBe(words);
+});
+
+it('counts one error in the singular', () => {
+  expect([counted(1, 'error'), counted(2, 'error')]).toEqual(['1 error', '2 errors']);
+});
