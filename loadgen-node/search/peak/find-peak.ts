@@ -6,7 +6,7 @@ import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 import type { ProbeSpec, RunProbe } from './probe.ts';
 import { ScreeningWatch } from './screening.ts';
 
-/** Doors of a search. */
+/** Where a search begins, and who sees its probes. */
 export interface FindPeakOptions {
   /** Probes of the same search that were made before, in their order: it goes on from there. */
   readonly earlier?: readonly PeakProbe[];
