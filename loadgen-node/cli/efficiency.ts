@@ -85,7 +85,7 @@ export async function efficiencyCommand(setExitCode: (code: number) => void): Pr
 
 /** The other half by path: `run` must work where it is not installed. */
 async function loadSutSettings(): Promise<SettingTable> {
-  const { href } = compiledModule('sut-node/command.js');
+  const { href } = compiledModule('sut-node/settings/sut-options.js');
   return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
 }
 

@@ -60,7 +60,7 @@ interface Files {
   readonly int8: string;
 }
 
-/** What the SUT half exports to this verb (sut-node/prepare.ts). */
+/** What the SUT half exports to this verb (sut-node/benchmarks/imagenet/). */
 interface SutHalf {
   ensureStandinModels(request: {
     readonly benchmark: 'resnet50';
@@ -78,6 +78,15 @@ interface SutHalf {
 }
 
 type Progress = (fraction: number, what: string) => void;
+
+/** Loads the other half by path: it need not be installed where the other verbs run. */
+async function loadSutHalf(): Promise<SutHalf> {
+  const [models, accuracy] = await Promise.all([
+    import(compiledModule('sut-node/benchmarks/imagenet/standin-models.js').href),
+    import(compiledModule('sut-node/benchmarks/imagenet/standin-accuracy.js').href),
+  ]);
+  return { ...models, ...accuracy } as SutHalf;
+}
 
 /** `longhaul prepare`: makes what a machine without the real weights and images needs. */
 export function prepareCommand(): Command {
@@ -118,7 +127,7 @@ async function prepare(
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
   if (output !== undefined) makeOutputFolder(output);
-  const sutHalf = (await import(compiledModule('sut-node/prepare.js').href)) as SutHalf;
+  const sutHalf = await loadSutHalf();
   const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress, images: set });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
   const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
