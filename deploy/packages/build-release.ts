@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { writeManifest } from '../../loadgen-node/run/self-check.ts';
+import { writeManifest } from '../../loadgen-node/run/judge/self-check.ts';
 import { bundledLicences, PAGE } from './bundled-packages.ts';
 import { type DerivedPackage, derivePackages, writePackage } from './derive-package.ts';
 import { type LicensedPackage, licencesOf, licenceTable } from './licences.ts';

@@ -12,7 +12,7 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../shared/domain/system-under-test.ts';
-import { orAbort, type RunHost } from '../run/host.ts';
+import { orAbort, type RunHost } from '../run/host/host.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
 import { type GivenPayloads, prepareGivenPayloads } from '../run/prepare/prepare-oip.ts';
 import { checkOptions, namingOptions, type PlainOptions } from './options.ts';

@@ -1,9 +1,9 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { QuerySampleLibrary } from '../../shared/domain/query-sample-library.ts';
 import type { SystemUnderTest } from '../../shared/domain/system-under-test.ts';
-import { refuseUsedOutput } from '../run/earlier-run.ts';
+import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
+import { meetsThresholds, type RunReport } from '../run/keep/run-report.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
-import { meetsThresholds, type RunReport } from '../run/run-report.ts';
 import { networkSut, programSut, type RunSut } from '../run/run-sut.ts';
 import { type RunSamples, RunSession } from '../run/session.ts';
 import { isMet } from '../samples/benchmarks/quality.ts';

@@ -1,6 +1,6 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { RunProgress, TestPhase } from '../loadgen/engine/test-outcome.ts';
-import type { RunHost } from '../run/host.ts';
+import type { RunHost } from '../run/host/host.ts';
 import type { RunObservers } from '../run/session.ts';
 
 /** What a program wants to be told while a test goes on. What these throw ends the test, and `startTest` rejects with it. */

@@ -17,7 +17,7 @@ import {
 import { DEFAULT_ROUND, type Round } from '../../shared/rules/rounds/rounds.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { accuracyText, writeAccuracyText } from '../run/keep/accuracy-file.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { readsRunOf, requireSameData, scoredRun, scoreMarks } from '../run/scored-run.ts';

@@ -2,7 +2,7 @@ import { packagedPart, packageVersion } from '../../shared/base/files/package-fi
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { errorDocument, reportError } from '../../shared/base/process/report-error.ts';
 import { commanderOutcome, createCommand } from '../../shared/config/command-line.ts';
-import { InterruptedError } from '../run/host.ts';
+import { InterruptedError } from '../run/host/host.ts';
 import { absentVerbCommands, verbCommands } from './verbs.ts';
 
 /** Lines of the help, by the verb that each is about. */

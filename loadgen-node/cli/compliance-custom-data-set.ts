@@ -16,8 +16,8 @@ import {
   share,
   text,
 } from '../../shared/config/setting.ts';
-import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { refuseOtherArrivals } from '../run/plan/run-arrivals.ts';
 import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';

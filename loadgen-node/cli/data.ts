@@ -7,7 +7,7 @@ import { addJson, type VerbResult, writeResult } from '../../shared/base/process
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
-import { CommandHost, orAbort } from '../run/host.ts';
+import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   type DataRequest,

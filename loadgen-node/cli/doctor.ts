@@ -45,7 +45,7 @@ import { PLAN_SETTINGS, plannedLoad } from '../operate/doctor/planned-load.ts';
 import { isBusyNow } from '../operate/doctor/processor-findings.ts';
 import { throughputFindings } from '../operate/doctor/throughput-findings.ts';
 import { versionFindings } from '../operate/doctor/version-findings.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { CONNECTION_OPTIONS, toConnectionSettings } from '../run/plan/connection-options.ts';
 
 const DOCTOR_SETTINGS: typeof CONNECTION_OPTIONS &

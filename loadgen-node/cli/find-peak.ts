@@ -8,8 +8,8 @@ import {
   settingsOf,
 } from '../../shared/config/command-line.ts';
 import type { ResolvedSetting } from '../../shared/config/resolve-settings.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { refuseUsedOutput, replaceEarlierRun } from '../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare/prepare-run.ts';
 import { nodesOf } from '../run/run-sut.ts';
 import { findPeak } from '../search/peak/find-peak.ts';

@@ -11,7 +11,7 @@ import { percentOf } from '../../shared/base/process/terminal.ts';
 import { STANDIN_EVALUATION_SET } from '../../shared/benchmarks/standin/standin-sets.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { optional, type Setting, type SettingValues, text } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import {
   generatedName,

@@ -23,7 +23,7 @@ import {
   upText,
 } from '../operate/remote/remote-text.ts';
 import { status, takeDown } from '../operate/remote/take-down.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 
 const ABOUT =

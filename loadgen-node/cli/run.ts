@@ -13,14 +13,14 @@ import {
 } from '../../shared/config/command-line.ts';
 import { saidKeys } from '../../shared/config/resolve-settings.ts';
 import { flagOf } from '../../shared/config/setting.ts';
-import { refuseUsedOutput } from '../run/earlier-run.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
+import { withLiveView } from '../run/host/with-live-view.ts';
+import { refuseUsedOutput } from '../run/keep/earlier-run.ts';
 import { openAuditConfig } from '../run/plan/conf-files.ts';
 import { planRun } from '../run/plan/run-plan.ts';
 import { runRecord } from '../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
 import { performRuns } from '../run/repeated-runs.ts';
-import { withLiveView } from '../run/with-live-view.ts';
 
 const EXAMPLE = `
 Example:

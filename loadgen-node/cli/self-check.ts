@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
-import { checkSelf, writeManifest } from '../run/self-check.ts';
+import { checkSelf, writeManifest } from '../run/judge/self-check.ts';
 
 const EXAMPLE = `
 Examples:

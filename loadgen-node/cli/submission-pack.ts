@@ -4,7 +4,7 @@ import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import type { Encryption } from '../submission/pack/encryption.ts';
 import { ENCRYPTIONS, type EncryptionName } from '../submission/pack/encryption-names.ts';
 import type { PackedTree } from '../submission/pack/pack-tree.ts';

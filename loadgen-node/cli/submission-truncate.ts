@@ -4,7 +4,7 @@ import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { choice, optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host.ts';
+import { CommandHost } from '../run/host/host.ts';
 import { renewCheckerLogs } from '../submission/check/checker-log.ts';
 import { roundOfTree } from '../submission/check/detect-round.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';

@@ -3,10 +3,10 @@ import { EXIT, exitCodeOf } from '../../shared/base/process/exit-codes.ts';
 import type { VerbResult } from '../../shared/base/process/json-output.ts';
 import { repeatTest } from '../loadgen/engine/repeat-test.ts';
 import type { LiveView } from '../present/live/live-view.ts';
-import { replaceEarlierRun } from './earlier-run.ts';
-import type { CommandHost } from './host.ts';
+import type { CommandHost } from './host/host.ts';
+import { replaceEarlierRun } from './keep/earlier-run.ts';
+import { isValid, meetsThresholds, type RunReport, runDocument } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
-import { isValid, meetsThresholds, type RunReport, runDocument } from './run-report.ts';
 import { screenReport } from './screen/report-layout.ts';
 import { performRun } from './session.ts';
 

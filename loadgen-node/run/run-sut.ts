@@ -6,7 +6,7 @@ import { thisHost } from '../../shared/host/host-facts.ts';
 import type { GeneratorMonitor } from '../loadgen/health/generator-health.ts';
 import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
 import { ProcessMonitor } from '../observe/health/process-monitor.ts';
-import type { RunHost } from './host.ts';
+import type { RunHost } from './host/host.ts';
 import { RunJudge } from './judge/judge-run.ts';
 import { LocalJudge } from './judge/local-judge.ts';
 import { requirePayloadSize } from './judge/payload-size.ts';

@@ -6,7 +6,7 @@ import { LiveRun } from '../observe/live/live-run.ts';
 import type { LiveView } from '../present/live/live-view.ts';
 import { brokenVerdict, runVerdict } from '../present/live/run-verdict.ts';
 import { statusLine } from '../present/text/status-line.ts';
-import type { RunHost } from './host.ts';
+import type { RunHost } from './host/host.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 
 /** What a watch needs. */

@@ -6,14 +6,14 @@ import { runTest } from '../loadgen/engine/start-test.ts';
 import type { EarlyEnd, TestObserver, TestSetup } from '../loadgen/engine/test-context.ts';
 import type { RunProgress, TestOutcome, TestPhase } from '../loadgen/engine/test-outcome.ts';
 import type { LiveView } from '../present/live/live-view.ts';
-import { orAbort, type RunHost } from './host.ts';
+import { orAbort, type RunHost } from './host/host.ts';
+import { checkSelf } from './judge/self-check.ts';
 import { RunKeeper } from './keep/run-keeper.ts';
+import type { RunReport } from './keep/run-report.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare-run.ts';
-import type { RunReport } from './run-report.ts';
 import { nodesOf, type RunSut } from './run-sut.ts';
 import { RunWatch } from './run-watch.ts';
-import { checkSelf } from './self-check.ts';
 
 /** Longest wait for outstanding samples after a fault of the SUT. */
 const DRAIN_TIMEOUT_NS = 2e9;

@@ -16,7 +16,7 @@ import { derivePackages, writePackage } from '../../deploy/packages/derive-packa
 import { installedEntries, readLock } from '../../deploy/packages/lock-file.ts';
 import { ROLES } from '../../deploy/packages/roles.ts';
 import { VERBS } from '../../loadgen-node/cli/verbs.ts';
-import { writeManifest } from '../../loadgen-node/run/self-check.ts';
+import { writeManifest } from '../../loadgen-node/run/judge/self-check.ts';
 import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
 import { readRunLogs } from '../support/run-logs.ts';
 import { suiteFolder } from '../support/suite-folder.ts';

@@ -1,7 +1,7 @@
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { ceilingBasis, readCeiling, writeCeiling } from '../../observe/health/ceiling-file.ts';
-import { SutProcess } from '../../run/sut-process.ts';
+import { SutProcess } from '../../run/host/sut-process.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
 import { measureRate } from './measure-rate.ts';

@@ -19,7 +19,7 @@ import { judgeThresholds } from '../../observe/thresholds/judge-thresholds.ts';
 import { adviceOn } from '../../present/text/advice.ts';
 import { accuracyInWords, isMet } from '../../samples/benchmarks/quality.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import type { RunFigures, RunReport } from '../run-report.ts';
+import type { JudgedFigures, RunReport } from './run-report.ts';
 import { summaryNodes } from './summary-nodes.ts';
 
 /** What a summary is made of. */
@@ -94,7 +94,7 @@ function verdictsOf({
   };
 }
 
-function figuresIn(report: RunFigures): RunFigures {
+function figuresIn(report: JudgedFigures): JudgedFigures {
   const { figures, thresholds, contractErrors } = report;
   const { peakTargetQps, targetPercentile, latencyBoundNs, loadTest } = report;
   return {
@@ -110,7 +110,7 @@ function figuresIn(report: RunFigures): RunFigures {
 export function figuresOfRun(
   { outcome, plan }: Pick<RunReport, 'outcome' | 'plan'>,
   records: SampleRecords | null,
-): RunFigures {
+): JudgedFigures {
   const { performance, effectiveSettings, peakTargetQps } = outcome;
   const { scenario, targetLatencyNs, useTokenLatencies } = effectiveSettings;
   const contractErrors = performance?.counts.contractErrors ?? 0;

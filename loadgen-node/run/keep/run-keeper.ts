@@ -12,16 +12,16 @@ import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { writeSummary } from '../../observe/summary/summary-file.ts';
 import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
-import { replaceEarlierRun } from '../earlier-run.ts';
-import type { RunHost } from '../host.ts';
+import type { RunHost } from '../host/host.ts';
 import type { RunJudge } from '../judge/judge-run.ts';
 import type { LocalJudge } from '../judge/local-judge.ts';
 import { modelsInWords } from '../judge/model-notes.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { writeRunRecord } from '../plan/run-record.ts';
-import type { RunReport } from '../run-report.ts';
 import { writeAccuracyFile } from './accuracy-file.ts';
 import { composeSummary, figuresOfRun } from './compose-summary.ts';
+import { replaceEarlierRun } from './earlier-run.ts';
+import type { RunReport } from './run-report.ts';
 
 type Judge = RunJudge | LocalJudge;
 

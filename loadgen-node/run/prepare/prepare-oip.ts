@@ -39,7 +39,7 @@ import {
   wirePayload,
 } from '../../samples/oip/wire-data-set.ts';
 import type { NamedTensor } from '../../samples/tensors/tensor-data-set.ts';
-import { orAbort, type RunHost } from '../host.ts';
+import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 
 /** A run over the Open Inference Protocol whose servers took a request. */

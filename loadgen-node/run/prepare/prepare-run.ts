@@ -5,7 +5,7 @@ import { checkDataSet, type DataSetCheck } from '../../samples/data-set/check-da
 import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.ts';
 import { SampleDigests } from '../../samples/qsl/sample-digests.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
-import { orAbort, type RunHost } from '../host.ts';
+import { orAbort, type RunHost } from '../host/host.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { prepareOip, requireSamples } from './prepare-oip.ts';
 

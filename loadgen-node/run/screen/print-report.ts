@@ -16,7 +16,7 @@ import { timeLines } from '../../present/text/print-split.ts';
 import { stepTable, stepVerdict } from '../../present/text/step-text.ts';
 import { accuracyInWords, isMet, targetInWords } from '../../samples/benchmarks/quality.ts';
 import { dataSetInWords } from '../../samples/data-set/check-data-set.ts';
-import { isValid, type RunReport } from '../run-report.ts';
+import { isValid, type RunReport } from '../keep/run-report.ts';
 
 const LABEL_WIDTH = 14;
 /** `p50 10.6 ms`; the last one, p99.9, has two characters more. */

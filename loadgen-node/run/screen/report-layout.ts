@@ -1,4 +1,4 @@
-import type { RunReport } from '../run-report.ts';
+import type { RunReport } from '../keep/run-report.ts';
 import { printReport } from './print-report.ts';
 
 /** Column at which the texts behind the labels begin, as print-report.ts writes them. */

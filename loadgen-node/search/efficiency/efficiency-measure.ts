@@ -1,5 +1,5 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { findPeak } from '../peak/find-peak.ts';
 import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
 import type { SideMeasurer } from './efficiency-sides.ts';

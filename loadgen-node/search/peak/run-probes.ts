@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunSut } from '../../run/run-sut.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { replaceEarlierRun } from '../../run/earlier-run.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { findPeak } from '../peak/find-peak.ts';

@@ -2,7 +2,7 @@ import { sha256OfFile } from '../file-work.ts';
 import type { CheckContext } from './check-context.ts';
 import type { FindingId } from './finding-rules.ts';
 import { readDocument } from './read-document.ts';
-import { messageOf } from './run-log.ts';
+import { wholeMessageOf } from './run-log.ts';
 
 /** Largest accuracy log that the official tools take for truncated. */
 const ACCURACY_LOG_BYTES_MAX = 10_240;
@@ -60,7 +60,7 @@ export async function checkAccuracyLog(
 
 /** Words for an original that cannot be read take the place of its digest. */
 async function digestOf(file: string): Promise<string> {
-  return sha256OfFile(file).catch((error: unknown) => `not known (${messageOf(error)})`);
+  return sha256OfFile(file).catch((error: unknown) => `not known (${wholeMessageOf(error)})`);
 }
 
 /** A JSON array of records that is not cut. */

@@ -10,7 +10,7 @@ import type { CheckContext } from './check-context.ts';
 import type { FindingId } from './finding-rules.ts';
 import { DOCUMENT_BYTES_MAX } from './read-document.ts';
 import type { ResultSite } from './result-site.ts';
-import { messageOf, type RunLog } from './run-log.ts';
+import { type RunLog, wholeMessageOf } from './run-log.ts';
 
 /** Rules of an audit that the self-check has a rule of its own for. */
 const OWN_RULES: Readonly<Record<string, FindingId>> = {
@@ -86,7 +86,7 @@ function readEvidence(
   try {
     return readAudit(posix.dirname(listing.pathOf(path)));
   } catch (error) {
-    findings.add('audit-broken', path, `${messageOf(error)}.`);
+    findings.add('audit-broken', path, `${wholeMessageOf(error)}.`);
     return undefined;
   }
 }

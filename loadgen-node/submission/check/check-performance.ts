@@ -10,7 +10,7 @@ import type { CheckContext } from './check-context.ts';
 import { checkLatencies } from './check-latencies.ts';
 import { isTrue } from './description-values.ts';
 import { isStrict, type ResultSite } from './result-site.ts';
-import { messageOf, type RunLog, readRunLog } from './run-log.ts';
+import { type RunLog, readRunLog, wholeMessageOf } from './run-log.ts';
 
 /** Duration that every run is set to at least, in ms. */
 const MIN_DURATION_MS = 600_000;
@@ -193,7 +193,7 @@ async function checkSummary(context: CheckContext, folder: string, log: RunLog):
   const file = posix.join(folder, RUN_FILES.summary);
   if (!listing.hasFile(file)) return;
   const summary = await readSummaryLog(listing.pathOf(file)).catch((error: unknown) => {
-    findings.add('no-plain-file', file, `It cannot be read: ${messageOf(error)}.`);
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessageOf(error)}.`);
   });
   if (summary === undefined) return;
   const { values, errorCount } = summary;

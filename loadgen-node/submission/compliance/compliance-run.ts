@@ -14,11 +14,11 @@ import {
 } from '../../../shared/config/resolve-settings.ts';
 import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import type { RunReport } from '../../run/keep/run-report.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
-import type { RunReport } from '../../run/run-report.ts';
 import { performRun } from '../../run/session.ts';
 import { auditConfigText } from './audit-settings.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';

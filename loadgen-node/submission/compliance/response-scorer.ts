@@ -1,7 +1,7 @@
 import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
-import type { RunHost } from '../../run/host.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { exampleMarks } from '../../run/judge/model-notes.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';
 import { readsRunOf } from '../../run/scored-run.ts';

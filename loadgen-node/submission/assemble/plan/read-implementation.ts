@@ -7,7 +7,7 @@ import type { YamlPath } from '../config/placed-yaml.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
 import type { Problems } from '../problems.ts';
-import { collectFiles, FILE_BYTES_MAX } from './collect-files.ts';
+import { COLLECTED_BYTES_MAX, collectFiles } from './collect-files.ts';
 import type { PlannedImplementation, PlannedWeights } from './plan-types.ts';
 
 /** Reads what an implementation brings: code, scripts, weights, the calibration text. */
@@ -86,7 +86,7 @@ async function readWeights(
     problems.error(path, `${path_} has the SHA-256 ${hash}, not ${sha256}`);
   }
   const bytes = statSync(path_).size;
-  const isSmall = bytes <= FILE_BYTES_MAX;
+  const isSmall = bytes <= COLLECTED_BYTES_MAX;
   if (!isSmall && source === undefined) {
     problems.error(
       path,

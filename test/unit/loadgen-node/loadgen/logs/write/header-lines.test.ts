@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/self-check.ts';
+import { checkSelf, writeManifest } from '../../../../../../loadgen-node/run/judge/self-check.ts';
 import { readDetailLog, simulatedTest } from '../../../../../support/simulated-test.ts';
 import { tempFolder } from '../../../../../support/temp-folder.ts';
 

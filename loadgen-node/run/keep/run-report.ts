@@ -1,16 +1,16 @@
-import type { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { NameCall } from '../../shared/evidence/network-evidence.ts';
-import type { TestOutcome } from '../loadgen/engine/test-outcome.ts';
-import type { NetworkAudit } from '../observe/audit/network-audit.ts';
-import type { SampleRecords } from '../observe/records/sample-records.ts';
-import type { RunSummary } from '../observe/summary/run-summary.ts';
-import type { DataSetCheck } from '../samples/data-set/check-data-set.ts';
-import type { NamedQuality } from '../samples/data-set/data-set.ts';
-import type { ScoredAccuracy } from './judge/score-accuracy.ts';
-import type { RunPlan } from './plan/run-plan.ts';
+import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { NameCall } from '../../../shared/evidence/network-evidence.ts';
+import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
+import type { SampleRecords } from '../../observe/records/sample-records.ts';
+import type { RunSummary } from '../../observe/summary/run-summary.ts';
+import type { DataSetCheck } from '../../samples/data-set/check-data-set.ts';
+import type { NamedQuality } from '../../samples/data-set/data-set.ts';
+import type { ScoredAccuracy } from '../judge/score-accuracy.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
 
 /** One run that came to its end. */
-export interface RunReport extends RunFigures {
+export interface RunReport extends JudgedFigures {
   readonly plan: RunPlan;
   readonly dataSetCheck: DataSetCheck;
   /** The models of the nodes, for people; none where the SUT has no nodes. */
@@ -33,7 +33,7 @@ export interface RunReport extends RunFigures {
 }
 
 /** The figures of a run and what follows from them, as longhaul_summary.json has them. */
-export type RunFigures = Pick<
+export type JudgedFigures = Pick<
   RunSummary,
   | 'figures'
   | 'thresholds'

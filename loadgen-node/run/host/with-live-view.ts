@@ -1,7 +1,7 @@
-import { isLoopback } from '../../shared/security/loopback.ts';
-import { LiveView } from '../present/live/live-view.ts';
+import { isLoopback } from '../../../shared/security/loopback.ts';
+import { LiveView } from '../../present/live/live-view.ts';
+import type { LiveValues } from '../plan/live-options.ts';
 import type { RunHost } from './host.ts';
-import type { LiveValues } from './plan/live-options.ts';
 
 /**
  * Does something with the live view that is asked for, tells where it is, and closes it.

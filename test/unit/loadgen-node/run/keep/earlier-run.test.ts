@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
-import { refuseUsedOutput, replaceEarlierRun } from '../../../../loadgen-node/run/earlier-run.ts';
-import { forgetVerdict } from '../../../../loadgen-node/submission/compliance/compliance-run.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { RUN_FILES } from '../../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import {
+  refuseUsedOutput,
+  replaceEarlierRun,
+} from '../../../../../loadgen-node/run/keep/earlier-run.ts';
+import { forgetVerdict } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
 
 function screen(): { lines: string[]; report: (text: string) => void } {
   const lines: string[] = [];

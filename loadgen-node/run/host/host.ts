@@ -1,6 +1,6 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { type StatusDetail, Terminal } from '../../shared/base/process/terminal.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
+import { type StatusDetail, Terminal } from '../../../shared/base/process/terminal.ts';
 
 /** The program around a run: where it reports, where it shows its progress, and what ends it early. */
 export interface RunHost {

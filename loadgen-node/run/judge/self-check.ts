@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { distFolder, packageVersion } from '../../shared/base/files/package-files.ts';
-import type { SelfCheck } from '../loadgen/logs/write/header-lines.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { distFolder, packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 
 /*
  * The package's compiled files against a list of hashes that was made when they were built. It finds

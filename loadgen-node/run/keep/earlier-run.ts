@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
-import type { RunHost } from './host.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
+import type { RunHost } from '../host/host.ts';
 
 /** Folder below a run's with the compliance tests that compared with it. */
 export const COMPLIANCE_FOLDER = 'compliance';

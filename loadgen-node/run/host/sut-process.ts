@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
 
 /** Longest wait for the node to listen; it does so before it prepares its model. */
 const LISTEN_TIMEOUT_MS = 20_000;

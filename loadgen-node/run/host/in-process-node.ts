@@ -1,6 +1,6 @@
-import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { percentOf } from '../../shared/base/process/terminal.ts';
-import type { InProcessHalf, InProcessNode } from '../../shared/domain/in-process-node.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
+import type { InProcessHalf, InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import type { RunHost } from './host.ts';
 
 /** Settings of `longhaul sut`, as they were said. */
