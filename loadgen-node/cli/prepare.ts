@@ -5,8 +5,8 @@ import { addFlags, createCommand, settingsOf } from '../../shared/config/command
 import { optional, type Setting, text } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
+import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.ts';
 import { PREPARED_STANDINS } from '../samples/benchmarks/imagenet/reference-accuracy.ts';
-import { prepareStandin } from '../samples/benchmarks/prepare-standin.ts';
 
 const PREPARE_SETTINGS: {
   readonly output: Setting<string | undefined>;

@@ -1,18 +1,18 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import { compiledModule } from '../../../shared/base/files/package-files.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { PrepareProgress } from '../data-set/data-set.ts';
-import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from './generated-data.ts';
-import { PREPARED_STANDINS, writeReferenceAccuracy } from './imagenet/reference-accuracy.ts';
-import { ensureStandinDataSet } from './imagenet/standin-data-set.ts';
-import { readValMap } from './imagenet/val-map.ts';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { defaultCacheFolder } from '../../../../shared/base/files/cache-folder.ts';
+import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
+import { compiledModule } from '../../../../shared/base/files/package-files.ts';
+import type { VerbResult } from '../../../../shared/base/process/json-output.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import type { PrepareProgress } from '../../data-set/data-set.ts';
+import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
 import { type PreparedStandin, preparedJson, preparedText } from './prepared-text.ts';
+import { PREPARED_STANDINS, writeReferenceAccuracy } from './reference-accuracy.ts';
+import { ensureStandinDataSet } from './standin-data-set.ts';
+import { readValMap } from './val-map.ts';
 
 /** A file per precision. */
 interface Files {
