@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
@@ -175,8 +175,7 @@ function writePage(file: string, page: string): void {
   try {
     writeFileSync(file, page);
   } catch (error) {
-    const text = `cannot write ${file}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${file}`, error);
   }
 }
 

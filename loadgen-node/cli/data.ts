@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
 import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
@@ -112,10 +112,7 @@ async function writeChecksums(
   try {
     writeFileSync(output, list);
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${output}: ${reason}`, {
-      cause: error,
-    });
+    throw outputError(`cannot write ${output}`, error);
   }
   return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
 }

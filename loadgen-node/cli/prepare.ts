@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
 import { makeFolder } from '../../shared/base/files/make-folder.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
@@ -154,7 +154,7 @@ function makeOutputFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw outputError(folder, error);
+    throw outputError(`--output ${folder}`, error);
   }
 }
 
@@ -175,12 +175,7 @@ async function copyTo(
     await cp(models.int8, copies.models.int8);
     await cp(data.folder, copies.dataFolder, { recursive: true });
   } catch (error) {
-    throw outputError(output, error);
+    throw outputError(`--output ${output}`, error);
   }
   return copies;
-}
-
-function outputError(output: string, error: unknown): MlperfError {
-  const reason = describeSystemError(error);
-  return new MlperfError('ERR_OUTPUT', `--output ${output}: ${reason}`, { cause: error });
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf, outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
@@ -131,8 +131,7 @@ async function writeCsv(folder: string, file: string): Promise<void> {
   } catch (error) {
     if (error instanceof MlperfError) throw error;
     if (isStdout && errorCodeOf(error) === 'EPIPE') return;
-    const text = `cannot write ${isStdout ? 'CSV to stdout' : file}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${isStdout ? 'CSV to stdout' : file}`, error);
   } finally {
     await reader.close();
   }

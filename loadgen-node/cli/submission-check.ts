@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
@@ -83,7 +82,6 @@ function writeText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    const why = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', why, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }
