@@ -1,44 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../shared/base/files/make-folder.ts';
-import { EXIT } from '../../shared/base/process/exit-codes.ts';
-import { addJson, type VerbResult, writeResult } from '../../shared/base/process/json-output.ts';
+import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { resolveSettings } from '../../shared/config/resolve-settings.ts';
+import { optional, type Setting, share, text } from '../../shared/config/setting.ts';
+import { flagsOfRun, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
 import {
-  flagOf,
-  optional,
-  type Setting,
-  type SettingValues,
-  share,
-  text,
-} from '../../shared/config/setting.ts';
-import { CommandHost } from '../run/host/host.ts';
-import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../run/keep/earlier-run.ts';
-import { refuseOtherArrivals } from '../run/plan/run-arrivals.ts';
-import { planRun, type RunPlan } from '../run/plan/run-plan.ts';
-import { runRecord } from '../run/plan/run-record.ts';
-import { RUN_SETTINGS, type RunValues } from '../run/plan/run-settings.ts';
-import { performRun } from '../run/session.ts';
-import { seedOfImages } from '../samples/benchmarks/generated-data.ts';
-import {
-  forgetVerdict,
-  inspectRun,
-  type RunSources,
-  runSources,
-} from '../submission/compliance/compliance-run.ts';
-import { RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
-import { judgeCustomDataSet } from '../submission/compliance/custom-data-set.ts';
-import { readRunPair } from '../submission/compliance/custom-data-set-runs.ts';
-import {
-  type CustomDataSetReport,
-  readmeText,
-  verifyAccuracyText,
-  verifyPerformanceText,
-} from '../submission/compliance/custom-data-set-texts.ts';
+  CUSTOM_DATA_SET,
+  customDataSetTest,
+} from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
 
 const SETTINGS: {
   readonly run: Setting<string>;
@@ -64,22 +32,6 @@ const SETTINGS: {
   output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
 };
 
-type Values = SettingValues<typeof SETTINGS>;
-
-/** Of these flags of a run one at least says what the custom data set is. */
-const DATA_FLAGS = ['dataSeed', 'dataCount', 'dataDir'] as const;
-
-/** Belong to the submission run and its data set alone: unless they are said again, they do not hold. */
-const NOT_REPEATED: readonly (keyof RunValues)[] = [
-  'dataChecksums',
-  'trace',
-  'copySummaryToStdout',
-  'copyDetailToStdout',
-];
-
-/** Folder of the test's files below the output folder. */
-const FOLDER = 'custom-data-set';
-
 const EXAMPLE = `
 Examples:
   longhaul compliance custom-data-set --run results/server --accuracy-run results/accuracy --data-seed 77
@@ -94,164 +46,16 @@ Exit codes: 0 passed, 3 failed, 2 wrong flag or runs that cannot be compared, 4 
 /** `longhaul compliance custom-data-set`: whether a system does as well on samples that it has never seen. */
 export function customDataSetCommand(setExitCode: (code: number) => void): Command {
   const command = createCommand(
-    FOLDER,
+    CUSTOM_DATA_SET,
     'compare accuracy and speed with those over another data set: finds kept results',
   );
   return addJson(addFlags(addFlags(command, SETTINGS), RUN_FLAGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, SETTINGS);
-      const flags = command.opts<Record<string, string | undefined>>();
-      const ofRun = Object.fromEntries(
-        Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
-      );
-      const { exitCode, ...result } = await customDataSetTest(values, ofRun);
+      const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
+      const { exitCode, ...result } = await customDataSetTest(values, flags);
       writeResult(command, result);
       setExitCode(exitCode);
     });
-}
-
-/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
-interface EndedTest extends VerbResult {
-  readonly exitCode: number;
-}
-
-async function customDataSetTest(values: Values, flags: RunSources['flags']): Promise<EndedTest> {
-  const { run, accuracyRun = run, output = join(run, COMPLIANCE_FOLDER), accuracyDropMax } = values;
-  // What is wrong with the submission's runs is told before minutes go into others.
-  const submission = await readRunPair(run, accuracyRun);
-  refuseContradictions(values, flags);
-  const { testRun } = values;
-  const made =
-    testRun === undefined
-      ? await makeTestRuns(runSources(submission.performance.folder, flags), output)
-      : { performance: testRun, accuracy: values.testAccuracyRun ?? testRun };
-  if (typeof made === 'number') {
-    const text = 'The test was interrupted: nothing was compared.\n';
-    return { exitCode: made, text, json: { wasInterrupted: true, hasPassed: null } };
-  }
-  const custom = await readRunPair(made.performance, made.accuracy);
-  const [own, other] = [submission, custom].map(({ performance }) =>
-    inspectRun(runSources(performance.folder, {})),
-  );
-  requireOtherImages(own ?? {}, other ?? {});
-  const report: CustomDataSetReport = {
-    verdict: judgeCustomDataSet(submission, custom, accuracyDropMax / 100),
-    folders: {
-      performance: run,
-      accuracy: accuracyRun,
-      testPerformance: made.performance,
-      testAccuracy: made.accuracy,
-    },
-  };
-  const folder = join(output, FOLDER);
-  writeReport(folder, report);
-  const { hasPassed, reference, custom: tested, accuracy, performance, notes } = report.verdict;
-  return {
-    exitCode: hasPassed ? EXIT.valid : EXIT.invalid,
-    text: `${readmeText(report)}\nWritten to ${join(folder, 'README.md')}\n`,
-    json: {
-      ...{ wasInterrupted: false, hasPassed, accuracy, performance, notes, folder },
-      dataSets: { submission: reference ?? null, test: tested ?? null },
-      runs: report.folders,
-    },
-  };
-}
-
-function refuseContradictions(values: Values, flags: RunSources['flags']): void {
-  const { testRun, testAccuracyRun } = values;
-  const isData = DATA_FLAGS.some((key) => flags[key] !== undefined);
-  const refuse = (message: string): never => {
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
-  };
-  if (testRun === undefined) {
-    if (testAccuracyRun !== undefined) refuse('--test-accuracy-run is for --test-run: name both');
-    if (isData) return;
-    refuse(
-      '--data-seed <n> is needed (or --data-dir <folder>, or --test-run <folder>): another data set',
-    );
-  }
-  const [said] = Object.keys(flags);
-  if (said === undefined) return;
-  refuse(`--test-run ${testRun} is a run that was made: ${flagOf(said)} is for a new one`);
-}
-
-/**
- * Images of one seed are the same ones, however many: a larger set begins as a smaller one.
- * @throws MlperfError `ERR_CONFIG_INVALID`
- */
-function requireOtherImages(own: Partial<RunValues>, other: Partial<RunValues>): void {
-  const [seed, otherSeed] = [own, other].map(({ benchmark, dataDir, dataSeed }) =>
-    benchmark === undefined ? undefined : seedOfImages({ benchmark, dataDir, dataSeed }),
-  );
-  if (seed === undefined || seed !== otherSeed) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
-    `the submission's own images are those of seed ${seed}, whatever their number: say another --data-seed`,
-  );
-}
-
-interface TestFolders {
-  readonly performance: string;
-  readonly accuracy: string;
-}
-
-/** Makes the two runs over the custom data set. @returns The exit code when one was interrupted. */
-async function makeTestRuns(sources: RunSources, output: string): Promise<TestFolders | number> {
-  const folder = join(output, `${FOLDER}-run`);
-  const folders = {
-    accuracy: join(folder, 'accuracy'),
-    performance: join(folder, 'performance'),
-  };
-  // Both are planned first: a plan that is refused costs nothing then.
-  const plans = [
-    planTestRun(sources, 'accuracy', folders.accuracy),
-    planTestRun(sources, 'performance', folders.performance),
-  ];
-  for (const plan of plans) {
-    refuseUsedOutput(plan.output, sources.flags['force'] !== undefined);
-  }
-  const host = new CommandHost('interrupted: ending the run');
-  for (const plan of plans) {
-    const what = plan.settings.mode === 'AccuracyOnly' ? 'accuracy' : 'performance';
-    host.report(`longhaul: ${what} run over the custom data set, logs in ${plan.output}`);
-    const onBegin = (): void => forgetVerdict(join(output, FOLDER), host);
-    const { outcome } = await performRun(plan, host, { onBegin });
-    if (!outcome.isInterrupted) continue;
-    return host.exitCode ?? EXIT.interrupted;
-  }
-  return folders;
-}
-
-/** Plans a run as the submission run, but for its data set. It is made once, whatever the round asks of submissions. */
-function planTestRun(
-  sources: RunSources,
-  mode: 'accuracy' | 'performance',
-  output: string,
-): RunPlan {
-  const file = new Map(sources.file);
-  const hasFolder = sources.flags['dataDir'] !== undefined;
-  const dropped = [
-    ...NOT_REPEATED,
-    ...(hasFolder ? ['dataSeed', 'dataCount'] : []),
-    ...(mode === 'accuracy' ? ['extendUntilDecided'] : []),
-  ];
-  for (const key of dropped) file.delete(key);
-  const flags = { ...sources.flags, mode, runs: '1', output };
-  const { values, settings } = resolveSettings(RUN_SETTINGS, { section: 'run', file, flags });
-  refuseOtherArrivals(values.arrivals, "a compliance test has LoadGen's Poisson arrivals");
-  requireOtherImages(inspectRun({ file: sources.file, flags: {} }), values);
-  const said = new Set([...file.keys(), ...Object.keys(flags)]);
-  return planRun(values, { said, record: runRecord(settings), asked: settings });
-}
-
-function writeReport(folder: string, report: CustomDataSetReport): void {
-  try {
-    makeFolder(folder);
-    writeFileSync(join(folder, 'verify_accuracy.txt'), verifyAccuracyText(report));
-    writeFileSync(join(folder, 'verify_performance.txt'), verifyPerformanceText(report));
-    writeFileSync(join(folder, 'README.md'), readmeText(report));
-  } catch (error) {
-    throw outputError(`cannot write ${folder}`, error);
-  }
 }

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import { addJson, progressStream, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { COMPLIANCE_SETTINGS, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
-import { type RunnableTestId, TEST_IDS } from '../submission/compliance/test-ids.ts';
+import {
+  COMPLIANCE_SETTINGS,
+  flagsOfRun,
+  RUN_FLAGS,
+} from '../submission/compliance/compliance-settings.ts';
+import { complianceTest } from '../submission/compliance/compliance-test.ts';
+import { type RunnableTestId, TEST_IDS } from '../submission/rules/test-ids.ts';
 import { customDataSetCommand } from './compliance-custom-data-set.ts';
-import { complianceTest } from './compliance-test.ts';
 
 const EXAMPLE = `
 Example:
@@ -37,12 +41,9 @@ function testCommand(test: RunnableTestId, setExitCode: (code: number) => void):
     .addHelpText('after', EXAMPLE)
     .action(async () => {
       const { values } = settingsOf(command, undefined, COMPLIANCE_SETTINGS);
-      const flags = command.opts<Record<string, string | undefined>>();
-      const ofRun = Object.fromEntries(
-        Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)),
-      );
+      const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const tell = (text: string): void => void progressStream(command).write(text);
-      const { exitCode, ...result } = await complianceTest(test, values, { flags: ofRun, tell });
+      const { exitCode, ...result } = await complianceTest(test, values, { flags, tell });
       writeResult(command, result);
       setExitCode(exitCode);
     });

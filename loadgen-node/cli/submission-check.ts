@@ -1,14 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { outputError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { type CheckReport, checkReportSchema } from '../submission/check/check-report.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
-import { CHECKER_LOG, writeCheckerLogs } from '../submission/check/checker-log.ts';
-import { reportText } from '../submission/check/report-text.ts';
+import { writeCheckerLogs } from '../submission/check/checker-log.ts';
+import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
+import { reportText } from '../submission/check/report/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
+import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 
 const EXAMPLE = `
 Examples:
@@ -64,24 +63,11 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
     .action(async (tree: string, flags: CheckFlags) => {
       const { round, originals, strict: isStrict } = flags;
       const report = await checkTree(tree, { round, originals, isStrict });
-      if (typeof flags.json === 'string') writeReport(flags.json, report);
+      if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
       const text = reportText(report);
       if (flags.log === true) writeCheckerLogs(tree, report, text);
       writeResult(command, { text, json: checkReportSchema.parse(report) });
       const { error, mark } = report.counts;
       if (error > 0 || (isStrict === true && mark > 0)) setExitCode(EXIT.invalid);
     });
-}
-
-/** What is written has the form that is documented. @throws MlperfError `ERR_OUTPUT` */
-function writeReport(path: string, report: CheckReport): void {
-  writeText(path, `${JSON.stringify(checkReportSchema.parse(report), null, 2)}\n`);
-}
-
-function writeText(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
 }

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { checkReportSchema } from '../../loadgen-node/submission/check/check-report.ts';
-import type { FindingId } from '../../loadgen-node/submission/check/finding-rules.ts';
+import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
+import type { FindingId } from '../../loadgen-node/submission/check/rules/finding-rules.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { longhaul } from '../support/longhaul-process.ts';
 import { MutableTree } from '../support/mutable-tree.ts';

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { RunnableTestId } from '../../loadgen-node/submission/compliance/test-ids.ts';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
+import type { RunnableTestId } from '../../loadgen-node/submission/rules/test-ids.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import { ComplianceScene, float32 } from '../support/compliance-scene.ts';
 import { type Ended, longhaul } from '../support/longhaul-process.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { modelOfFolder } from '../../loadgen-node/submission/rules/models-of-rounds.ts';
 import { resultMetric } from '../../loadgen-node/submission/rules/result-metric.ts';
 import {
   seedsOfRound,
@@ -8,7 +9,6 @@ import {
 } from '../../loadgen-node/submission/rules/round-seeds.ts';
 import {
   modelInScenario,
-  modelOfFolder,
   type SubmissionModel,
   type SubmissionScenario,
 } from '../../loadgen-node/submission/rules/submission-model.ts';
@@ -16,8 +16,8 @@ import type {
   SubmissionDivision,
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
-import { NETWORK_FIELDS } from '../../loadgen-node/submission/system-fields.ts';
-import { type ResultPlace, TreeLayout } from '../../loadgen-node/submission/tree-layout.ts';
+import { NETWORK_FIELDS } from '../../loadgen-node/submission/tree/system-fields.ts';
+import { type ResultPlace, TreeLayout } from '../../loadgen-node/submission/tree/tree-layout.ts';
 import { sceneSystem } from './submission-scene.ts';
 
 /** A tree whose logs are those of the C++ LoadGen, in its order and its words, for any model of the tables. */

@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FindingId } from '../../loadgen-node/submission/check/finding-rules.ts';
+import type { FindingId } from '../../loadgen-node/submission/check/rules/finding-rules.ts';
 import type { ForeignTree } from './foreign-tree.ts';
 import type { MutableTree } from './mutable-tree.ts';
 import { accuracyLogOf } from './submission-tree.ts';

@@ -16,19 +16,19 @@ import {
 import {
   loggedResponses,
   type ResponseScorer,
-} from '../../loadgen-node/submission/compliance/accuracy-fallback.ts';
-import { auditConfigText } from '../../loadgen-node/submission/compliance/audit-settings.ts';
-import type { RunnableTestId } from '../../loadgen-node/submission/compliance/test-ids.ts';
-import type { TestVerdict } from '../../loadgen-node/submission/compliance/test-verdict.ts';
-import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify-test01.ts';
-import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify-test04.ts';
-import { verifyTest05 } from '../../loadgen-node/submission/compliance/verify-test05.ts';
+} from '../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
+import { auditConfigText } from '../../loadgen-node/submission/compliance/verify/audit-settings.ts';
+import type { TestVerdict } from '../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import { verifyTest01 } from '../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { verifyTest04 } from '../../loadgen-node/submission/compliance/verify/verify-test04.ts';
+import { verifyTest05 } from '../../loadgen-node/submission/compliance/verify/verify-test05.ts';
 import { writeTestFolder } from '../../loadgen-node/submission/compliance/write-test-folder.ts';
 import type {
   SubmissionDivision,
   SubmissionRound,
 } from '../../loadgen-node/submission/rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../../loadgen-node/submission/system-fields.ts';
+import type { RunnableTestId } from '../../loadgen-node/submission/rules/test-ids.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../../loadgen-node/submission/tree/system-fields.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import { auditFacts, hostFacts, ledgerCounts, nodeEvidence } from './audit-facts.ts';
 import { labelOf, simulateRun } from './simulated-run.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkReportSchema } from '../../loadgen-node/submission/check/check-report.ts';
+import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { SutNodeProcess } from '../support/longhaul-process.ts';
 import { suiteFolder } from '../support/suite-folder.ts';

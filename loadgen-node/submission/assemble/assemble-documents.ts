@@ -1,4 +1,4 @@
-import { TODO_MARK } from '../system-fields.ts';
+import { TODO_MARK } from '../tree/system-fields.ts';
 import { bandwidthStatement } from './bandwidth/bandwidth-statement.ts';
 import { layOut } from './diagram/diagram-layout.ts';
 import { diagramSvg } from './diagram/diagram-svg.ts';

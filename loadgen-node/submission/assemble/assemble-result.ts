@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { mlperfConfOf } from '../../../shared/rules/rounds/rounds.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { ResultPlace, TreeLayout } from '../tree-layout.ts';
+import type { ResultPlace, TreeLayout } from '../tree/tree-layout.ts';
 import type { DivisionScope } from './division-scope.ts';
 import { measurementReadme } from './documents/measurement-readme.ts';
 import type { PlannedImplementation, PlannedResult } from './plan/plan-types.ts';

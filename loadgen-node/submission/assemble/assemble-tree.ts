@@ -1,5 +1,4 @@
-import { DRY_RUN_FILE } from '../dry-run-mark.ts';
-import { TreeLayout } from '../tree-layout.ts';
+import { DRY_RUN_FILE, MARK_FILE, TreeLayout } from '../tree/tree-layout.ts';
 import { assembleDocuments } from './assemble-documents.ts';
 import { assembleResult } from './assemble-result.ts';
 import type { DivisionScope } from './division-scope.ts';
@@ -8,9 +7,8 @@ import { markText, notSubmittableText } from './documents/root-texts.ts';
 import { checksumsOf, longhaulSources } from './longhaul-sources.ts';
 import { modelMappingOf } from './plan/open-models.ts';
 import type { PlannedImplementation, PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
+import { systemFields } from './plan/system-file.ts';
 import { PlannedFiles } from './planned-files.ts';
-import { systemFields } from './system-file.ts';
-import { MARK_FILE } from './write-tree.ts';
 
 /** Folder of longhaul's own sources, beside those of the models. */
 const SOURCES = 'longhaul';

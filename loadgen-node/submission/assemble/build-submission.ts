@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission } from './plan/plan-submission.ts';
@@ -43,13 +44,10 @@ export async function buildSubmission(options: BuildOptions): Promise<BuiltTree>
   return { plan, fileCount: files.entries.length, warnings: [...warnings, ...notices] };
 }
 
-/** Name of the self-check's text. Source: submission_rules, "Directory structure". */
-const CHECK_FILE = 'compliance_checker_log.txt';
-
 /** The folder in which the tree was checked is not the one where it will be. */
 function writeChecks(folder: string, { divisions, submitter }: SubmissionPlan, text: string): void {
   for (const division of divisions) {
-    const path = join(folder, division, submitter, 'results', CHECK_FILE);
+    const path = join(folder, division, submitter, 'results', CHECKER_LOG);
     writeFileSync(path, text.replaceAll(folder, '.'));
   }
 }

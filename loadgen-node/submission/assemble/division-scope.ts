@@ -1,5 +1,5 @@
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import type { TreeLayout } from '../tree-layout.ts';
+import type { TreeLayout } from '../tree/tree-layout.ts';
 import type { PlannedResult, SubmissionPlan } from './plan/plan-types.ts';
 import type { PlannedFiles } from './planned-files.ts';
 

@@ -10,12 +10,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 import type { PlannedFiles } from './planned-files.ts';
-
-/** File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf files. */
-export const MARK_FILE = 'LONGHAUL.md';
-/** First line of {@link MARK_FILE}. */
-export const MARK_LINE = '<!-- built by longhaul submission build -->';
 
 /**
  * Refuses a path that has something which longhaul did not build.

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { DRY_RUN_FILE } from '../dry-run-mark.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
-import type { Findings } from './findings.ts';
-import type { TreeListing } from './tree-listing.ts';
+import { DRY_RUN_FILE } from '../tree/tree-layout.ts';
+import type { TreeListing } from './read/tree-listing.ts';
+import type { Findings } from './rules/findings.ts';
 
 /** Largest file of a tree. */
 const FILE_BYTES_MAX = 50 * 2 ** 20;

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { isNetworkDivisionScenario } from '../../../shared/domain/scenario.ts';
+import { modelOfFolder, modelOfName } from '../rules/models-of-rounds.ts';
 import {
   type ScenarioNeed,
   type SubmissionModel,
@@ -7,20 +8,20 @@ import {
   scenarioNeed,
 } from '../rules/submission-model.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import type { CheckContext } from './check-context.ts';
-import type { CheckedResult } from './check-report.ts';
-import { checkResult } from './check-result.ts';
-import { checkSystems, suitesOf } from './check-systems.ts';
-import type { JsonObject } from './read-document.ts';
+import type { CheckContext } from './read/check-context.ts';
+import type { JsonObject } from './read/description-values.ts';
+import { readJsonObject } from './read/read-document.ts';
 import {
   isStrict,
   modelOfResult,
   type ResultSite,
-  readModelMapping,
   resultsFolder,
   type SystemSite,
   scenarioOfFolder,
-} from './result-site.ts';
+} from './read/result-site.ts';
+import type { CheckedResult } from './report/check-report.ts';
+import { checkResult } from './result/check-result.ts';
+import { checkSystems, suitesOf } from './system/check-systems.ts';
 
 /** Rounds in which nobody asks for calibration.md. */
 const WITHOUT_CALIBRATION: readonly string[] = ['v4.1', 'v5.0'];
@@ -60,6 +61,26 @@ export async function checkSubmitter(
     }
   }
   return results;
+}
+
+/** What an open submission calls its models; undefined where it has no such file. Unknown names are told. */
+function readModelMapping(
+  context: CheckContext,
+  division: SubmissionDivision,
+  submitter: string,
+): JsonObject | undefined {
+  const path = posix.join(division, submitter, 'model_mapping.json');
+  if (division !== 'open' || !context.listing.hasFile(path)) return undefined;
+  const mapping = readJsonObject(context, path);
+  for (const [folder, name] of Object.entries(mapping ?? {})) {
+    const { round, findings } = context;
+    if (typeof name === 'string' && modelOfName(round, name) !== undefined) continue;
+    const right = typeof name === 'string' ? modelOfFolder(round, name)?.name : undefined;
+    const hint = right === undefined ? '' : `: the official tools call it "${right}"`;
+    const text = `"${folder}" stands for ${JSON.stringify(name)}, which is no name of a model of ${round}${hint}.`;
+    findings.add('model-mapping-wrong', path, text);
+  }
+  return mapping;
 }
 
 /** Folders of measurements without results; in the flat layout there are none. */

@@ -1,23 +1,22 @@
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { noTree } from '../no-tree.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { TreeLayout } from '../tree-layout.ts';
-import type { CheckContext } from './check-context.ts';
+import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 import { checkFiles } from './check-files.ts';
+import { checkSubmitter } from './check-submitter.ts';
+import { checkTodo } from './check-todo.ts';
+import { detectRound } from './detect-round.ts';
+import type { CheckContext } from './read/check-context.ts';
+import { type DetailLogReader, DetailLogs } from './read/detail-logs.ts';
+import { OriginalLogs } from './read/original-logs.ts';
+import { submittersOf } from './read/result-site.ts';
+import { TreeListing } from './read/tree-listing.ts';
 import {
   CHECK_REPORT_VERSION,
   type CheckedResult,
   type CheckReport,
   orderFindings,
-} from './check-report.ts';
-import { checkSubmitter } from './check-submitter.ts';
-import { checkTodo } from './check-todo.ts';
-import { type DetailLogReader, DetailLogs } from './detail-logs.ts';
-import { detectRound } from './detect-round.ts';
-import { Findings } from './findings.ts';
-import { OriginalLogs } from './original-logs.ts';
-import { submittersOf } from './result-site.ts';
-import { TreeListing } from './tree-listing.ts';
+} from './report/check-report.ts';
+import { Findings } from './rules/findings.ts';
 
 /** What a check may be told. */
 export interface CheckOptions {

@@ -2,13 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
-import type { CheckReport } from './check-report.ts';
+import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
-import { reportText } from './report-text.ts';
-import { resultsFolder } from './result-site.ts';
-
-/** Name of the self-check's text in a tree. Source: submission_rules, "Directory structure". */
-export const CHECKER_LOG = 'compliance_checker_log.txt';
+import { resultsFolder } from './read/result-site.ts';
+import type { CheckReport } from './report/check-report.ts';
+import { reportText } from './report/report-text.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {

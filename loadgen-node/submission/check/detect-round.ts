@@ -5,9 +5,9 @@ import type { DetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import type { CheckReport } from './check-report.ts';
-import { DetailLogs } from './detail-logs.ts';
-import { TreeListing } from './tree-listing.ts';
+import { DetailLogs } from './read/detail-logs.ts';
+import { TreeListing } from './read/tree-listing.ts';
+import type { CheckReport } from './report/check-report.ts';
 
 /** Detail log of a result's performance run, in every layout. */
 const PERFORMANCE_LOG = /\/results\/[^/]+\/[^/]+\/[^/]+\/performance\/run_1$/;

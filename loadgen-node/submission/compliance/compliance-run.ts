@@ -1,12 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import { CONFIG_SECTIONS } from '../../../shared/config/command-line.ts';
-import { type FileValue, readConfigFile } from '../../../shared/config/config-file.ts';
 import {
-  inspectSettings,
   type ResolvedSetting,
   resolveSettings,
   type SettingSources,
@@ -16,17 +13,15 @@ import type { RunFolder } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
+import { type RunSources, recordedSettings } from '../../run/plan/recorded-settings.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
 import { performRun } from '../../run/session.ts';
-import { auditConfigText } from './audit-settings.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
 import { DECIDED_BY_TEST } from './compliance-settings.ts';
-import type { RunnableTestId } from './test-ids.ts';
+import { auditConfigText } from './verify/audit-settings.ts';
 import { removeTestFiles } from './write-test-folder.ts';
-
-/** Settings of the submission run, with what the compliance command says over them. */
-export type RunSources = Pick<SettingSources, 'file' | 'flags'>;
 
 /** What a test's run is made of. */
 export interface TestRun {
@@ -43,20 +38,9 @@ export function runSources(
   { record }: Pick<RunFolder, 'record'>,
   flags: SettingSources['flags'],
 ): RunSources {
-  const own = existsSync(record) ? readConfigFile(record, CONFIG_SECTIONS).get('run') : undefined;
-  const file = new Map<string, FileValue>(own ?? []);
+  const file = recordedSettings(record);
   for (const key of DECIDED_BY_TEST) file.delete(key);
   return { file, flags };
-}
-
-/**
- * What is said of a run, without asking for all that a run needs: a run that exists is only verified.
- * @throws MlperfError `ERR_CONFIG_INVALID` listing what is wrong.
- */
-export function inspectRun(sources: RunSources): Partial<RunValues> {
-  const { values, problems } = inspectSettings(RUN_SETTINGS, { section: 'run', ...sources });
-  if (problems.length > 0) throw new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
-  return values;
 }
 
 /**

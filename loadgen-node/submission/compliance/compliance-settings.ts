@@ -8,9 +8,10 @@ import {
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
+import type { RunSources } from '../../run/plan/recorded-settings.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
-import { RESPONSE_TYPES, type ResponseType } from './compare-responses.ts';
-import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify-test06.ts';
+import { RESPONSE_TYPES, type ResponseType } from './responses/compare-responses.ts';
+import { END_TOKEN_DEFAULT, TOKEN_TYPES, type TokenType } from './verify/verify-test06.ts';
 
 /** Settings of `longhaul compliance TESTnn` besides those of `longhaul run`. */
 export const COMPLIANCE_SETTINGS: {
@@ -67,3 +68,8 @@ export const RUN_FLAGS: SettingTable = Object.fromEntries(
     ([key]) => key !== 'model' && !(DECIDED_BY_TEST as readonly string[]).includes(key),
   ),
 );
+
+/** Of what a command was given, the flags of the run that it makes. */
+export function flagsOfRun(flags: RunSources['flags']): RunSources['flags'] {
+  return Object.fromEntries(Object.entries(flags).filter(([key]) => Object.hasOwn(RUN_FLAGS, key)));
+}

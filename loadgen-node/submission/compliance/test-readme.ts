@@ -1,6 +1,6 @@
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import type { RunnableTestId } from './test-ids.ts';
-import type { TestCheck, TestVerdict } from './test-verdict.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
+import type { TestCheck, TestVerdict } from './verify/test-verdict.ts';
 
 /** What a test's README.md says besides its verdict. */
 export interface TestContext {

@@ -1,12 +1,9 @@
 import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
-import {
-  modelOfFolder,
-  modelsOfBenchmark,
-  type SubmissionModel,
-} from '../rules/submission-model.ts';
+import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
+import type { SubmissionModel } from '../rules/submission-model.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import type { RunnableTestId } from './test-ids.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
 
 /** What a round says of a test of a benchmark. */
 export interface TestApplies {

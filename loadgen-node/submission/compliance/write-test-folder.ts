@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { TestVerdict } from './test-verdict.ts';
+import type { TestVerdict } from './verify/test-verdict.ts';
 
 /** Every file that a test can leave: those of an earlier verification must not stand beside a new one's. */
 const FILES = [

@@ -5,7 +5,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { ageEncryption, type Encryption, opensslEncryption } from './encryption.ts';
-import type { EncryptionName } from './encryption-names.ts';
+import type { EncryptionName } from './pack-settings.ts';
 
 /** Rights of others to a key file. */
 const OTHERS = 0o077;

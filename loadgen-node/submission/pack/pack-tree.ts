@@ -8,7 +8,7 @@ import { createGzip } from 'node:zlib';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { formatChecksumList } from '../../samples/data-set/checksum-list.ts';
-import { isWithin } from '../is-within.ts';
+import { isWithin } from '../tree/is-within.ts';
 import type { Encryption } from './encryption.ts';
 import { keysIn } from './keys-in-tree.ts';
 import { tarStream } from './tar-stream.ts';

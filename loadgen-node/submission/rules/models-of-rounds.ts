@@ -1,8 +1,8 @@
-import { LANGUAGE } from './models/language.ts';
-import { OTHER_MODELS } from './models/other-models.ts';
-import { VISION } from './models/vision.ts';
+import { LANGUAGE } from './language-models.ts';
+import { OTHER_MODELS } from './other-models.ts';
 import type { SubmissionModel } from './submission-model.ts';
 import type { SubmissionRound } from './submission-rounds.ts';
+import { VISION } from './vision-models.ts';
 
 /**
  * Every model of a round, with what the round demands of its results.
@@ -13,4 +13,50 @@ export function modelsOfRound(round: SubmissionRound): readonly SubmissionModel[
   return [...VISION, ...LANGUAGE, ...OTHER_MODELS].flatMap(({ rounds, model }) =>
     rounds.includes(round) ? [model] : [],
   );
+}
+
+/** How folders may spell the names of some models, which have a dot. Source: model_mapping of the official tools. */
+const SPELLED: readonly [RegExp, string] = [/^llama3_1-/, 'llama3.1-'];
+
+/** The model whose results lie in a folder of this name; undefined: the round has none. */
+export function modelOfFolder(round: SubmissionRound, folder: string): SubmissionModel | undefined {
+  const name = folder.replace(...SPELLED);
+  return modelsOfRound(round).find((model) => model.folder === name || model.name === name);
+}
+
+/** The model that the official tools call by exactly this name, as model_mapping.json has to. */
+export function modelOfName(round: SubmissionRound, name: string): SubmissionModel | undefined {
+  return modelsOfRound(round).find((model) => model.name === name);
+}
+
+/** What the official tools take a folder for, where neither its name nor the mapping says. */
+const GUESSES: readonly (readonly [RegExp, string])[] = [
+  [/^ssd-resnet34$/, 'retinanet'],
+  [/mobilenet|efficientnet|resnet50/, 'resnet'],
+  [/bert-99\.9/, 'bert-99.9'],
+  [/bert-99/, 'bert-99'],
+];
+
+/**
+ * The model that a result is of. Source: get_mlperf_model of every official submission checker.
+ * @param mapped What model_mapping.json of open says of the folder.
+ */
+export function modelOfResultFolder(
+  round: SubmissionRound,
+  folder: string,
+  mapped: unknown,
+): SubmissionModel | undefined {
+  const known = modelOfFolder(round, folder);
+  if (known !== undefined) return known;
+  if (typeof mapped === 'string' && mapped !== '') return modelOfName(round, mapped);
+  const guess = GUESSES.find(([pattern]) => pattern.test(folder));
+  return guess === undefined ? undefined : modelOfName(round, guess[1]);
+}
+
+/** The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where targets differ. */
+export function modelsOfBenchmark(
+  round: SubmissionRound,
+  benchmark: string,
+): readonly SubmissionModel[] {
+  return modelsOfRound(round).filter((model) => model.benchmark === benchmark);
 }

@@ -1,4 +1,4 @@
-import { SYSTEM_FIELDS } from '../system-fields.ts';
+import { SYSTEM_FIELDS } from '../tree/system-fields.ts';
 import { isTodo, todo } from './field-text.ts';
 
 /** Fields of one node. */

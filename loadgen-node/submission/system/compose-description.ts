@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { nearest } from '../../../shared/base/text/nearest.ts';
 import type { SubmissionDivision, Suite } from '../rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../system-fields.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS, type SystemField } from '../tree/system-fields.ts';
 import { fieldsAcross, type NodeFields } from './across-nodes.ts';
 import type { FactsFile, SutNodeFacts } from './facts-file.ts';
 import { isTodo, todo } from './field-text.ts';

@@ -1,4 +1,4 @@
-import type { SystemField } from '../system-fields.ts';
+import type { SystemField } from '../tree/system-fields.ts';
 import type { SystemDescription } from './compose-description.ts';
 import { factsPathOf } from './facts-file.ts';
 import { isTodo } from './field-text.ts';

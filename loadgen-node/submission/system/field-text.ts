@@ -1,4 +1,4 @@
-import { TODO_MARK } from '../system-fields.ts';
+import { TODO_MARK } from '../tree/system-fields.ts';
 
 /** Stands for a value that nobody could read. @param wanted What the submitter has to write, for a person. */
 export function todo(wanted: string): string {

@@ -6,7 +6,7 @@ import type {
   SystemFacts,
 } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
-import { ECC_TEXTS } from '../system-fields.ts';
+import { ECC_TEXTS } from '../tree/system-fields.ts';
 import { cacheText, countedText, memoryText, storageText, todo } from './field-text.ts';
 import { isCard } from './link-facts.ts';
 import { nicText } from './nic-text.ts';

@@ -3,7 +3,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../../shared/base/text/yaml-text.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../system-fields.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS } from '../tree/system-fields.ts';
 import { isTodo } from './field-text.ts';
 
 /** Values that a user gives. */

@@ -2,9 +2,8 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { noTree } from '../no-tree.ts';
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { TreeLayout } from '../tree-layout.ts';
+import { noTree, TreeLayout } from '../tree/tree-layout.ts';
 
 /**
  * What accuracy.txt is before the truncation: `needed`, or `made` by it where there is none (TEST01 up to v5.1), or

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { readAccuracyLog } from '../../loadgen/logs/read/accuracy-log-reader.ts';
-import { sha256OfFile } from '../file-work.ts';
+import { sha256OfFile } from '../tree/file-work.ts';
 import { CUT_SIZE, isCutLog } from './cut-log.ts';
 import { hashIn } from './hash-line.ts';
 import type { LogPlace } from './log-places.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { copyChecked, replaceFile, sha256OfFile } from '../file-work.ts';
+import { copyChecked, replaceFile, sha256OfFile } from '../tree/file-work.ts';
 import { hashIn, withoutHash } from './hash-line.ts';
 import { findLogPlaces, type LogPlace } from './log-places.ts';
 import { type KeptOriginal, Originals, readTextIfThere } from './originals.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { replaceFile } from '../file-work.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import { replaceFile } from '../tree/file-work.ts';
 import { CUT_SIZE, cutLog } from './cut-log.ts';
 import { withHash } from './hash-line.ts';
 import { findLogPlaces } from './log-places.ts';

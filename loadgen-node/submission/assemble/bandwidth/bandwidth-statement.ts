@@ -1,6 +1,6 @@
 import { formatRate } from '../../../samples/bandwidth/link-rate.ts';
+import { fiveFigures } from '../documents/five-figures.ts';
 import { document, table } from '../documents/markdown.ts';
-import { fiveFigures } from '../five-figures.ts';
 import type { PlannedImplementation, PlannedResult, PlannedSystem } from '../plan/plan-types.ts';
 import { type BandwidthFigures, bandwidthFigures, endRates } from './bandwidth-figures.ts';
 

@@ -1,6 +1,6 @@
-import type { TestId } from '../../compliance/test-ids.ts';
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { TestId } from '../../rules/test-ids.ts';
 
 /** Ways to provide a software component. Source: submission_rules, "Possible methods to provide Software". */
 export const SOFTWARE_METHODS = [

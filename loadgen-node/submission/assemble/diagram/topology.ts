@@ -1,6 +1,6 @@
 import type { NetworkEntry, NetworkLink } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
-import type { Problems } from '../problems.ts';
+import type { Problems } from '../config/problems.ts';
 
 /** The LoadGen node's end of a link. */
 export const LOADGEN_END = 'loadgen';

@@ -1,11 +1,11 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import { DRY_RUN_WORDS } from '../../dry-run-mark.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
-import { fiveFiguresIn } from '../five-figures.ts';
+import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
+import { nodesStateBatching, saidBatching } from '../plan/batching.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
 import { type RunFacts, recordOf } from '../plan/read-run.ts';
-import { batchingOf, saidBatching } from './batching.ts';
+import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
 import { effectiveSettings, runCommandOf } from './run-commands.ts';
@@ -63,8 +63,9 @@ export function measurementReadme(facts: ReadmeFacts): string {
 function batchingText({ result, implementation }: ReadmeFacts): string {
   const said = saidBatching(result, implementation);
   if (said !== '') return said;
-  const isTold = batchingOf(result, implementation) !== '';
-  return isTold ? 'See "batching" among the settings of each SUT node above.' : 'Not stated.';
+  return nodesStateBatching(result)
+    ? 'See "batching" among the settings of each SUT node above.'
+    : 'Not stated.';
 }
 
 /** What longhaul adds to accuracy.txt, below the line of the script. */

@@ -1,6 +1,6 @@
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { fiveFigures } from '../five-figures.ts';
 import { numberOf, type RunFacts } from '../plan/read-run.ts';
+import { fiveFigures } from './five-figures.ts';
 
 /** A number of a result: what it is, and its text with unit. */
 type Row = readonly [string, string];

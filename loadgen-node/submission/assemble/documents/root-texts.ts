@@ -1,7 +1,6 @@
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import { DRY_RUN_FILE, DRY_RUN_WORDS } from '../../dry-run-mark.ts';
+import { DRY_RUN_FILE, DRY_RUN_WORDS, MARK_LINE } from '../../tree/tree-layout.ts';
 import type { SubmissionPlan } from '../plan/plan-types.ts';
-import { MARK_LINE } from '../write-tree.ts';
 import { document, table } from './markdown.ts';
 
 /** LONGHAUL.md: who made the tree, and what is in it. */

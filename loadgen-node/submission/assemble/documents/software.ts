@@ -1,52 +1,14 @@
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import type { SoftwareEntry, SoftwareMethod } from '../config/config-types.ts';
+import type { SoftwareEntry } from '../config/config-types.ts';
 import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
 import { recordOf } from '../plan/read-run.ts';
+import { SOFTWARE_METHODS, softwareBreach } from '../plan/software-methods.ts';
 import { document, table } from './markdown.ts';
-
-/** How a method identifies a component. Source: submission_rules, "Possible methods to provide Software". */
-const METHODS: Readonly<Record<SoftwareMethod, { readonly title: string; readonly by: string }>> = {
-  included: { title: 'source code or binary in this tree', by: 'its place in the tree' },
-  github: { title: 'public GitHub repository', by: 'commit or tag' },
-  'github-pr': {
-    title: 'public GitHub repository and pull requests',
-    by: 'commit or tag, numbers of the pull requests',
-  },
-  binary: { title: 'binary that can be had', by: 'name and version, or URL' },
-  'private-source': {
-    title: 'private source code',
-    by: 'identifier in the internal source control',
-  },
-  'redacted-source': {
-    title: 'partly redacted source code',
-    by: 'identifier in the internal source control',
-  },
-  'private-binary': { title: 'private binary', by: 'checksum' },
-};
-
-/** Methods by which every component is open to anybody. */
-const OPEN_METHODS: readonly SoftwareMethod[] = ['included', 'github', 'github-pr', 'binary'];
 
 /** A component as it stands in software.md. */
 interface Component extends SoftwareEntry {
   /** `stated`, or the end that told it. */
   readonly from: string;
-}
-
-/** Why a component cannot be in a system of this status; undefined: it can. */
-export function softwareBreach(entry: SoftwareEntry, status: string): string | undefined {
-  const { name, method, release, version, identifier } = entry;
-  if (version === undefined && identifier === undefined && method !== 'included') {
-    return `${name} has neither "version" nor "identifier": ${METHODS[method].title} is known by ${METHODS[method].by}`;
-  }
-  if (status.toLowerCase() !== 'available') return undefined;
-  if (!OPEN_METHODS.includes(method)) {
-    return `${name} is ${METHODS[method].title}, which no system of the category available may use`;
-  }
-  if (method === 'binary' && release === 'other') {
-    return `${name} is a binary that is neither a beta nor a production release, which no system of the category available may use`;
-  }
-  return undefined;
 }
 
 /** software.md: every component with the method by which others can have it. */
@@ -59,7 +21,7 @@ export function softwareText(
   const rows = components.map((component) => [
     component.name,
     component.version ?? '',
-    METHODS[component.method].title,
+    SOFTWARE_METHODS[component.method].title,
     component.identifier ??
       (component.method === 'included'
         ? 'this tree'

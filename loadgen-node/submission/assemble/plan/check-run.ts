@@ -13,7 +13,7 @@ import {
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
-import type { Problems } from '../problems.ts';
+import type { Problems } from '../config/problems.ts';
 import { benchmarkOf, numberOf, type RunFacts, recordOf } from './read-run.ts';
 
 /** What a run has to be. */

@@ -1,5 +1,5 @@
 import { nodeOf } from '../../../../shared/benchmarks/standin/standin-name.ts';
-import type { Problems } from '../problems.ts';
+import type { Problems } from '../config/problems.ts';
 import type { PlannedImplementation, PlannedResult, PlannedSystem } from './plan-types.ts';
 
 /** The diagram is of the machines that were measured: their number and names should be those of the runs. */

@@ -6,7 +6,7 @@ import {
 } from '../../rules/submission-model.ts';
 import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-types.ts';
-import type { Problems } from '../problems.ts';
+import type { Problems } from '../config/problems.ts';
 import type { PlannedResult, PlannedSystem } from './plan-types.ts';
 import { suitesOf } from './read-system.ts';
 

@@ -1,9 +1,8 @@
-import { modelsOfRound } from '../../rules/models-of-rounds.ts';
-import { modelOfFolder } from '../../rules/submission-model.ts';
+import { modelOfFolder, modelsOfRound } from '../../rules/models-of-rounds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-types.ts';
+import type { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
-import type { Problems } from '../problems.ts';
 import type { PlannedResult } from './plan-types.ts';
 
 /**

@@ -1,9 +1,8 @@
-import { modelOfFolder } from '../../rules/submission-model.ts';
+import { modelOfFolder } from '../../rules/models-of-rounds.ts';
 import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
+import { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
-import { batchingOf } from '../documents/batching.ts';
-import { softwareBreach } from '../documents/software.ts';
-import { Problems } from '../problems.ts';
+import { nodesStateBatching, saidBatching } from './batching.ts';
 import { warnOfNodes, warnOfWeights } from './compare-evidence.ts';
 import { checkCompleteness, checkInferred } from './completeness.ts';
 import { checkOpenModels } from './open-models.ts';
@@ -16,6 +15,7 @@ import type {
 import { readImplementation } from './read-implementation.ts';
 import { readResults } from './read-results.ts';
 import { readSystem } from './read-system.ts';
+import { softwareBreach } from './software-methods.ts';
 
 /** A plan, and what the submitter should know of it. */
 export interface PlannedSubmission {
@@ -83,7 +83,7 @@ function checkBatching(
     const isServer = scenario === 'Server' || scenario === 'Interactive';
     const isOpen = entry.divisions.every((division) => division === 'open');
     if (!isServer || isOpen || implementation === undefined) continue;
-    if (batchingOf(result, implementation) !== '') continue;
+    if (saidBatching(result, implementation) !== '' || nodesStateBatching(result)) continue;
     problems.unfinished(
       ['results', i],
       '"batching" is missing: no node told how it batches queries, which the rules want told for Server',

@@ -1,6 +1,6 @@
-import type { TestId } from '../../compliance/test-ids.ts';
 import type { SubmissionModel, SubmissionScenario } from '../../rules/submission-model.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
+import type { TestId } from '../../rules/test-ids.ts';
 import type { ImplementationEntry, NetworkEntry, ResultEntry } from '../config/config-types.ts';
 import type { RunFacts } from './read-run.ts';
 

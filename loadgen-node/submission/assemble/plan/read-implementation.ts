@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { sha256OfFile } from '../../file-work.ts';
+import { sha256OfFile } from '../../tree/file-work.ts';
 import type { ImplementationEntry, WeightsEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
+import type { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
-import type { Problems } from '../problems.ts';
 import { COLLECTED_BYTES_MAX, collectFiles } from './collect-files.ts';
 import type { PlannedImplementation, PlannedWeights } from './plan-types.ts';
 

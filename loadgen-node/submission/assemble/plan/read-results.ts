@@ -1,17 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { brokenConfLines } from '../../rules/conf-lines.ts';
 import { inferredFigure } from '../../rules/inferred-results.ts';
-import { modelOfFolder, type SubmissionScenario } from '../../rules/submission-model.ts';
+import { modelOfFolder } from '../../rules/models-of-rounds.ts';
+import type { SubmissionScenario } from '../../rules/submission-model.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
+import type { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
-import { userConfOf } from '../documents/user-conf.ts';
-import type { Problems } from '../problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import type { MeasuredRuns, PlannedResult } from './plan-types.ts';
 import { type RunFacts, readRun } from './read-run.ts';
 import { readTests } from './read-tests.ts';
+import { userConfOf } from './user-conf.ts';
 
 /** Longest accuracy.txt that is read: the scripts print a few lines. */
 const ACCURACY_TEXT_BYTES_MAX = 2 ** 20;

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { readJsonFile } from '../../../loadgen/conformance/read-json-file.ts';
 import type { SubmissionDivision, Suite } from '../../rules/submission-rounds.ts';
-import { NETWORK_FIELDS, SYSTEM_FIELDS, TODO_MARK } from '../../system-fields.ts';
+import { NETWORK_FIELDS, SYSTEM_FIELDS, TODO_MARK } from '../../tree/system-fields.ts';
 import type { SystemEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
+import type { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { checkNetwork } from '../diagram/topology.ts';
-import type { Problems } from '../problems.ts';
-import { systemFields } from '../system-file.ts';
 import type { PlannedSystem } from './plan-types.ts';
+import { systemFields } from './system-file.ts';
 
 const descriptionSchema: z.ZodType<Record<string, unknown>> = z.record(
   z.string(),

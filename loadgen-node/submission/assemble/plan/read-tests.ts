@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { TEST_IDS, type TestId } from '../../compliance/test-ids.ts';
+import { TEST_IDS, type TestId } from '../../rules/test-ids.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
-import type { Problems } from '../problems.ts';
+import type { Problems } from '../config/problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import { collectFiles } from './collect-files.ts';
 import type { PlannedTest } from './plan-types.ts';

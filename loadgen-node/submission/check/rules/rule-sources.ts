@@ -1,5 +1,5 @@
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { FindingRule } from '../check-finding.ts';
+import type { FindingRule } from './check-finding.ts';
 
 /** A rule without its id, which is the key of its row. */
 export interface RuleTexts extends Omit<FindingRule, 'id'> {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { submissionCheckCommand } from '../../../../loadgen-node/cli/submission-check.ts';
-import { checkReportSchema } from '../../../../loadgen-node/submission/check/check-report.ts';
+import { checkReportSchema } from '../../../../loadgen-node/submission/check/report/check-report.ts';
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { type ForeignTree, writeForeignTree } from '../../../support/foreign-tree.ts';
 import { writeTree } from '../../../support/submission-tree.ts';

@@ -16,12 +16,12 @@ import { Decrypter } from 'age-encryption';
 import { extract } from 'tar';
 import { describe, expect, it } from 'vitest';
 import { ageEncryption } from '../../../../loadgen-node/submission/pack/encryption.ts';
-import type { EncryptionName } from '../../../../loadgen-node/submission/pack/encryption-names.ts';
 import {
   encryptionOfKeyFile,
   isReadByOthers,
   makeKeyFile,
 } from '../../../../loadgen-node/submission/pack/key-file.ts';
+import type { EncryptionName } from '../../../../loadgen-node/submission/pack/pack-settings.ts';
 import { packTree } from '../../../../loadgen-node/submission/pack/pack-tree.ts';
 import { readTree, writeTree } from '../../../support/submission-tree.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/system-fields.ts';
+import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/tree/system-fields.ts';
 import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
 import { MutableTree } from '../../../../support/mutable-tree.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';

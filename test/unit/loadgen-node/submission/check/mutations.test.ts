@@ -6,9 +6,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { CheckReport } from '../../../../../loadgen-node/submission/check/check-report.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/finding-rules.ts';
+import type { CheckReport } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
+import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
 import { cachedLogReader } from '../../../../support/log-cache.ts';
 import { MutableTree } from '../../../../support/mutable-tree.ts';

@@ -10,7 +10,7 @@ import {
 import {
   type FindingId,
   findingRule,
-} from '../../../../../loadgen-node/submission/check/finding-rules.ts';
+} from '../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
 import {
   SUBMISSION_DIVISIONS,
   SUBMISSION_ROUNDS,

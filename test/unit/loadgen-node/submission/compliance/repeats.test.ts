@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/test-verdict.ts';
+import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
 import { CHEATING_ROWS, loadOf } from '../../../../support/cheating-rows.ts';
 import { CheatingRuns, SPEED_AND_ANSWERS } from '../../../../support/cheating-runs.ts';
 import { suiteFolder } from '../../../../support/suite-folder.ts';

@@ -4,7 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { modelsOfRound } from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
+import {
+  modelOfFolder,
+  modelsOfBenchmark,
+  modelsOfRound,
+} from '../../../../../loadgen-node/submission/rules/models-of-rounds.ts';
 import { resultMetric } from '../../../../../loadgen-node/submission/rules/result-metric.ts';
 import {
   SEED_NAMES,
@@ -14,8 +18,6 @@ import {
 import {
   type AccuracyTarget,
   modelInScenario,
-  modelOfFolder,
-  modelsOfBenchmark,
   type ScenarioNeed,
   type SubmissionModel,
   scenarioNeed,

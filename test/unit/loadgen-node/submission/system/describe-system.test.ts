@@ -5,7 +5,7 @@ import { systemWarnings } from '../../../../../loadgen-node/submission/system/sy
 import {
   NETWORK_FIELDS,
   SYSTEM_FIELDS,
-} from '../../../../../loadgen-node/submission/system-fields.ts';
+} from '../../../../../loadgen-node/submission/tree/system-fields.ts';
 import {
   container,
   describeSystem,

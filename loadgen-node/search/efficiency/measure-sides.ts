@@ -1,0 +1,109 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
+import { formatNs } from '../../../shared/base/text/duration.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { findPeak } from '../peak/find-peak.ts';
+import type { LoadSearch, PeakProbe, PeakResult } from '../peak/peak-search.ts';
+import type { SideMeasurer } from './efficiency-sides.ts';
+import { type EfficiencySide, type SideRun, searchOf } from './side.ts';
+import { Turns } from './take-turns.ts';
+
+/** What is measured on each side. */
+export interface SideTask {
+  /** Null: the scenario has no peak, and the runs are what is compared. */
+  readonly search: LoadSearch | null;
+  readonly repeats: number;
+  /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
+  readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
+  /** Settings of the runs by name, as text. */
+  readonly question: Readonly<Record<string, string>>;
+}
+
+/**
+ * Measures the sides, in turns where there are two: probe by probe, then run by run.
+ * @throws MlperfError of the first side that fails; the other one makes no further step
+ */
+export async function measureSides(
+  measurers: readonly SideMeasurer[],
+  task: SideTask,
+  host: Pick<RunHost, 'report'>,
+): Promise<EfficiencySide[]> {
+  const searches = await searchInTurns(measurers, task.search, host);
+  const peaks = searches.map((result) => result?.value ?? null);
+  const loads = task.search === null ? [null] : task.loadsOf(peaks);
+  const runs = await runInTurns(measurers, loads, task.repeats, host);
+  const measuredAt = new Date().toISOString();
+  return measurers.map(({ kind, sutName, machine, model }, i) => {
+    const search = searches[i] ?? null;
+    return {
+      ...{ kind, sutName, measuredAt, machine, model, question: task.question },
+      search: search && searchOf(search),
+      runs: runs[i] as SideRun[],
+    };
+  });
+}
+
+async function searchInTurns(
+  measurers: readonly SideMeasurer[],
+  search: LoadSearch | null,
+  host: Pick<RunHost, 'report'>,
+): Promise<(PeakResult | null)[]> {
+  if (search === null) return measurers.map(() => null);
+  const turns = new Turns(measurers.length);
+  let failure: { readonly error: unknown } | undefined;
+  const searchOne = async ({ kind, probe }: SideMeasurer, who: number): Promise<PeakResult> => {
+    try {
+      return await findPeak(
+        search,
+        (spec) =>
+          turns.step(who, () => {
+            if (failure !== undefined) throw failure.error;
+            return probe(spec);
+          }),
+        { onProbe: (done) => host.report(probeLine(kind, done)) },
+      );
+    } catch (error) {
+      failure ??= { error };
+      throw error;
+    } finally {
+      turns.leave(who);
+    }
+  };
+  const settled = await Promise.allSettled(measurers.map(searchOne));
+  if (failure !== undefined) throw failure.error;
+  return settled.map((one) => (one.status === 'fulfilled' ? one.value : null));
+}
+
+function probeLine(
+  kind: string,
+  { load, kind: probeKind, percentileNs, verdict, why }: PeakProbe,
+): string {
+  const at = `${rounded(load, 4)}/s`;
+  return `${kind}: ${probeKind} at ${at}: ${formatNs(percentileNs)}, ${verdict}: ${why}`;
+}
+
+/** By side, in the order of the loads and then of the repeats. */
+async function runInTurns(
+  measurers: readonly SideMeasurer[],
+  loads: readonly (number | null)[],
+  repeats: number,
+  host: Pick<RunHost, 'report'>,
+): Promise<SideRun[][]> {
+  const runs: SideRun[][] = measurers.map(() => []);
+  for (const [place, load] of loads.entries()) {
+    for (let repeat = 0; repeat < repeats; repeat += 1) {
+      for (const [i, measurer] of measurers.entries()) {
+        const run = await measurer.run(load, `run_${place * repeats + repeat + 1}`);
+        runs[i]?.push(run);
+        host.report(runLine(measurer.kind, run));
+      }
+    }
+  }
+  return runs;
+}
+
+function runLine(kind: string, { load, samplesPerSecond, latency, isValid }: SideRun): string {
+  const at = load === null ? '' : ` at ${rounded(load, 4)}/s`;
+  const rate = `${rounded(samplesPerSecond, 4)} samples/s`;
+  const verdict = isValid ? '' : ', INVALID';
+  return `${kind}: run${at}: ${rate}, p50 ${formatNs(latency.p50Ns)}, p99 ${formatNs(latency.p99Ns)}${verdict}`;
+}

@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { CheckContext } from './check-context.ts';
+import type { JsonObject } from './description-values.ts';
+
+/** Largest document that is read as a whole; the official ones are of a few kilobytes. */
+export const DOCUMENT_BYTES_MAX: number = 4 * 2 ** 20;
+
+/**
+ * Text of a small file; undefined where it is none, and then a finding says why.
+ * @param path A file that is in the listing.
+ */
+export function readDocument(context: CheckContext, path: string): string | undefined {
+  const { listing, findings } = context;
+  const bytes = listing.bytesOf(path) ?? 0;
+  if (bytes > DOCUMENT_BYTES_MAX) {
+    findings.add('no-plain-file', path, `It has ${bytes} bytes and is not read as a document.`);
+    return undefined;
+  }
+  try {
+    return readFileSync(listing.pathOf(path), 'utf8');
+  } catch (error) {
+    findings.add('no-plain-file', path, `It cannot be read: ${describeSystemError(error)}.`);
+    return undefined;
+  }
+}
+
+/** Text of a small file that the official tools read, and break off at where it is not UTF-8: that is told. */
+export function readToolText(context: CheckContext, path: string): string | undefined {
+  const text = readDocument(context, path);
+  // Only where a byte was none of a text does the file have to be looked at again.
+  if (text === undefined || !text.includes('\ufffd')) return text;
+  if (isUtf8(readFileSync(context.listing.pathOf(path)))) return text;
+  context.findings.add('not-utf8', path, 'It has bytes that are not UTF-8.');
+  return undefined;
+}
+
+/** Lines of a small file; none where it cannot be read, and then a finding says why. */
+export function documentLines(context: CheckContext, path: string): string[] {
+  return linesOf(readDocument(context, path));
+}
+
+/** Lines of {@link readToolText}. */
+export function toolLines(context: CheckContext, path: string): string[] {
+  return linesOf(readToolText(context, path));
+}
+
+function linesOf(text = ''): string[] {
+  const lines = text.split(/\r?\n/);
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+/** A JSON object of a tree; undefined where the file holds none, and then a finding says why. */
+export function readJsonObject(context: CheckContext, path: string): JsonObject | undefined {
+  const text = readToolText(context, path);
+  if (text === undefined) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
+    context.findings.add('json-broken', path, `It is not JSON: ${why}.`);
+    return undefined;
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+    return parsed as JsonObject;
+  }
+  context.findings.add('json-broken', path, `It holds ${JSON.stringify(parsed).slice(0, 40)}.`);
+  return undefined;
+}

@@ -1,0 +1,153 @@
+import { type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+
+/** Entries of one folder, by name. */
+export interface TreeFolder {
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** What is neither a file nor a folder that could be read, and why. */
+export interface TreeOddity {
+  readonly path: string;
+  readonly kind: 'symlink' | 'symlink-to-folder' | 'special' | 'unreadable';
+  readonly text: string;
+}
+
+/**
+ * Names and sizes of all that is in a tree, paths relative to its root, with forward slashes; the root is ''. Taken
+ * once, so that every check sees the same tree. Links are not followed.
+ */
+export class TreeListing {
+  readonly root: string;
+  readonly #bytes = new Map<string, number>();
+  readonly #folders = new Map<string, TreeFolder>();
+  readonly #oddities: TreeOddity[] = [];
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  /** @throws MlperfError `ERR_CONFIG_FILE` when the root is no folder that can be read. */
+  static of(root: string): TreeListing {
+    const listing = new TreeListing(root);
+    try {
+      if (!lstatSync(join(root, '.')).isDirectory()) {
+        throw new MlperfError('ERR_CONFIG_FILE', `${root} is no folder: name the root of a tree`);
+      }
+      readdirSync(root);
+    } catch (error) {
+      if (error instanceof MlperfError) throw error;
+      const why = describeSystemError(error);
+      throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${root}: ${why}`, { cause: error });
+    }
+    const waiting = [''];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      waiting.push(...listing.#take(path));
+    }
+    return listing;
+  }
+
+  /** @returns Paths of the folders in it. */
+  #take(path: string): string[] {
+    const files: string[] = [];
+    const folders: string[] = [];
+    for (const entry of this.#entriesOf(path)) {
+      const at = posix.join(path, entry.name);
+      if (entry.isSymbolicLink()) this.#addLink(at);
+      else if (entry.isDirectory()) folders.push(entry.name);
+      else if (entry.isFile()) {
+        files.push(entry.name);
+        this.#takeFile(at);
+      } else this.#odd(at, 'special', 'It is neither a file nor a folder.');
+    }
+    this.#folders.set(path, { files: files.sort(), folders: folders.sort() });
+    return folders.map((name) => posix.join(path, name));
+  }
+
+  #addLink(path: string): void {
+    const isToFolder =
+      statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isToFolder) this.#odd(path, 'symlink-to-folder', 'It is a symbolic link to a folder.');
+    else this.#odd(path, 'symlink', 'It is a symbolic link.');
+  }
+
+  #entriesOf(path: string): Dirent[] {
+    try {
+      return readdirSync(join(this.root, path), { withFileTypes: true });
+    } catch (error) {
+      this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
+      return [];
+    }
+  }
+
+  #takeFile(path: string): void {
+    try {
+      this.#bytes.set(path, lstatSync(join(this.root, path)).size);
+    } catch (error) {
+      this.#odd(path, 'unreadable', `It cannot be read: ${describeSystemError(error)}.`);
+    }
+  }
+
+  #odd(path: string, kind: TreeOddity['kind'], text: string): void {
+    this.#oddities.push({ path, kind, text });
+  }
+
+  get oddities(): readonly TreeOddity[] {
+    return this.#oddities;
+  }
+
+  /** Every folder below the root, and the root. */
+  folderPaths(): IterableIterator<string> {
+    return this.#folders.keys();
+  }
+
+  /** Every file. */
+  filePaths(): IterableIterator<string> {
+    return this.#bytes.keys();
+  }
+
+  /** Entries of a folder; none where there is no such folder. */
+  entries(path: string): TreeFolder {
+    return this.#folders.get(path) ?? { files: [], folders: [] };
+  }
+
+  hasFolder(path: string): boolean {
+    return this.#folders.has(path);
+  }
+
+  /** True for a folder, and for a link to one. */
+  leadsToFolder(path: string): boolean {
+    if (this.hasFolder(path)) return true;
+    const isLink = this.#oddities.some(
+      (one) => one.path === path && one.kind === 'symlink-to-folder',
+    );
+    return isLink || this.#isBelowLink(path);
+  }
+
+  /** A folder behind a link to a folder, which is not listed. */
+  #isBelowLink(path: string): boolean {
+    const isBelow = this.#oddities.some(
+      (one) => one.kind === 'symlink-to-folder' && path.startsWith(`${one.path}/`),
+    );
+    return (
+      isBelow && statSync(this.pathOf(path), { throwIfNoEntry: false })?.isDirectory() === true
+    );
+  }
+
+  hasFile(path: string): boolean {
+    return this.#bytes.has(path);
+  }
+
+  /** Size of a file in bytes; undefined where there is none. */
+  bytesOf(path: string): number | undefined {
+    return this.#bytes.get(path);
+  }
+
+  /** Path for the file system. */
+  pathOf(path: string): string {
+    return join(this.root, path);
+  }
+}

@@ -1,0 +1,248 @@
+import { join } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
+import { CommandHost } from '../../run/host/host.ts';
+import { COMPLIANCE_FOLDER, refuseUsedOutput } from '../../run/keep/earlier-run.ts';
+import { inspectRun, type RunSources } from '../../run/plan/recorded-settings.ts';
+import type { RunValues } from '../../run/plan/run-settings.ts';
+import { printReport } from '../../run/screen/print-report.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import type { RunnableTestId } from '../rules/test-ids.ts';
+import { performTestRun, planTestRun, runSources } from './compliance-run.ts';
+import type { ComplianceValues } from './compliance-settings.ts';
+import type { ResponseType } from './responses/compare-responses.ts';
+import { responseScorer } from './responses/response-scorer.ts';
+import { testReadme, verdictInWords } from './test-readme.ts';
+import {
+  accuracyTolerancePercent,
+  requireTest,
+  submissionRound,
+  type TestApplies,
+} from './tests-of-benchmark.ts';
+import { requireTestRun } from './verify/common-checks.ts';
+import {
+  type ComplianceRun,
+  numberOf,
+  readComplianceRun,
+  recordOf,
+  roundOfRun,
+} from './verify/read-compliance-run.ts';
+import { requireRound, requireSameSystem } from './verify/same-system.ts';
+import type { TestVerdict } from './verify/test-verdict.ts';
+import { verifyTest01 } from './verify/verify-test01.ts';
+import { verifyTest04 } from './verify/verify-test04.ts';
+import { verifyTest05 } from './verify/verify-test05.ts';
+import { tokenTypeOfRound, verifyTest06 } from './verify/verify-test06.ts';
+import { writeTestFolder } from './write-test-folder.ts';
+
+/** A test that was asked for: what is known before anything runs. */
+interface AskedTest {
+  readonly test: RunnableTestId;
+  readonly values: ComplianceValues;
+  readonly sources: RunSources;
+  readonly run: Partial<RunValues>;
+  readonly benchmark: string;
+  readonly round: SubmissionRound;
+  readonly applies: TestApplies;
+  readonly reference: ComplianceRun;
+}
+
+/** What the command line gives to a test. */
+interface TestHost {
+  /** Flags of `longhaul run` that win over the submission run's settings. */
+  readonly flags: RunSources['flags'];
+  /** Says something before the result. */
+  tell(text: string): void;
+}
+
+/** A test that came to an end: 0 passed, 3 failed, 130 or 143 interrupted. */
+interface EndedTest extends VerbResult {
+  readonly exitCode: number;
+}
+
+/**
+ * Runs a compliance test (or takes a run that is there), verifies it, writes its folder and says the verdict.
+ * @throws MlperfError when the test cannot be made or verified.
+ */
+export async function complianceTest(
+  test: RunnableTestId,
+  values: ComplianceValues,
+  { flags, tell }: TestHost,
+): Promise<EndedTest> {
+  const reference = await readComplianceRun(values.run);
+  requirePerformanceRun(reference);
+  const sources = runSources(reference.folder, flags);
+  const run = inspectRun(sources);
+  requireSameFlags(sources, run);
+  const round = submissionRound(run.round ?? roundOfRun(reference) ?? 'v4.1');
+  const { benchmark } = run;
+  if (benchmark === undefined) {
+    const why = `${reference.folder.record} is not there to tell the benchmark`;
+    throw new MlperfError('ERR_CONFIG_INVALID', `--benchmark <name> is needed: ${why}`);
+  }
+  const applies = requireTest(test, benchmark, round, values.model);
+  const asked = { test, values, sources, run, benchmark, round, applies, reference };
+  await requireSubmission(asked);
+  const host = new CommandHost('interrupted: ending the run');
+  const output = values.output ?? join(values.run, COMPLIANCE_FOLDER);
+  const folder = join(output, test);
+  const testRun = values.testRun ?? join(output, `${test}-run`);
+  if (values.testRun === undefined) {
+    refuseUsedOutput(testRun, run.force === true);
+    requireValid(reference);
+    const exitCode = await makeRun(asked, { logs: testRun, verdict: folder }, { host, tell });
+    if (exitCode !== undefined) {
+      const text = `${test} was interrupted: nothing was verified.\n`;
+      return { exitCode, text, json: { test, wasInterrupted: true, hasPassed: null } };
+    }
+  } else if (values.lowerQps !== undefined) {
+    const why = '--lower-qps is for a run that is made, not for --test-run';
+    throw new MlperfError('ERR_CONFIG_INVALID', why);
+  } else {
+    requireTestRun(test, round, await readComplianceRun(testRun));
+  }
+  const verdict = await verify(asked, testRun, host);
+  writeTestFolder(folder, verdict, await readmeOf(asked, verdict, testRun));
+  return {
+    exitCode: verdict.hasPassed ? EXIT.valid : EXIT.invalid,
+    text: `${verdictInWords(verdict, notesOf(asked))}  ${folder}\n`,
+    json: {
+      ...{ test, round, benchmark, wasInterrupted: false },
+      hasPassed: verdict.hasPassed,
+      isOfficialPass: verdict.isOfficialPass,
+      checks: verdict.checks,
+      notes: [...verdict.notes, ...notesOf(asked)],
+      ...{ folder, testRun },
+    },
+  };
+}
+
+/** A test with another of these is refused when it is verified: better before minutes go into its run. */
+const AS_IN_SUBMISSION = ['benchmark', 'scenario', 'dataSeed', 'dataCount'] as const;
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a flag that makes another test of it than the submission run's. */
+function requireSameFlags(sources: RunSources, run: Partial<RunValues>): void {
+  const own = inspectRun({ file: sources.file, flags: {} });
+  if (own.benchmark === undefined) return;
+  for (const key of AS_IN_SUBMISSION) {
+    if (run[key] === own[key]) continue;
+    const before = own[key] === undefined ? 'without it' : `with ${own[key]}`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${flagOf(key)} ${run[key]}: the submission run was made ${before}, and a test compares with it`,
+    );
+  }
+}
+
+/** What is wrong with the submission's runs is told before minutes go into another. */
+async function requireSubmission(asked: AskedTest): Promise<void> {
+  const { reference, test, round } = asked;
+  requireRound(reference, round);
+  if (test !== 'TEST01') return;
+  requireSameSystem(reference, await readComplianceRun(accuracyFolder(asked)), 'accuracy run');
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for a run without a speed. */
+function requirePerformanceRun(run: ComplianceRun): void {
+  const mode = recordOf(run, 'effective_test_mode');
+  if (mode !== 'AccuracyOnly' && mode !== 'FindPeakPerformance') return;
+  const what = mode === 'AccuracyOnly' ? 'an accuracy run' : 'a search for the peak';
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--run ${run.folder.folder} is ${what}: name the performance run that is submitted`,
+  );
+}
+
+/** No test of an INVALID run can pass. */
+function requireValid(reference: ComplianceRun): void {
+  const seen = recordOf(reference, 'result_validity');
+  if (seen === 'VALID') return;
+  const what = seen === undefined ? 'has no result_validity' : `is ${String(seen)}`;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the performance run ${reference.folder.folder} ${what}: a compliance test compares with a VALID run`,
+  );
+}
+
+/** @returns The exit code of a run that was interrupted; undefined for one that came to its end. */
+async function makeRun(
+  { test, sources, values }: AskedTest,
+  folders: { readonly logs: string; readonly verdict: string },
+  { host, tell }: { readonly host: CommandHost } & Pick<TestHost, 'tell'>,
+): Promise<number | undefined> {
+  const plan = planTestRun({ test, sources, folder: folders.logs, loweredShare: values.lowerQps });
+  const what = { test, verdictFolder: folders.verdict };
+  const report = await performTestRun(plan, what, host);
+  tell(`${printReport(report)}\n`);
+  if (!report.outcome.isInterrupted) return undefined;
+  return host.exitCode ?? EXIT.interrupted;
+}
+
+/** Type as which the official script is told to read a benchmark's responses; `byte` is its own default. */
+const RESPONSE_TYPE_OF: Readonly<Record<string, ResponseType>> = {
+  resnet50: 'float32',
+  mobilenet: 'float32',
+  retinanet: 'float32',
+  bert: 'float32',
+  dlrm: 'float32',
+  'dlrm-v2': 'float32',
+  digits: 'int32',
+};
+
+function verify(asked: AskedTest, testRun: string, host: CommandHost): Promise<TestVerdict> {
+  const { test, round, values, benchmark, applies } = asked;
+  const runs = { round, performance: values.run, test: testRun };
+  switch (test) {
+    case 'TEST01':
+      return verifyTest01({
+        ...runs,
+        accuracy: accuracyFolder(asked),
+        responseType: values.responseType ?? RESPONSE_TYPE_OF[benchmark] ?? 'byte',
+        accuracyTolerancePercent: accuracyTolerancePercent(applies.model),
+        scorer: responseScorer(benchmark, asked.run, host, testRun),
+      });
+    case 'TEST04':
+      return verifyTest04(runs);
+    case 'TEST05':
+      return verifyTest05(runs);
+    case 'TEST06':
+      return verifyTest06({
+        ...runs,
+        tokenType: values.tokenType ?? tokenTypeOfRound(round),
+        endToken: values.endToken,
+      });
+  }
+}
+
+/** A submission run's folder serves as both: it has the accuracy run's log as well. */
+function accuracyFolder({ values, reference }: AskedTest): string {
+  if (values.accuracyRun !== undefined) return values.accuracyRun;
+  if (recordOf(reference, 'effective_test_mode') === 'SubmissionRun') return values.run;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `--accuracy-run <folder> is needed: TEST01 compares responses with those of the accuracy run, and ${values.run} is a performance run`,
+  );
+}
+
+async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string): Promise<string> {
+  const { reference, values, test } = asked;
+  const tested = await readComplianceRun(testRun);
+  const qps = (run: ComplianceRun): number | undefined => numberOf(run, 'effective_target_qps');
+  return testReadme(verdict, {
+    benchmark: asked.benchmark,
+    scenario: reference.scenario,
+    sutName: String(recordOf(reference, 'sut_name')),
+    performance: values.run,
+    ...(test === 'TEST01' ? { accuracy: accuracyFolder(asked) } : {}),
+    testRun,
+    targetQps: [qps(reference), qps(tested)],
+    notes: notesOf(asked),
+  });
+}
+
+/** What a reader has to know of the test itself. */
+function notesOf({ applies }: AskedTest): string[] {
+  return applies.note === undefined ? [] : [applies.note];
+}

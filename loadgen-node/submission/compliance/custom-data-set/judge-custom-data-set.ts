@@ -1,0 +1,264 @@
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { percentText } from '../../../samples/benchmarks/quality.ts';
+import {
+  differenceInterval,
+  type Interval,
+  type Proportion,
+  shareOf,
+} from '../responses/two-proportions.ts';
+import { type ComplianceRun, numberOf } from '../verify/read-compliance-run.ts';
+import {
+  type DataSetRecord,
+  dataSetOf,
+  modelOf,
+  type RunPair,
+  type Speed,
+  speedOf,
+} from './run-pair.ts';
+
+/** A rate on the custom data set below this share of the submission's fails: TEST01's bound on the same figure. */
+const RATE_SHARE_MIN = 0.9;
+
+/** Server: queueing multiplies small differences, so a mean latency may be so many times the submission's. */
+const SERVER_LATENCY_FACTOR_MAX = 1.5;
+
+/** Server: what is below this share of the latency bound is no difference. */
+const SERVER_LATENCY_SLACK_SHARE = 0.1;
+
+/** One thing that the test looks at. */
+export interface CustomDataSetCheck {
+  /** What is compared, in a few words. */
+  readonly name: string;
+  readonly isMet: boolean;
+  /** The figures and the bound, one fact a line. */
+  readonly lines: readonly string[];
+}
+
+/** Verdict of the test "custom data set". */
+export interface CustomDataSetVerdict {
+  readonly reference: DataSetRecord | undefined;
+  readonly custom: DataSetRecord | undefined;
+  readonly accuracy: CustomDataSetCheck;
+  readonly performance: readonly CustomDataSetCheck[];
+  readonly notes: readonly string[];
+  readonly hasPassed: boolean;
+}
+
+/**
+ * Compares a submission's runs with the same over another data set. A system that knows the answers to the data set of
+ * the benchmark is right less often there, or slower.
+ * Rule: the paper of MLPerf Inference, 4.7.4 and 5.2: custom data sets detect result caching; quality and
+ * performance on them are compared with those on the reference data set.
+ * @param accuracyDropMax Points, as a fraction, by which the custom data set may be harder.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when the runs can not be compared.
+ */
+export function judgeCustomDataSet(
+  submission: RunPair,
+  custom: RunPair,
+  accuracyDropMax: number,
+): CustomDataSetVerdict {
+  requireComparable(submission, custom);
+  const accuracy = judgeAccuracy(submission.accuracy, custom.accuracy, accuracyDropMax);
+  const performance = judgePerformance(submission.performance, custom.performance);
+  return {
+    reference: dataSetOf(submission.performance),
+    custom: dataSetOf(custom.performance),
+    accuracy,
+    performance,
+    notes: notesOf(submission, custom),
+    hasPassed: [accuracy, ...performance].every(({ isMet }) => isMet),
+  };
+}
+
+/** The share of right answers must not fall by more than chance explains. */
+export function judgeAccuracy(
+  submission: Proportion,
+  custom: Proportion,
+  accuracyDropMax: number,
+): CustomDataSetCheck {
+  const drop = differenceInterval(submission, custom);
+  const isMet = drop.low <= accuracyDropMax;
+  const allowed =
+    accuracyDropMax === 0
+      ? 'Fails where the whole interval lies above 0: then chance does not explain the drop.'
+      : `Fails where the whole interval lies above ${points(accuracyDropMax)}, by which the custom data set was said to be harder.`;
+  return {
+    name: 'accuracy',
+    isMet,
+    lines: [
+      `Submission's data set: ${proportionText(submission)}`,
+      `Custom data set:       ${proportionText(custom)}`,
+      `Drop: ${points(shareOf(submission) - shareOf(custom))}; 99 % interval: ${intervalText(drop)}`,
+      allowed,
+      powerText(failingDrop(submission, custom.total, accuracyDropMax)),
+    ],
+  };
+}
+
+/** What the test can find, for a reader who asks. */
+function powerText(drop: number | undefined): string {
+  return drop === undefined
+    ? 'With these counts no drop fails: take a larger data set.'
+    : `With these counts a drop of ${points(drop)} or more fails.`;
+}
+
+/** Smallest drop that fails with so many samples; undefined where none does. */
+function failingDrop(
+  submission: Proportion,
+  total: number,
+  accuracyDropMax: number,
+): number | undefined {
+  const fails = (correct: number): boolean =>
+    differenceInterval(submission, { correct, total }).low > accuracyDropMax;
+  let passing = total;
+  let failing = -1;
+  // The interval falls with every right answer more: halving finds the border.
+  while (passing - failing > 1) {
+    const middle = Math.floor((passing + failing) / 2);
+    if (fails(middle)) failing = middle;
+    else passing = middle;
+  }
+  return failing < 0 ? undefined : shareOf(submission) - failing / total;
+}
+
+/** Speed must not fall: the rate where the scenario has one, the latency where it is the answer to a single query. */
+function judgePerformance(
+  submission: ComplianceRun,
+  custom: ComplianceRun,
+): readonly CustomDataSetCheck[] {
+  const [before, after] = [speedOf(submission), speedOf(custom)];
+  const checks = [judgeValidity(before, after)];
+  if (before.rate !== undefined && after.rate !== undefined) {
+    checks.push(judgeRate(before.rate, after.rate));
+  }
+  if (before.meanLatencyNs !== undefined && after.meanLatencyNs !== undefined) {
+    checks.push(judgeLatency(submission, before.meanLatencyNs, after.meanLatencyNs));
+  }
+  return checks;
+}
+
+function judgeValidity(before: Speed, after: Speed): CustomDataSetCheck {
+  const word = ({ isValid }: Speed): string => (isValid ? 'VALID' : 'INVALID');
+  return {
+    name: 'validity',
+    isMet: before.isValid && after.isValid,
+    lines: [
+      `Submission's data set: ${word(before)}`,
+      `Custom data set:       ${word(after)}`,
+      'Both must be VALID.',
+    ],
+  };
+}
+
+function judgeRate(before: number, after: number): CustomDataSetCheck {
+  return {
+    name: 'rate',
+    isMet: after >= before * RATE_SHARE_MIN,
+    lines: [
+      `Submission's data set: ${before.toFixed(2)} samples/s`,
+      `Custom data set:       ${after.toFixed(2)} samples/s (${percentText(after / before)})`,
+      `Fails below ${percentText(RATE_SHARE_MIN)} of the submission's.`,
+    ],
+  };
+}
+
+function judgeLatency(
+  submission: ComplianceRun,
+  beforeNs: number,
+  afterNs: number,
+): CustomDataSetCheck {
+  const bound = latencyBound(submission, beforeNs);
+  return {
+    name: 'mean latency',
+    isMet: afterNs <= bound.ns,
+    lines: [
+      `Submission's data set: ${ms(beforeNs)}`,
+      `Custom data set:       ${ms(afterNs)}`,
+      `Fails above ${ms(bound.ns)}: ${bound.why}.`,
+    ],
+  };
+}
+
+function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number; why: string } {
+  if (submission.scenario !== 'Server') {
+    const why = `${percentText(RATE_SHARE_MIN)} of the submission's speed`;
+    return { ns: beforeNs / RATE_SHARE_MIN, why };
+  }
+  const slackNs =
+    (numberOf(submission, 'effective_target_latency_ns') ?? 0) * SERVER_LATENCY_SLACK_SHARE;
+  const factor = beforeNs * SERVER_LATENCY_FACTOR_MAX;
+  return factor >= beforeNs + slackNs
+    ? { ns: factor, why: `${SERVER_LATENCY_FACTOR_MAX} times the submission's` }
+    : { ns: beforeNs + slackNs, why: "the submission's and a tenth of the latency bound" };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` naming what differs, or that nothing does. */
+function requireComparable(submission: RunPair, custom: RunPair): void {
+  const [before, after] = [submission.performance, custom.performance];
+  const refuse = (what: string): never => {
+    throw new MlperfError('ERR_CONFIG_INVALID', what);
+  };
+  const folders = `${before.folder.folder} and ${after.folder.folder}`;
+  if (before.scenario !== after.scenario) {
+    refuse(
+      `${folders} are runs of ${before.scenario} and of ${after.scenario}: one scenario is needed`,
+    );
+  }
+  const [qps, otherQps] = [before, after].map((run) => numberOf(run, 'effective_target_qps'));
+  if (before.scenario === 'Server' && qps !== otherQps) {
+    refuse(`${folders} ask for ${qps} and for ${otherQps} queries per second: one rate is needed`);
+  }
+  for (const kind of ['performance', 'accuracyRun'] as const) {
+    const [data, otherData] = [dataSetOf(submission[kind]), dataSetOf(custom[kind])];
+    if (data !== undefined && data.digest !== '' && data.digest === otherData?.digest) {
+      const run = custom[kind].folder.folder;
+      refuse(
+        `${run} measured with the submission's own data set, ${data.name}: another one is needed`,
+      );
+    }
+  }
+  requireOneDataSet(submission, 'submission');
+  requireOneDataSet(custom, 'test');
+  const [model, otherModel] = [modelOf(before), modelOf(after)];
+  if (model !== undefined && otherModel !== undefined && model !== otherModel) {
+    refuse(`the nodes ran ${model} and then ${otherModel}: the submission's model is needed`);
+  }
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where speed and accuracy are of two data sets. */
+function requireOneDataSet(pair: RunPair, whose: 'submission' | 'test'): void {
+  const [measured, scored] = [dataSetOf(pair.performance), dataSetOf(pair.accuracyRun)];
+  if (measured === undefined || scored === undefined || measured.digest === scored.digest) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the two ${whose} runs measured with two data sets, ${measured.name} and ${scored.name}: one is needed`,
+  );
+}
+
+function notesOf(submission: RunPair, custom: RunPair): string[] {
+  const unknown = [submission, custom].some(
+    ({ performance }) => dataSetOf(performance) === undefined,
+  );
+  return unknown
+    ? [
+        "A log tells nothing of its data set (it is not longhaul's): that the two differ is for you to know.",
+      ]
+    : [];
+}
+
+function proportionText(proportion: Proportion): string {
+  const { correct, total } = proportion;
+  return `${correct} of ${total} right (${percentText(shareOf(proportion))})`;
+}
+
+function intervalText({ low, high }: Interval): string {
+  return `${(low * 100).toFixed(3)} to ${points(high)}`;
+}
+
+function points(fraction: number): string {
+  return `${(fraction * 100).toFixed(3)} points`;
+}
+
+function ms(ns: number): string {
+  return `${(ns / 1e6).toFixed(3)} ms`;
+}

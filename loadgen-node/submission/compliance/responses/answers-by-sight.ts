@@ -1,0 +1,130 @@
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { AccuracyLogEntry } from '../../../loadgen/logs/read/accuracy-log-reader.ts';
+import type { AccuracyEntry } from '../../../samples/data-set/data-set.ts';
+import { deltaPercent, firstResponses, type ResponseScorer } from './accuracy-fallback.ts';
+import { rightLessOften, type TwoGroups } from './right-less-often.ts';
+import { type Proportion, shareOf } from './two-proportions.ts';
+
+/**
+ * Standard deviations from which {@link AnswersBySight.deviations} are no chance. Two comparisons are made, each with a
+ * chance of 0.05 %: an honest system whose answers vary fails at most one test of 1,000.
+ */
+export const DEVIATIONS_MAX = 3.29;
+
+/** How right the logged responses of a test are: all of them, and by how often the sample was seen before. */
+export interface AnswersBySight {
+  /** All logged responses whose sample the accuracy run has, too. */
+  readonly logged: Proportion;
+  /** The accuracy run's responses, each as often as the test logged its sample. */
+  readonly accuracyRun: Proportion;
+  /** As far as the two are apart, in percent; see {@link deltaPercent}. */
+  readonly deltaPercent: number;
+  /** The first logged response to each sample. */
+  readonly first: Proportion;
+  /** All others. */
+  readonly repeats: Proportion;
+  /**
+   * Standard deviations by which the accuracy run's responses are right more often than the test's, or by which those and
+   * the first logged ones are right more often than the repeats, whichever is more.
+   */
+  readonly deviations: number;
+}
+
+/** Whether the responses to one sample are right. */
+interface Sights {
+  readonly accuracyRun: boolean;
+  /** In the order in which they were issued. */
+  readonly logged: boolean[];
+}
+
+/**
+ * Scores every logged response of a test by itself. The official fallback scores the first one of each sample alone, and
+ * so passes a system that answers properly once.
+ * @param logged All entries of the test's log.
+ * @throws MlperfError `ERR_OUTPUT` when the accuracy log cannot be read.
+ */
+export async function answersBySight(
+  accuracyLog: string,
+  logged: readonly AccuracyLogEntry[],
+  scorer: ResponseScorer,
+): Promise<AnswersBySight> {
+  const samples = await scoreSamples(accuracyLog, logged, scorer);
+  const all = countRight(samples, ({ logged: own }) => own);
+  const counterpart = countRight(samples, (one) => one.logged.map(() => one.accuracyRun));
+  return {
+    logged: all,
+    accuracyRun: counterpart,
+    deltaPercent: deltaPercent(percent(counterpart), percent(all)),
+    first: countRight(samples, ({ logged: own }) => own.slice(0, 1)),
+    repeats: countRight(samples, ({ logged: own }) => own.slice(1)),
+    deviations: Math.max(
+      rightLessOften(samples.map((one) => twoGroups(one, [one.accuracyRun]))),
+      rightLessOften(samples.map((one) => twoGroups(one, firstSights(one)))),
+    ),
+  };
+}
+
+async function scoreSamples(
+  accuracyLog: string,
+  logged: readonly AccuracyLogEntry[],
+  scorer: ResponseScorer,
+): Promise<Sights[]> {
+  const wanted = new Set(logged.map(({ sampleIndex }) => sampleIndex));
+  const reference = await firstResponses(accuracyLog, wanted);
+  const samples = new Map<number, Sights>();
+  for (const entry of logged.toSorted((a, b) => a.seqId - b.seqId)) {
+    const { sampleIndex, response } = entry;
+    const expected = reference.get(sampleIndex);
+    if (expected === undefined) continue; // The check of the coverage tells.
+    const sample = samples.get(sampleIndex) ?? {
+      accuracyRun: await isRight(expected, scorer),
+      logged: [],
+    };
+    samples.set(sampleIndex, sample);
+    const isSame = Buffer.compare(expected.response, response) === 0;
+    sample.logged.push(isSame ? sample.accuracyRun : await isRight(entry, scorer));
+  }
+  return [...samples.values()];
+}
+
+/** A response that is no answer to the benchmark is a wrong one. */
+async function isRight(entry: AccuracyEntry, scorer: ResponseScorer): Promise<boolean> {
+  try {
+    return (await scorer.score([entry])).correctCount > 0;
+  } catch (error) {
+    if (error instanceof MlperfError && error.code === 'ERR_DATA_SET') return false;
+    throw error;
+  }
+}
+
+function firstSights({ accuracyRun, logged }: Sights): boolean[] {
+  return [accuracyRun, ...logged.slice(0, 1)];
+}
+
+function twoGroups({ accuracyRun, logged }: Sights, favoured: readonly boolean[]): TwoGroups {
+  return {
+    count: logged.length + 1,
+    rightCount: rightOf([accuracyRun, ...logged]),
+    favouredCount: favoured.length,
+    favouredRightCount: rightOf(favoured),
+  };
+}
+
+function countRight(
+  samples: readonly Sights[],
+  which: (sample: Sights) => readonly boolean[],
+): Proportion {
+  const chosen = samples.map(which);
+  return {
+    correct: chosen.reduce((sum, one) => sum + rightOf(one), 0),
+    total: chosen.reduce((sum, one) => sum + one.length, 0),
+  };
+}
+
+function rightOf(answers: readonly boolean[]): number {
+  return answers.filter((isRightOne) => isRightOne).length;
+}
+
+function percent(proportion: Proportion): number {
+  return proportion.total === 0 ? 0 : Number((100 * shareOf(proportion)).toFixed(3));
+}

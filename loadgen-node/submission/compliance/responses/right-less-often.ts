@@ -1,0 +1,72 @@
+import { normalDeviate } from '../../../search/peak/normal.ts';
+
+/** Responses to one sample, in two groups. */
+export interface TwoGroups {
+  /** Responses of both groups, and how many of them are right. */
+  readonly count: number;
+  readonly rightCount: number;
+  /** The group that a system which cheats would answer better. */
+  readonly favouredCount: number;
+  readonly favouredRightCount: number;
+}
+
+/** Below this a double says nothing more of a chance. */
+const LEAST_CHANCE = 1e-300;
+
+/**
+ * Standard deviations by which the favoured groups are right more often than the others; 0 where they are not.
+ *
+ * If the two groups are treated alike, every order of a sample's responses is equally likely, however often the sample
+ * itself is answered wrongly. So the favoured group's right answers follow a hypergeometric distribution for each sample,
+ * and their sum over the samples has an exact distribution. Responses of one group can be alike (a batch size decides the
+ * last bits of all of them); then samples vary more than that distribution says, and the deviation is divided by the square
+ * root of how much more (Pearson's dispersion, where above 1).
+ */
+export function rightLessOften(samples: readonly TwoGroups[]): number {
+  const telling = samples.filter(isTelling);
+  let seen = 0;
+  let squares = 0;
+  let variance = 0;
+  let chances: Float64Array = Float64Array.of(1);
+  for (const sample of telling) {
+    const own = hypergeometric(sample);
+    const mean = own.reduce((sum, chance, right) => sum + chance * right, 0);
+    variance += own.reduce((sum, chance, right) => sum + chance * (right - mean) ** 2, 0);
+    squares += (sample.favouredRightCount - mean) ** 2;
+    seen += sample.favouredRightCount;
+    chances = convolved(chances, own);
+  }
+  const chance = chances.subarray(seen).reduce((sum, one) => sum + one, 0);
+  if (telling.length === 0 || chance >= 0.5) return 0;
+  const deviations = -normalDeviate(Math.max(chance, LEAST_CHANCE));
+  return deviations / Math.sqrt(Math.max(1, squares / variance));
+}
+
+/** Samples whose responses are all right, or all wrong, say nothing of their order. */
+function isTelling({ count, rightCount, favouredCount }: TwoGroups): boolean {
+  return rightCount > 0 && rightCount < count && favouredCount > 0 && favouredCount < count;
+}
+
+/** Chance of each number of right answers in the favoured group. */
+function hypergeometric({ count, rightCount, favouredCount }: TwoGroups): number[] {
+  return Array.from({ length: favouredCount + 1 }, (_, right) => {
+    const wrong = favouredCount - right;
+    const ways = choose(rightCount, right) * choose(count - rightCount, wrong);
+    return ways / choose(count, favouredCount);
+  });
+}
+
+/** Of n things k; 0 where there are not so many. */
+function choose(n: number, k: number): number {
+  let ways = 1;
+  for (let i = 0; i < k; i += 1) ways *= (n - i) / (i + 1);
+  return ways;
+}
+
+function convolved(a: Float64Array, b: readonly number[]): Float64Array {
+  const sum = new Float64Array(a.length + b.length - 1);
+  for (const [j, chance] of b.entries()) {
+    for (let i = 0; i < a.length; i += 1) sum[i + j] = (sum[i + j] ?? 0) + (a[i] ?? 0) * chance;
+  }
+  return sum;
+}

@@ -1,0 +1,83 @@
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { Scenario } from '../../../../shared/domain/scenario.ts';
+import { SCENARIOS } from '../../../../shared/domain/scenario.ts';
+import { type DetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
+import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
+import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+
+/** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
+export interface ComplianceRun {
+  readonly folder: RunFolder;
+  readonly detail: DetailLog;
+  readonly summary: SummaryLog;
+  readonly scenario: Scenario;
+}
+
+/**
+ * Reads the detail and summary log of a run.
+ * @throws MlperfError `ERR_CONFIG_FILE` when the folder is none of a run or its logs are damaged,
+ *   `ERR_OUTPUT` when a log cannot be read.
+ */
+export async function readComplianceRun(path: string): Promise<ComplianceRun> {
+  const folder = openRunFolder(path);
+  const detail = await readDetailLog(folder.detail);
+  const [damage] = detail.damages;
+  if (damage !== undefined) {
+    const what = `${folder.detail}:${damage.line}: ${damage.text}`;
+    throw new MlperfError('ERR_CONFIG_FILE', `the detail log is damaged: ${what}`);
+  }
+  const summary = await readSummaryLog(folder.summary);
+  const said = detail.records.get('effective_scenario')?.value;
+  const scenario = SCENARIOS.find((name) => name === said);
+  if (scenario === undefined) {
+    const seen = said === undefined ? 'has no effective_scenario' : `says scenario ${String(said)}`;
+    const right = `one of ${SCENARIOS.join(', ')} is needed`;
+    throw new MlperfError('ERR_CONFIG_FILE', `${folder.detail} ${seen}; ${right}`);
+  }
+  return { folder, detail, summary, scenario };
+}
+
+/** First value of a key of the detail log; undefined where it has none. */
+export function recordOf(run: ComplianceRun, key: string): unknown {
+  return run.detail.records.get(key)?.value;
+}
+
+/** A number of the detail log; undefined where the key is absent or no number. */
+export function numberOf(run: ComplianceRun, key: string): number | undefined {
+  const value = recordOf(run, key);
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** @param prefix `requested` or `effective`. @returns undefined where the log lacks one of them. */
+export function seedsOf(
+  run: ComplianceRun,
+  prefix: 'requested' | 'effective',
+): RoundSeeds | undefined {
+  return readSeeds((name) => {
+    const value = recordOf(run, `${prefix}_${name}`);
+    // A seed with a fraction, or one that a double rounded to infinity, is of no round.
+    return typeof value === 'bigint' || Number.isInteger(value)
+      ? BigInt(value as bigint | number)
+      : undefined;
+  });
+}
+
+/** The round whose seeds a run was asked to use; undefined where they are of none. */
+export function roundOfRun(run: ComplianceRun): SubmissionRound | undefined {
+  const seeds = seedsOf(run, 'requested') ?? seedsOf(run, 'effective');
+  return seeds === undefined ? undefined : roundOfSeeds(seeds);
+}
+
+/** Seeds for people. */
+export function seedsInWords(seeds: RoundSeeds): string {
+  return SEED_NAMES.map((name) => seeds[name]).join(' / ');
+}
+
+/** Samples of the performance run, as far as its log says. */
+export function sampleCountOf(run: ComplianceRun): number | undefined {
+  const queries = numberOf(run, 'result_query_count');
+  const perQuery = numberOf(run, 'effective_samples_per_query');
+  return queries === undefined || perQuery === undefined ? undefined : queries * perQuery;
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { CONFIG_SECTIONS } from '../../../../shared/config/command-line.ts';
+import { readConfigFile } from '../../../../shared/config/config-file.ts';
+import {
+  areSameSeeds,
+  type RoundSeeds,
+  seedsOfRound,
+  test05SeedsOfRound,
+} from '../../rules/round-seeds.ts';
+import type { SubmissionRound } from '../../rules/submission-rounds.ts';
+import {
+  type ComplianceRun,
+  numberOf,
+  recordOf,
+  roundOfRun,
+  seedsInWords,
+  seedsOf,
+} from './read-compliance-run.ts';
+
+/** Records that have to be the same in two runs that are compared, and what they are for people. */
+const SAME: readonly (readonly [key: string, what: string])[] = [
+  ['effective_scenario', 'scenario'],
+  ['sut_name', 'name of the SUT'],
+  ['qsl_name', 'data set'],
+  ['qsl_reported_total_count', 'samples of the data set'],
+  ['qsl_reported_performance_count', 'samples of the performance set'],
+];
+
+/** Server's test run only: another bound is another measurement. An accuracy run has no use for it. */
+const SAME_IN_SERVER: readonly (readonly [key: string, what: string])[] = [
+  ['effective_target_latency_ns', 'latency bound in ns'],
+  ['effective_target_latency_percentile', 'percentile of the latency bound'],
+];
+
+/** Settings that audit.config alone switches on. */
+const AUDITED = [
+  'effective_performance_issue_same',
+  'effective_performance_issue_unique',
+  'effective_accuracy_log_probability',
+  'effective_accuracy_log_sampling_target',
+];
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== false && value !== 0;
+}
+
+/**
+ * Refuses to compare a run with one of something else: another benchmark, scenario, SUT, latency bound or round.
+ * @param what The other run, for messages: `test run`, `accuracy run`.
+ * @throws MlperfError `ERR_CONFIG_INVALID` naming every difference.
+ */
+export function requireSameSystem(
+  reference: ComplianceRun,
+  other: ComplianceRun,
+  what: 'test run' | 'accuracy run',
+): void {
+  const isServerTest = what === 'test run' && reference.scenario === 'Server';
+  const problems = [
+    ...differences(reference, other, isServerTest ? [...SAME, ...SAME_IN_SERVER] : SAME),
+    ...benchmarkDifference(reference, other),
+    ...seedDifference(reference, other, what),
+    ...modeProblem(other, what),
+  ];
+  if (problems.length === 0) return;
+  const head = `the ${what} ${other.folder.folder} is not one of the submission run ${reference.folder.folder}`;
+  throw new MlperfError('ERR_CONFIG_INVALID', `${head}:\n${problems.join('\n')}`);
+}
+
+/**
+ * Refuses a submission run whose seeds are not those of the round, or that is itself the run of a test.
+ * @throws MlperfError `ERR_CONFIG_INVALID`
+ */
+export function requireRound(reference: ComplianceRun, round: SubmissionRound): void {
+  const audited = AUDITED.find((key) => isSet(recordOf(reference, key)));
+  if (audited !== undefined) {
+    const what = `${audited} is ${String(recordOf(reference, audited))}`;
+    throw new MlperfError(
+      'ERR_CONFIG_INVALID',
+      `${reference.folder.folder} is no submission run but one of a compliance test: ${what} in ${reference.detail.path}`,
+    );
+  }
+  const seen = roundOfRun(reference);
+  if (seen === round) return;
+  const seeds = seedsOf(reference, 'requested');
+  const of = seen === undefined ? 'of no round that longhaul knows' : `of round ${seen}`;
+  const says = seeds === undefined ? 'has no seeds' : `has the seeds ${seedsInWords(seeds)}, ${of}`;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${reference.detail.path} ${says}; round ${round} has ${seedsInWords(seedsOfRound(round))} (choose with --round)`,
+  );
+}
+
+function differences(
+  reference: ComplianceRun,
+  other: ComplianceRun,
+  keys: readonly (readonly [key: string, what: string])[],
+): string[] {
+  return keys.flatMap(([key, what]) => {
+    const [a, b] = [recordOf(reference, key), recordOf(other, key)];
+    return a === b ? [] : [`${what} (${key}): ${String(b)}, in the submission run ${String(a)}`];
+  });
+}
+
+/** An accuracy run has the seeds of its round as well. */
+function seedDifference(reference: ComplianceRun, other: ComplianceRun, what: string): string[] {
+  const [a, b] = [seedsOf(reference, 'requested'), seedsOf(other, 'requested')];
+  if (a === undefined || b === undefined || areSameSeeds(a, b)) return [];
+  const of = roundOfRun(other);
+  // TEST05: LoadGen logs the alternate seeds as if they had been asked for.
+  const mayBeTest05 = what === 'test run' && of === undefined;
+  if (mayBeTest05 && isTest05Of(roundOfRun(reference), b)) return [];
+  const round = of === undefined ? '' : `, which are those of round ${of}`;
+  return [`seeds: ${seedsInWords(b)}${round}; in the submission run ${seedsInWords(a)}`];
+}
+
+function isTest05Of(round: SubmissionRound | undefined, seeds: RoundSeeds): boolean {
+  const own = round === undefined ? undefined : test05SeedsOfRound(round);
+  return own !== undefined && areSameSeeds(own, seeds);
+}
+
+function modeProblem(other: ComplianceRun, what: string): string[] {
+  const mode = String(recordOf(other, 'effective_test_mode'));
+  const right = what === 'test run' ? 'PerformanceOnly' : 'AccuracyOnly';
+  if (mode === right || mode === 'SubmissionRun') return [];
+  return [`mode: ${mode}; ${right} is needed`];
+}
+
+/** The logs do not name the benchmark: where longhaul made both runs, its records do. */
+function benchmarkDifference(reference: ComplianceRun, other: ComplianceRun): string[] {
+  const [a, b] = [benchmarkOf(reference), benchmarkOf(other)];
+  if (a === undefined || b === undefined || a === b) return [];
+  return [`benchmark: ${b}, in the submission run ${a}`];
+}
+
+/** Benchmark of a run that longhaul made; undefined for a run of another LoadGen. */
+function benchmarkOf(run: ComplianceRun): string | undefined {
+  const { record } = run.folder;
+  if (!existsSync(record)) return undefined;
+  const value = readConfigFile(record, CONFIG_SECTIONS).get('run')?.get('benchmark')?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Share by which the test's target rate lies below the submission run's; 0 where it does not, or there is none. */
+export function loweredShare(reference: ComplianceRun, tested: ComplianceRun): number {
+  const [a, b] = [reference, tested].map((run) => numberOf(run, 'effective_target_qps'));
+  return a === undefined || b === undefined || a <= 0 ? 0 : Math.max(0, 1 - b / a);
+}

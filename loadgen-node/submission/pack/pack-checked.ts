@@ -1,0 +1,156 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import type { SubmissionRound } from '../rules/submission-rounds.ts';
+import type { Encryption } from './encryption.ts';
+import { NOT_ENCRYPTED, type PackValues } from './pack-settings.ts';
+import type { PackedTree } from './pack-tree.ts';
+
+/** Findings that are printed; of more the number. */
+const TOLD_MAX = 20;
+
+/** What the self-check found, as far as it is told here. */
+interface Found {
+  readonly id: string;
+  /** Of an error nothing is packed; neither warnings nor notices are told, everything else is. */
+  readonly severity: string;
+  readonly file: string;
+  readonly seen: string;
+}
+
+/** The self-check of a tree. */
+export type TreeCheck = (
+  tree: string,
+  options: { readonly round?: SubmissionRound },
+) => Promise<{ readonly findings: readonly Found[] }>;
+
+/** Where a packing reports. */
+type PackHost = Pick<RunHost, 'report' | 'progress'>;
+
+/** What came of it; `isPacked` is false where the check found errors. */
+interface PackedOrNot extends VerbResult {
+  readonly isPacked: boolean;
+}
+
+/**
+ * Packs a tree that the self-check accepts; with `unchecked` any tree.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, `ERR_CONFIG_FILE`, `ERR_OUTPUT`
+ */
+export async function packChecked(
+  tree: string,
+  values: PackValues,
+  { check, host }: { readonly check: TreeCheck; readonly host: PackHost },
+): Promise<PackedOrNot> {
+  checkKeyFlags(values);
+  // Loaded when it is needed: the libraries of tar and age would make every verb start later.
+  const { packTree, sideFiles, checkPaths } = await import('./pack-tree.ts');
+  const { output } = values;
+  const keyFile = values.keyFile ?? values.newKeyFile;
+  // Before the check, which reads every log of the tree.
+  checkPaths({ tree, output, keyFile });
+  const isChecked = !values.unchecked;
+  const errors = isChecked ? await errorsOf(tree, values.round, check, host) : [];
+  if (errors.length > 0) return { isPacked: false, text: '', json: { isPacked: false, errors } };
+  host.progress?.(`packing ${tree}`);
+  const encryption = (): Promise<Encryption | undefined> => encryptionOf(values, host);
+  const packed = await packTree({ tree, output, encryption, keyFile });
+  host.progress?.(null);
+  const files = { tarball: output, ...sideFiles(output) };
+  return {
+    isPacked: true,
+    text: packedText(packed, values, { isChecked, contents: files.contents }),
+    json: { isPacked: true, files, ...packed, encryption: values.encryption, isChecked },
+  };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that cannot be together, and where nobody named a key. */
+function checkKeyFlags(values: PackValues): void {
+  const wrong = wrongKeyFlags(values);
+  if (wrong !== undefined) throw new MlperfError('ERR_CONFIG_INVALID', wrong);
+}
+
+function wrongKeyFlags(values: PackValues): string | undefined {
+  const { keyFile, newKeyFile, recipient, encryption } = values;
+  const keys = Object.values({ keyFile, newKeyFile, recipient }).filter(Boolean);
+  if (keys.length > 1)
+    return 'only one of --key-file, --new-key-file and --recipient can be the key';
+  if (encryption !== 'age' && values.output.endsWith('.age')) {
+    return `${values.output} would not be in the form of age, which its name says: name it otherwise`;
+  }
+  if (encryption === NOT_ENCRYPTED) {
+    return keys.length === 0 ? undefined : '--encryption none takes no key';
+  }
+  if (keys.length === 0) {
+    const flags = encryption === 'age' ? ', --key-file or --recipient' : ' or --key-file';
+    return `the tarball has no key: name --new-key-file${flags}, or say --encryption none`;
+  }
+  if (recipient === undefined || encryption === 'age') return undefined;
+  return '--recipient goes with --encryption age alone: openssl knows no public keys';
+}
+
+async function encryptionOf(
+  { keyFile, newKeyFile, recipient, encryption }: PackValues,
+  host: PackHost,
+): Promise<Encryption | undefined> {
+  if (encryption === NOT_ENCRYPTED) return undefined;
+  if (recipient !== undefined) {
+    const { ageEncryption } = await import('./encryption.ts');
+    return ageEncryption(recipient.split(',').map((one) => one.trim()));
+  }
+  const { encryptionOfKeyFile, isReadByOthers, makeKeyFile } = await import('./key-file.ts');
+  if (newKeyFile !== undefined) await makeKeyFile(newKeyFile, encryption);
+  const path = (newKeyFile ?? keyFile) as string;
+  const made = await encryptionOfKeyFile(path, encryption);
+  if (isReadByOthers(path)) {
+    host.report(`${path}: others than its owner may read the key (chmod 600 ${path})`);
+  }
+  return made;
+}
+
+/** Tells what the check found. @returns What keeps the tree from being packed. */
+async function errorsOf(
+  tree: string,
+  round: SubmissionRound | undefined,
+  check: TreeCheck,
+  host: PackHost,
+): Promise<readonly Found[]> {
+  host.progress?.(`checking ${tree}`);
+  const { findings } = await check(tree, round === undefined ? {} : { round });
+  host.progress?.(null);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const told = findings.filter(({ severity }) => !['warning', 'notice'].includes(severity));
+  for (const { file, id, seen } of told.slice(0, TOLD_MAX)) {
+    host.report(`${file}: ${seen} (${id})`);
+  }
+  if (errors.length === 0) return errors;
+  host.report(
+    `Nothing was packed. Errors that the check found: ${errors.length} ("longhaul submission check ${tree}" tells all; --unchecked packs as it is).`,
+  );
+  return errors;
+}
+
+function packedText(
+  { fileCount, bytes, sha256, sha1 }: PackedTree,
+  { output, encryption, keyFile, newKeyFile }: PackValues,
+  { isChecked, contents }: { readonly isChecked: boolean; readonly contents: string },
+): string {
+  const key = keyFile ?? newKeyFile;
+  const isEncrypted = encryption !== NOT_ENCRYPTED;
+  const unpack = !isEncrypted
+    ? `tar -xzf ${output}`
+    : encryption === 'age'
+      ? `age --decrypt -i ${key ?? 'KEY'} ${output} | tar -xz`
+      : `openssl enc -d -aes256 -pass file:${key} -in ${output} | tar -xz`;
+  const lines = [
+    `${output}: ${fileCount} files, ${bytes} bytes`,
+    `SHA-256 ${sha256}`,
+    `SHA-1   ${sha1}`,
+    isEncrypted
+      ? `encrypted: ${encryption}`
+      : 'NOT encrypted: the upload wants an encrypted tarball (--new-key-file)',
+    ...(isChecked ? [] : ['NOT checked: "longhaul submission check" says what is wrong with it']),
+    `unpack: ${unpack}`,
+    `then:   sha256sum -c ${contents}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,66 @@
+import {
+  choice,
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
+
+/** Forms of an encrypted tarball. */
+export const ENCRYPTIONS = ['age', 'openssl'] as const;
+
+/** One of {@link ENCRYPTIONS}. */
+export type EncryptionName = (typeof ENCRYPTIONS)[number];
+
+/** Says that the tarball is to be readable for everybody. */
+export const NOT_ENCRYPTED = 'none';
+
+type EncryptionChoice = EncryptionName | typeof NOT_ENCRYPTED;
+
+/** Settings of `longhaul submission pack`. */
+export const PACK_SETTINGS: {
+  readonly output: Setting<string>;
+  readonly encryption: Setting<EncryptionChoice>;
+  readonly keyFile: Setting<string | undefined>;
+  readonly newKeyFile: Setting<string | undefined>;
+  readonly recipient: Setting<string | undefined>;
+  readonly round: Setting<SubmissionRound | undefined>;
+  readonly unchecked: Setting<boolean>;
+} = {
+  output: text(
+    'file',
+    'the tarball, for example acme.tar.gz.age; checksums are written beside it',
+    {
+      required: true,
+    },
+  ),
+  encryption: choice(
+    [...ENCRYPTIONS, NOT_ENCRYPTED],
+    "form of the encrypted tarball: age, or what the round's pack_submission.sh unpacks; none: not for an upload",
+    { fallback: 'age' },
+  ),
+  keyFile: optional(
+    text(
+      'file',
+      'encrypt with this key file (age: an identity; openssl: a password in its first line)',
+    ),
+  ),
+  newKeyFile: optional(
+    text('file', 'make a key file, readable for its owner alone, and encrypt with it'),
+  ),
+  recipient: optional(
+    text('key[,key...]', 'age: encrypt for the owners of these public keys (age1...)'),
+  ),
+  round: optional(
+    choice(
+      SUBMISSION_ROUNDS,
+      'round whose rules the check goes by (default: the one whose seeds the logs have)',
+    ),
+  ),
+  unchecked: toggle('do not check the tree first'),
+};
+
+/** Effective values of {@link PACK_SETTINGS}. */
+export type PackValues = SettingValues<typeof PACK_SETTINGS>;

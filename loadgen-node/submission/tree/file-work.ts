@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { makeFolder } from '../../../shared/base/files/make-folder.ts';
+
+/** Ending of a file that is being written; one of an interrupted run is written over by the next. */
+const UNFINISHED = '.unfinished';
+
+/** Bytes that are read at once. */
+const READ_BYTES = 2 ** 20;
+
+/** SHA-256 of a file in hexadecimal, streamed. @throws MlperfError `ERR_OUTPUT` */
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await orFail('read', path, async () => {
+    for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+      hash.update(chunk as Buffer);
+    }
+  });
+  return hash.digest('hex');
+}
+
+/** Puts a text in a file's place by one rename: a reader, or the next run, finds the old one or the new one. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  await orFail('write', path, async () => {
+    await writeFile(path + UNFINISHED, text);
+    await rename(path + UNFINISHED, path);
+  });
+}
+
+/**
+ * Copies a file, streamed, and its folder with it, and looks at what it copies.
+ * @throws MlperfError `ERR_OUTPUT` when it cannot, or when the file has another SHA-256 than was said: then nothing
+ *   is at the new place.
+ */
+export async function copyChecked(from: string, to: string, sha256: string): Promise<void> {
+  const hash = createHash('sha256');
+  await orFail('write', to, async () => {
+    makeFolder(dirname(to));
+    await pipeline(
+      createReadStream(from, { highWaterMark: READ_BYTES }),
+      async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          yield chunk;
+        }
+      },
+      // What it is a copy of may be cut next: it has to be on the disk.
+      createWriteStream(to + UNFINISHED, { flush: true }),
+    );
+  });
+  const seen = hash.digest('hex');
+  if (seen !== sha256) {
+    const text = `${from} has SHA-256 ${seen}, not ${sha256}: it was changed`;
+    throw new MlperfError('ERR_OUTPUT', text);
+  }
+  await orFail('write', to, () => rename(to + UNFINISHED, to));
+}
+
+async function orFail(verb: string, path: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw outputError(`cannot ${verb} ${path}`, error);
+  }
+}

@@ -1,0 +1,117 @@
+import { basename, posix, resolve } from 'node:path';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { SubmissionScenario } from '../rules/submission-model.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  type SubmissionDivision,
+  type SubmissionRound,
+} from '../rules/submission-rounds.ts';
+
+/** File in the root of a tree of shortened runs. */
+export const DRY_RUN_FILE = 'NOT_SUBMITTABLE.md';
+
+/** Words of that file, of LONGHAUL.md and of the README of every result of such a tree. */
+export const DRY_RUN_WORDS = 'Not to be handed in';
+
+/** File at the root of every tree that longhaul built: the root may hold nothing but .md and .pdf files. */
+export const MARK_FILE = 'LONGHAUL.md';
+/** First line of {@link MARK_FILE}. */
+export const MARK_LINE = '<!-- built by longhaul submission build -->';
+
+/** Name of the self-check's text in a submitter's results. Source: submission_rules, "Directory structure". */
+export const CHECKER_LOG = 'compliance_checker_log.txt';
+
+/** Who submits what: the folders of one result. */
+export interface ResultPlace {
+  readonly division: SubmissionDivision;
+  readonly submitter: string;
+  readonly system: string;
+  /** Folder of the model: `resnet50`. */
+  readonly model: string;
+  readonly scenario: SubmissionScenario;
+}
+
+/**
+ * Paths of a submission tree, relative to its root and with forward slashes. Two layouts: the one with
+ * `measurements/` and `compliance/` (rounds to v5.1; submission_rules, "Directory structure"), and the flat
+ * one from v6.0 on, in which all of a result lies in its folder under `results/`.
+ */
+export class TreeLayout {
+  readonly round: SubmissionRound;
+  readonly isFlat: boolean;
+
+  constructor(round: SubmissionRound) {
+    this.round = round;
+    this.isFlat = round === 'v6.0' || round === 'v6.1';
+  }
+
+  /** Folder of a submitter within a division. */
+  submitter(division: SubmissionDivision, submitter: string): string {
+    return posix.join(division, submitter);
+  }
+
+  system(division: SubmissionDivision, submitter: string, system: string): string {
+    return posix.join(division, submitter, 'systems', `${system}.json`);
+  }
+
+  /** Folder of the sources. */
+  code(division: SubmissionDivision, submitter: string): string {
+    return posix.join(division, submitter, this.isFlat ? 'src' : 'code');
+  }
+
+  /** Folder of texts for reviewers; what no official tool asks for lies here. */
+  documentation(division: SubmissionDivision, submitter: string): string {
+    return posix.join(division, submitter, 'documentation');
+  }
+
+  result(place: ResultPlace): string {
+    return this.#of('results', place);
+  }
+
+  performance(place: ResultPlace): string {
+    return posix.join(this.result(place), 'performance', 'run_1');
+  }
+
+  accuracy(place: ResultPlace): string {
+    return posix.join(this.result(place), 'accuracy');
+  }
+
+  /** Folder of user.conf, README.md and the measurements file. */
+  measurements(place: ResultPlace): string {
+    return this.#of(this.isFlat ? 'results' : 'measurements', place);
+  }
+
+  /** @param implementation Id of the implementation, part of the name in the older layout. */
+  measurementsFile(place: ResultPlace, implementation: string): string {
+    const name = this.isFlat
+      ? 'measurements.json'
+      : `${place.system}_${implementation}_${place.scenario}.json`;
+    return posix.join(this.measurements(place), name);
+  }
+
+  /** Folder of a compliance test: verify_*.txt, performance/run_1, accuracy. */
+  compliance(place: ResultPlace, test: string): string {
+    return posix.join(this.#of(this.isFlat ? 'results' : 'compliance', place), test);
+  }
+
+  /** Folder of what longhaul knows of a run and no official tool reads: network_audit.json, longhaul_run.yaml. */
+  evidence({ division, submitter, system, model, scenario }: ResultPlace, run: string): string {
+    const folder = this.documentation(division, submitter);
+    return posix.join(folder, 'evidence', system, model, scenario, run);
+  }
+
+  #of(kind: string, { division, submitter, system, model, scenario }: ResultPlace): string {
+    return posix.join(division, submitter, kind, system, model, scenario);
+  }
+}
+
+/** Says of a folder that it is no submission tree; who named a division is told so. */
+export function noTree(folder: string): MlperfError {
+  const isDivision = SUBMISSION_DIVISIONS.some((name) => name === basename(resolve(folder)));
+  const hint = isDivision ? ' (you named a division: name its parent)' : '';
+  const wanted = SUBMISSION_DIVISIONS.join('/, ');
+  return new MlperfError(
+    'ERR_CONFIG_FILE',
+    `${folder} is no submission tree: it has no ${wanted}/${hint}`,
+  );
+}
