@@ -7,10 +7,10 @@ import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { differencesOf } from '../observe/summary/compare-summary.ts';
-import { readRun } from '../observe/summary/derive-run.ts';
+import { deriveRun } from '../observe/summary/derive-run.ts';
 import { parseCondition } from '../observe/thresholds/condition.ts';
 import { checkComparable } from '../present/compare/check-comparable.ts';
-import { CONFIDENCE, type Comparison, compareRuns } from '../present/compare/compare-runs.ts';
+import { CONFIDENCE, compareRuns, type RunComparison } from '../present/compare/compare-runs.ts';
 import { type FailCondition, judgeConditions } from '../present/compare/fail-conditions.ts';
 import {
   type ComparisonResult,
@@ -18,7 +18,7 @@ import {
   printComparison,
 } from '../present/compare/print-comparison.ts';
 import { renderComparison } from '../present/compare/render-comparison.ts';
-import type { MeasuredRun } from '../present/compare/resampled-run.ts';
+import type { ComparedRun } from '../present/compare/resampled-run.ts';
 
 const EXAMPLE = `
 Examples:
@@ -45,7 +45,7 @@ interface CompareOptions {
 
 /** A run that was read, and what is to be said of its records. */
 interface ReadMeasuredRun {
-  readonly run: MeasuredRun;
+  readonly run: ComparedRun;
   readonly notes: readonly string[];
   /** Null: the records are whole, and the summary follows from them. */
   readonly damage: string | null;
@@ -119,15 +119,15 @@ async function compareFolders(
   };
 }
 
-function isNoResult({ summary }: MeasuredRun): boolean {
+function isNoResult({ summary }: ComparedRun): boolean {
   return summary.result !== 'VALID';
 }
 
-function noResultText({ folder, summary }: MeasuredRun): string {
+function noResultText({ folder, summary }: ComparedRun): string {
   return `${folder} is ${summary.result}: its figures are no result that a condition could hold against (--allow-invalid lets it)`;
 }
 
-function disturbanceNotes({ runs, disturbedBy }: Comparison): string[] {
+function disturbanceNotes({ runs, disturbedBy }: RunComparison): string[] {
   return disturbedBy.flatMap((by, i) =>
     by === null ? [] : [`${runs[i]?.folder}: nothing is sure of it, since it was disturbed: ${by}`],
   );
@@ -135,7 +135,7 @@ function disturbanceNotes({ runs, disturbedBy }: Comparison): string[] {
 
 /** @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_CONFIG_FILE` */
 async function readMeasured(folder: string): Promise<ReadMeasuredRun> {
-  const { summary, derived } = await readRun(folder);
+  const { summary, derived } = await deriveRun(folder);
   if (summary === null || derived === null) {
     const missing = summary === null ? RUN_FILES.runSummary : RUN_FILES.records;
     throw new MlperfError(

@@ -11,8 +11,8 @@ import { openRunFolder, RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../loadgen/logs/read/summary-log.ts';
 import { csvOf } from '../observe/records/csv-records.ts';
 import { differencesOf } from '../observe/summary/compare-summary.ts';
-import { openRecords, type ReadRun, readRun } from '../observe/summary/derive-run.ts';
-import { type ReportParts, reportText } from '../present/text/report-text.ts';
+import { deriveRun, openRecords, type ReadRun } from '../observe/summary/derive-run.ts';
+import { type DerivedReport, derivedReportText } from '../present/text/report-text.ts';
 import { writeRunPage } from '../run/keep/run-page.ts';
 
 const EXAMPLE = `
@@ -54,15 +54,15 @@ export function reportCommand(setExitCode: (code: number) => void): Command {
       const parts = await reportParts(folder);
       if (csv !== undefined) await writeCsv(folder, csv);
       if (html !== undefined) writeHtml(parts.run, html);
-      const text = reportText(parts);
+      const text = derivedReportText(parts);
       if (csv === STDOUT) process.stderr.write(text);
       else writeResult(command, { text, json: reportDocument(parts) });
       setExitCode(exitCodeOfReport(parts));
     });
 }
 
-async function reportParts(folder: string): Promise<ReportParts> {
-  const run = await readRun(folder);
+async function reportParts(folder: string): Promise<DerivedReport> {
+  const run = await deriveRun(folder);
   const { summary, derived } = run;
   const isComparable = summary !== null && derived !== null && derived.cut === null;
   return {
@@ -79,7 +79,7 @@ async function loadgenLines({ folder }: ReadRun): Promise<string[]> {
 }
 
 /** The same for programs. */
-function reportDocument({ run: { folder, summary, derived }, differences }: ReportParts): object {
+function reportDocument({ run: { folder, summary, derived }, differences }: DerivedReport): object {
   return {
     folder,
     summary,
@@ -100,7 +100,7 @@ function reportDocument({ run: { folder, summary, derived }, differences }: Repo
   };
 }
 
-function exitCodeOfReport({ run: { derived }, differences }: ReportParts): number {
+function exitCodeOfReport({ run: { derived }, differences }: DerivedReport): number {
   const isCut = derived !== null && derived.cut !== null;
   return isCut || (differences !== null && differences.length > 0) ? EXIT.invalid : EXIT.valid;
 }

@@ -13,7 +13,11 @@ import { parseConf } from '../loadgen/settings/conf-grammar.ts';
 import type { ExactSettings } from '../loadgen/settings/exact-settings.ts';
 import type { ConfResult } from '../loadgen/settings/from-config.ts';
 import { loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
-import { fieldsOf, settingsJson, settingsTable } from '../loadgen/settings/print-exact-settings.ts';
+import {
+  fieldsOfRound,
+  settingsJson,
+  settingsTable,
+} from '../loadgen/settings/print-exact-settings.ts';
 import { applyAudit, readConfFiles } from '../loadgen/settings/read-conf-files.ts';
 import { openAuditConfig, openConfFile } from '../run/plan/conf-files.ts';
 import { explainCommand } from './settings-explain.ts';
@@ -82,9 +86,9 @@ function showSettings(options: SettingsOptions, setExitCode: (code: number) => v
   setExitCode(reportError(error));
 }
 
-function allFields(round: Round): ReturnType<typeof fieldsOf> {
+function allFields(round: Round): ReturnType<typeof fieldsOfRound> {
   const loadgen = loadgenOf(round);
-  return [...fieldsOf(loadgen, true), ...fieldsOf(loadgen, false)];
+  return [...fieldsOfRound(loadgen, true), ...fieldsOfRound(loadgen, false)];
 }
 
 function jsonText(
@@ -103,8 +107,8 @@ function jsonText(
 "scenario": ${JSON.stringify(scenario)},
 "rc": ${rc},
 "files": [${files.join(',\n')}],
-"settings": ${settingsJson(settings, fieldsOf(loadgen, true))},
-"not_in_files": ${settingsJson(settings, fieldsOf(loadgen, false))}
+"settings": ${settingsJson(settings, fieldsOfRound(loadgen, true))},
+"not_in_files": ${settingsJson(settings, fieldsOfRound(loadgen, false))}
 }
 `;
 }

@@ -8,7 +8,7 @@ import { seriesClass } from '../../charts/percentile-chart.ts';
 import { PLOT } from '../../charts/plot.ts';
 import { type Html, html } from '../../html/html.ts';
 import { nodeLatencies } from '../aggregate/node-latencies.ts';
-import { shareText } from './figures.ts';
+import { partText } from './figures.ts';
 
 /** More bars than that are a list: the table has it. */
 const BARS_MAX = 24;
@@ -22,7 +22,7 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
   );
   const bars = nodes.slice(0, BARS_MAX).map(({ name, address, completedSamples }, i) => ({
     name: shortened(`${name} (${address})`),
-    total: shareText(completedSamples, total),
+    total: partText(completedSamples, total),
     segments: [
       { value: completedSamples, className: seriesClass(i), hint: `${name}: ${completedSamples}` },
     ],
@@ -35,7 +35,7 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
       html`<code>${node.address}</code>`,
       node.model,
       grouped(node.issuedSamples),
-      shareText(node.completedSamples, total),
+      partText(node.completedSamples, total),
       grouped(node.issuedSamples - node.completedSamples),
       grouped(node.failedSamples),
       own === undefined ? '-' : formatNs(own.p50Ns),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ownCommand } from '../../../../../loadgen-node/present/text/own-command.ts';
+import { ownCommand } from '../../../../../loadgen-node/run/host/own-command.ts';
 import { counted } from '../../../../../shared/base/text/counted.ts';
 
 it.each([
