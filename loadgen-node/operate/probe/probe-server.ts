@@ -7,7 +7,7 @@ import {
   probeOipServer,
 } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
   optional,
@@ -128,7 +128,7 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
   try {
     writeFileSync(file, first.run.config);
   } catch (error) {
-    throw new MlperfError('ERR_OUTPUT', `${file}: ${describeSystemError(error)}`, { cause: error });
+    throw outputError(file, error);
   }
 }
 

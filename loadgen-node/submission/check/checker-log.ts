@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
@@ -40,8 +39,7 @@ function writeTo(paths: readonly string[], text: string): void {
     try {
       writeFileSync(path, text);
     } catch (error) {
-      const why = describeSystemError(error);
-      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+      throw outputError(`cannot write ${path}`, error);
     }
   }
 }
