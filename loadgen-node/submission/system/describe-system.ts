@@ -1,14 +1,19 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import { softwareComponents } from '../../../shared/host/component-versions.ts';
 import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
 import { thisMachine } from '../../../shared/host/machine-source.ts';
 import { askNodeSystems } from '../../run/prepare/ask-node-systems.ts';
 import type { SubmissionDivision } from '../rules/submission-rounds.ts';
-import { composeDescription, fieldsOf, leftOut, requireGiven } from './compose-description.ts';
+import {
+  composeDescription,
+  descriptionFields,
+  leftOut,
+  requireGiven,
+} from './compose-description.ts';
 import type { DescribeValues } from './describe-settings.ts';
-import { checkTarget, writeDescription } from './description-file.ts';
+import { checkDescriptionTarget, writeDescription } from './description-file.ts';
 import { descriptionJson, descriptionReport } from './description-report.ts';
 import {
   FACTS_SCHEMA_VERSION,
@@ -30,7 +35,7 @@ const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [], probl
 export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
   const division = divisionOf(values);
   const { output: path, merge: mergePath, force: isForced, systemType: suite } = values;
-  checkTarget({ path, mergePath, isForced });
+  checkDescriptionTarget({ path, mergePath, isForced });
   const merged = mergePath === undefined ? NOTHING_MERGED : readMergeFile(mergePath);
   const given = { division, suite, said: saidBy(values), merged };
   requireGiven(given, { hasNodes: values.sut !== undefined });
@@ -41,7 +46,7 @@ export async function describeSystem(values: DescribeValues): Promise<VerbResult
   const report = {
     path,
     description,
-    fields: fieldsOf(parts),
+    fields: descriptionFields(parts),
     warnings: systemWarnings(facts, suite),
     leftOut: leftOut(parts),
     machineCount: knownMachineCount(facts),

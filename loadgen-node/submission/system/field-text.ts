@@ -33,7 +33,7 @@ export function cacheText(bytes: number): string {
 }
 
 /** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
-export function rateText(mbps: number): string {
+export function linkRateText(mbps: number): string {
   return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
 }
 

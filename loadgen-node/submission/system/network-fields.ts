@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { FactsFile, LinkEnd, LinkFacts, SutNodeFacts } from './facts-file.ts';
-import { isTodo, rateText, todo } from './field-text.ts';
+import { isTodo, linkRateText, todo } from './field-text.ts';
 import { linkRateMbps } from './link-facts.ts';
 import { nicModelText } from './nic-text.ts';
 
@@ -125,14 +125,16 @@ function rateOf(links: readonly LinkFacts[]): string {
   const rates = links.map(linkRateMbps);
   const known = rates.filter((rate) => rate !== null);
   if (known.length === rates.length && known.length > 0) {
-    return [...new Set(known.map(rateText))].join(' and ');
+    return [...new Set(known.map(linkRateText))].join(' and ');
   }
   const ends = links
     .flatMap(({ loadgen, sut }) => [
       loadgen.speedMbps === null
         ? ''
-        : `${loadgen.interface} of the LoadGen node has ${rateText(loadgen.speedMbps)}`,
-      sut.speedMbps === null ? '' : `${sut.interface} of a SUT node has ${rateText(sut.speedMbps)}`,
+        : `${loadgen.interface} of the LoadGen node has ${linkRateText(loadgen.speedMbps)}`,
+      sut.speedMbps === null
+        ? ''
+        : `${sut.interface} of a SUT node has ${linkRateText(sut.speedMbps)}`,
     ])
     .filter((text) => text !== '');
   const seen = ends.length === 0 ? 'no card tells its rate' : [...new Set(ends)].join(', ');

@@ -1,9 +1,9 @@
 import type { NicFacts } from '../../../shared/host/system-facts.ts';
-import { rateText } from './field-text.ts';
+import { linkRateText } from './field-text.ts';
 
 /** A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core), 100G`. */
 export function nicText(nic: NicFacts): string {
-  const rate = nic.speedMbps === null ? '' : `, ${rateText(nic.speedMbps)}`;
+  const rate = nic.speedMbps === null ? '' : `, ${linkRateText(nic.speedMbps)}`;
   return `${nicModelText(nic)}${rate}`;
 }
 
