@@ -1,3 +1,4 @@
+import type { NicFacts } from '../../../shared/host/system-facts.ts';
 import { TODO_MARK } from '../tree/system-fields.ts';
 
 /** Stands for a value that nobody could read. @param wanted What the submitter has to write, for a person. */
@@ -35,6 +36,19 @@ export function cacheText(bytes: number): string {
 /** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
 export function linkRateText(mbps: number): string {
   return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
+}
+
+/** A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core), 100G`. */
+export function nicText(nic: NicFacts): string {
+  const rate = nic.speedMbps === null ? '' : `, ${linkRateText(nic.speedMbps)}`;
+  return `${nicModelText(nic)}${rate}`;
+}
+
+/** A card by its model and driver. */
+export function nicModelText({ model, pciId, driver, backing, fabric }: NicFacts): string {
+  const made = backing === 'hypervisor' ? 'card of a hypervisor' : `${fabric ?? 'network'} card`;
+  const name = model ?? (pciId === null ? made : `${made} ${pciId}`);
+  return driver === null ? name : `${name} (driver ${driver})`;
 }
 
 /** Equal texts counted: `2x A + B`. */

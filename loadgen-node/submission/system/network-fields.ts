@@ -2,9 +2,8 @@ import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { FactsFile, LinkEnd, LinkFacts, SutNodeFacts } from './facts-file.ts';
-import { isTodo, linkRateText, todo } from './field-text.ts';
+import { isTodo, linkRateText, nicModelText, todo } from './field-text.ts';
 import { linkRateMbps } from './link-facts.ts';
-import { nicModelText } from './nic-text.ts';
 
 /** How the QDL speaks on its connections. */
 export interface SessionFacts {
