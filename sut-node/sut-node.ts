@@ -4,7 +4,7 @@ import type { NodeLimits } from '../proto/gen/mlperf/network/v1/NodeLimits.ts';
 import { Deferred } from '../shared/base/async/deferred.ts';
 import { timerClock } from '../shared/base/clock/timer-clock.ts';
 import type { MlperfError } from '../shared/base/errors/mlperf-error.ts';
-import { hostAndPort } from '../shared/base/host-and-port.ts';
+import { hostAndPort } from '../shared/base/text/host-and-port.ts';
 import { FAILURE_CODES } from '../shared/wire/responses-codec.ts';
 import { batchPolicy } from './inference/batcher/batch-policy.ts';
 import { DynamicBatcher } from './inference/batcher/dynamic-batcher.ts';

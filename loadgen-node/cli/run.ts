@@ -63,9 +63,8 @@ export function runCommand(setExitCode: (code: number) => void): Command {
       if (audit !== undefined) {
         host.report(`longhaul: settings of ${audit.name} win over all others`);
       }
-      const tell = (text: string): void => void progressStream(command).write(text);
       const { exitCode, ...result } = await withLiveView(values, host, (live) =>
-        performRuns(plan, host, live, tell),
+        performRuns(plan, host, live, (text) => progressStream(command).write(text)),
       );
       writeResult(command, result);
       setExitCode(exitCode);

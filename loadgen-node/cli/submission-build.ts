@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
+import { ownCommand } from '../run/host/own-command.ts';
 import { type BuiltTree, buildSubmission } from '../submission/assemble/build-submission.ts';
 import { checkerLogText } from '../submission/check/checker-log.ts';
-import { ownCommand } from './own-command.ts';
 
 const EXAMPLE = `
 Examples:

@@ -49,7 +49,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
   efficiency: {
     about: 'measure the same model in process and over the network, and what the network costs',
-    load: async (code) => (await import('./efficiency.ts')).efficiencyCommand(code),
+    load: async (code) => {
+      const { efficiencyCommand } = await import('./efficiency.ts');
+      return efficiencyCommand(code, await loadSutOptions());
+    },
   },
   doctor: {
     about: 'look at machine, link and nodes before a run',

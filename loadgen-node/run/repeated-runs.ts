@@ -61,7 +61,7 @@ export async function performRuns(
 }
 
 /** Exit code of a run that came to its end. */
-export function exitCodeOfRun(report: RunReport, host: Pick<CommandHost, 'exitCode'>): number {
+function exitCodeOfRun(report: RunReport, host: Pick<CommandHost, 'exitCode'>): number {
   if (report.outcome.isInterrupted) return host.exitCode ?? EXIT.interrupted;
   if (report.problem !== null) return exitCodeOf(report.problem.code);
   return isValid(report) && meetsThresholds(report) ? EXIT.valid : EXIT.invalid;

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
-import { hostAndPort } from '../../shared/base/host-and-port.ts';
+import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
 import { createWindowedInjector } from '../server/connection/receive-window.ts';
 import { closeServers, listenOn } from '../server/connection/server-port.ts';
 import { gateCalls } from '../server/guard/call-gate.ts';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
-import { hostAndPort } from '../../shared/base/host-and-port.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
+import { hostAndPort } from '../../shared/base/text/host-and-port.ts';
 
 /** Bounds for whoever reaches the port: scrapers are few, quick and brief. */
 const CONNECTIONS_MAX = 32;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LatencyHistogram } from '../../loadgen-node/observe/live/latency-histogram.ts';
+import { LatencyHistogram } from '../../loadgen-node/observe/figures/latency-histogram.ts';
 import { LiveView } from '../../loadgen-node/present/live/live-view.ts';
 import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { liveSecond } from '../support/live-snapshots.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LinkShim } from '../../loadgen-node/search/sweep/shim/link-shim.ts';
-import { measureLink } from '../../loadgen-node/search/sweep/shim/measure-link.ts';
+import { LinkShim } from '../../loadgen-node/search/link/link-shim.ts';
+import { measureShim } from '../../loadgen-node/search/link/measure-shim.ts';
 
 // Goal: every byte comes through the shim, in order, not sooner than the link lets it, and ends and resets do as well.
 // Method: real sockets and the real thread. What is measured is a bound that holds on a busy machine, too.
@@ -79,7 +79,7 @@ describe('the shim', () => {
   });
 
   it('tells what it does: never faster and never sooner than asked', async () => {
-    const seen = await measureLink({ delayNs: 5e6, bitsPerSecond: 50e6, lossShare: 0.5 });
+    const seen = await measureShim({ delayNs: 5e6, bitsPerSecond: 50e6, lossShare: 0.5 });
     expect(seen.roundTripP50Ns).toBeGreaterThanOrEqual(9.5e6);
     expect(seen.roundTripP99Ns).toBeGreaterThanOrEqual(seen.roundTripP50Ns);
     expect(seen.bitsPerSecond).toBeLessThan(50e6 * 1.02);
@@ -89,7 +89,7 @@ describe('the shim', () => {
   it('measures a link on which a segment takes more than a second', {
     timeout: 40_000,
   }, async () => {
-    const seen = await measureLink({ delayNs: 0, bitsPerSecond: 10e3, lossShare: 0 });
+    const seen = await measureShim({ delayNs: 0, bitsPerSecond: 10e3, lossShare: 0 });
     expect(seen.bitsPerSecond).toBeGreaterThan(5e3);
     expect(seen.bitsPerSecond).toBeLessThan(10.5e3);
   });

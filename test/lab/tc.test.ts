@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { TcLink, whyNoTc } from '../../loadgen-node/search/sweep/tc/tc-link.ts';
+import { TcLink, whyNoTc } from '../../loadgen-node/search/link/tc-link.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -48,7 +48,7 @@ it('adds netem and takes it back', async () => {
 });
 
 it('takes it back when this program is killed', async () => {
-  const module = compiledModule('loadgen-node/search/sweep/tc/tc-link.js').href;
+  const module = compiledModule('loadgen-node/search/link/tc-link.js').href;
   const script = `const { TcLink } = await import('${module}'); await TcLink.start('eth9', ${JSON.stringify(LINK)}); process.kill(process.pid, 'SIGKILL');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   await new Promise((resolve) => child.once('exit', resolve));

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
-import type { PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import type { LoadSearch } from '../../loadgen-node/search/peak/peak-search.ts';
 import { queueProbes } from '../support/queue-probe.ts';
 import { type ServiceLaw, theoreticalPeak } from '../support/queue-theory.ts';
 
@@ -61,7 +61,7 @@ it.each(CASES)('knows how sure it is: $law, $serviceMs ms, bound $boundMs ms', a
   const widths: number[] = [];
   let covered = 0;
   for (let seed = 1; seed <= SEARCHES; seed += 1) {
-    const search: PeakSearch = {
+    const search: LoadSearch = {
       ...{ kind: 'rate', boundNs: boundMs * 1e6, percentile: 0.99, startLoad: undefined },
       ...{ loadMax: 1e6, precision, confidence: CONFIDENCE, screeningNsMax: screeningS * 1e9 },
       full: {

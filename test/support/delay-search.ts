@@ -1,6 +1,6 @@
 import { findPeak } from '../../loadgen-node/search/peak/find-peak.ts';
 import { judgeProbe } from '../../loadgen-node/search/peak/judge-probe.ts';
-import type { PeakResult, PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import type { LoadSearch, PeakResult } from '../../loadgen-node/search/peak/peak-search.ts';
 import { longEnough } from '../../loadgen-node/search/peak/queue-growth.ts';
 import { ScreeningWatch } from '../../loadgen-node/search/peak/screening.ts';
 import { queueProbes } from './queue-probe.ts';
@@ -27,7 +27,7 @@ export const ASKED: readonly AskedSearch[] = [
 ];
 
 /** Settings of a search under a bound in s, p99. */
-export function delaySearch(asked: AskedSearch, boundS: number): PeakSearch {
+export function delaySearch(asked: AskedSearch, boundS: number): LoadSearch {
   return longEnough({
     ...{ kind: 'rate', boundNs: boundS * 1e9, percentile: 0.99, startLoad: undefined },
     ...{ loadMax: 1e6, precision: asked.precision, confidence: 0.95 },
@@ -40,12 +40,12 @@ export function delaySearch(asked: AskedSearch, boundS: number): PeakSearch {
 }
 
 /** A simulated search of the delay SUT with Poisson arrivals. */
-export async function searchDelay(search: PeakSearch, seed: number): Promise<PeakResult> {
+export async function searchDelay(search: LoadSearch, seed: number): Promise<PeakResult> {
   return await findPeak(search, queueProbes({ law: 'M/D/1', serviceNs: SERVICE_NS, seed }, search));
 }
 
 /** What can be had: the largest load, as scheduled, of a full run with the arrivals of this seed that confirms; by bisection. */
-export async function mostConfirmed(search: PeakSearch, seed: number): Promise<number> {
+export async function mostConfirmed(search: LoadSearch, seed: number): Promise<number> {
   const runProbe = queueProbes({ law: 'M/D/1', serviceNs: SERVICE_NS, seed }, search);
   const planned = { kind: 'full', queriesMax: 0, durationNsMax: 0, confidence: 1 } as const;
   let most = 0;

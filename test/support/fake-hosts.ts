@@ -8,7 +8,7 @@ import type {
 } from '../../loadgen-node/operate/remote/agent/agent-words.ts';
 import type {
   AgentCall,
-  CallEnd,
+  AgentCallEnd,
   CallOptions,
   HostLink,
 } from '../../loadgen-node/operate/remote/hosts/host-link.ts';
@@ -66,8 +66,8 @@ export class FakeHost implements HostLink {
   }
 
   call(request: AgentRequest, options: CallOptions = {}): AgentCall {
-    let finish = (_end: CallEnd): void => {};
-    const ended = new Promise<CallEnd>((resolve) => {
+    let finish = (_end: AgentCallEnd): void => {};
+    const ended = new Promise<AgentCallEnd>((resolve) => {
       finish = resolve;
     });
     let takeWord = (_word: string): void => {};

@@ -1,5 +1,5 @@
 import { allowedShare } from '../../loadgen-node/search/peak/full-runs.ts';
-import type { PeakSearch } from '../../loadgen-node/search/peak/peak-search.ts';
+import type { LoadSearch } from '../../loadgen-node/search/peak/peak-search.ts';
 import type { ProbeOutcome, ProbeSpec, RunProbe } from '../../loadgen-node/search/peak/probe.ts';
 import type { ServiceLaw } from './queue-theory.ts';
 
@@ -14,11 +14,11 @@ export interface SimulatedQueue {
 const LOOK_NS = 1e8;
 
 /** Probes on the queue. A full run is VALID where as few queries are late as early stopping lets. */
-export function queueProbes(queue: SimulatedQueue, search: PeakSearch): RunProbe {
+export function queueProbes(queue: SimulatedQueue, search: LoadSearch): RunProbe {
   return async (spec) => outcomeOf(search, spec, runQueue(queue, search, spec));
 }
 
-function outcomeOf(search: PeakSearch, spec: ProbeSpec, run: QueueRun): ProbeOutcome {
+function outcomeOf(search: LoadSearch, spec: ProbeSpec, run: QueueRun): ProbeOutcome {
   const { latenciesNs, endNs } = run;
   const over = latenciesNs.reduce((sum, ns) => sum + (ns > search.boundNs ? 1 : 0), 0);
   const isValid = over / latenciesNs.length <= allowedShare(search, spec.load);
@@ -58,7 +58,7 @@ interface QueueRun {
   readonly isDecided: boolean;
 }
 
-function runQueue(queue: SimulatedQueue, search: PeakSearch, spec: ProbeSpec): QueueRun {
+function runQueue(queue: SimulatedQueue, search: LoadSearch, spec: ProbeSpec): QueueRun {
   const stream = spec.kind === 'full' ? 0 : spec.number + 1;
   const random = randomStream(queue.seed * 1009 + stream);
   const { serviceNs, law } = queue;
@@ -94,7 +94,7 @@ function runQueue(queue: SimulatedQueue, search: PeakSearch, spec: ProbeSpec): Q
 
 /** Whether a query is in the plan. A full run has queries up to the first one behind its duration, and its least count (LoadGen's rule). */
 function planEnd(
-  { full: { minDurationNs, minQueryCount } }: PeakSearch,
+  { full: { minDurationNs, minQueryCount } }: LoadSearch,
   {
     kind,
     queriesMax = Number.POSITIVE_INFINITY,

@@ -56,8 +56,7 @@ tls: { folder: tls }
     inventory,
     packages: await Packages.plan(inventory),
     openLink: ({ ssh }) => hosts[ssh as 'lg' | 'a' | 'b'],
-    signal: controller.signal,
-    say: (host, line) => said.push(`${host}: ${line}`),
+    host: { report: (line) => said.push(line), signal: controller.signal },
   };
   return { context, hosts, said, controller, folder };
 }

@@ -12,6 +12,20 @@ interface TokenColumns {
   readonly completedSamples: number;
 }
 
+/**
+ * Times of the tokens of one completed sample in ns: to the first token, and per output token after it, truncated (negative
+ * below 2 tokens). A first token that never came (NaN) counts as one that came at once.
+ * @param firstTokenNs First token - scheduled.
+ */
+export function tokenTimes(
+  latencyNs: number,
+  firstTokenNs: number,
+  tokenCount: number,
+): { readonly firstNs: number; readonly perOutputNs: number } {
+  const firstNs = Number.isNaN(firstTokenNs) ? 0 : firstTokenNs;
+  return { firstNs, perOutputNs: Math.trunc((latencyNs - firstNs) / (tokenCount - 1)) };
+}
+
 /** Output tokens of the completed samples, and their times. */
 export function collectTokens(columns: TokenColumns): RecordedTokens {
   const { tokenCounts, latencyNs, isCompleted, sampleEnd } = columns;
@@ -26,10 +40,9 @@ export function collectTokens(columns: TokenColumns): RecordedTokens {
     tokenCount += tokensOfSample;
     if (timed === 0) continue;
     const firstNs = columns.firstTokenNs?.[sample] ?? 0;
-    // A first token that never came counts as one that came at once.
-    firstTokenNs[count] = Number.isNaN(firstNs) ? 0 : firstNs;
-    const restNs = (latencyNs[sample] as number) - (firstTokenNs[count] as number);
-    perOutputTokenNs[count] = Math.trunc(restNs / (tokensOfSample - 1));
+    const times = tokenTimes(latencyNs[sample] as number, firstNs, tokensOfSample);
+    firstTokenNs[count] = times.firstNs;
+    perOutputTokenNs[count] = times.perOutputNs;
     count += 1;
   }
   return { tokenCount, firstTokenNs, perOutputTokenNs };

@@ -155,7 +155,7 @@ export class SampleRecorder {
     }
     this.#issuedQueries += 1;
     this.#issuedSamples += this.#samplesPerQuery;
-    if (this.#watch !== null) this.#watch.issued(this.#lagOf(query));
+    if (this.#watch !== null) this.#watch.issued(this.#lagOf(query), this.#samplesPerQuery);
   }
 
   /** Notes that the transport took a sample, and with the last one its query. */

@@ -2,8 +2,8 @@ import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 
 /** Looks on while samples are recorded. All of it is timed: a few stores, no allocation, and it never throws. */
 export interface SampleWatch {
-  /** A query goes out, `lagNs` after it was due. */
-  issued(lagNs: number): void;
+  /** A query of so many samples goes out, `lagNs` after it was due. */
+  issued(lagNs: number, samples: number): void;
   /**
    * What is known of the sample whose completion is told next, unless that one is refused.
    * @param node Number of the part of the SUT that answered, from 0.

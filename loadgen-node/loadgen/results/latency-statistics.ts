@@ -23,9 +23,14 @@ export interface PercentileValue {
 /** Percentiles that every log shows (LoadGen: results.h). */
 const LOGGED_PERCENTILES: readonly number[] = [0.5, 0.9, 0.95, 0.97, 0.99, 0.999];
 
-/** Value at a percentile by LoadGen's rule: index = length * percentile, truncated; 0 for no values. */
+/** Rank of a percentile among sorted values, from 0, by LoadGen's rule: count * percentile, truncated; -1 for no values. */
+export function rankOf(count: number, percentile: number): number {
+  return Math.min(Math.trunc(count * percentile), count - 1);
+}
+
+/** Value at a percentile by {@link rankOf}; 0 for no values. */
 export function percentileOf(sortedNs: Float64Array, percentile: number): number {
-  return sortedNs[Math.trunc(sortedNs.length * percentile)] ?? sortedNs.at(-1) ?? 0;
+  return sortedNs[rankOf(sortedNs.length, percentile)] ?? 0;
 }
 
 /** Smallest, largest, mean and the logged percentiles of sorted values. */

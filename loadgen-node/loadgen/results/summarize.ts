@@ -1,4 +1,5 @@
 import { formatExactNs } from '../../../shared/base/text/duration.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import { summarizeArrivals } from './arrival-summary.ts';
@@ -78,7 +79,11 @@ export function summarize(
     performance: tokens?.bounds ?? arrivals?.bound ?? evaluateLatencyBound(targetNs, settings),
     earlyStopping,
   };
-  const rates = computeRates(measured, settings, sampleLatency.meanNs);
+  const { scenario } = settings;
+  const rates = {
+    ...runRates(scenario, { ...measured, completedSamples: samplesNs.length }),
+    withoutOverhead: scenario === 'SingleStream' ? 1 / (sampleLatency.meanNs / 1e9) : 0,
+  };
   return {
     scenario: settings.scenario,
     queryCount: measured.queryCount,
@@ -101,19 +106,23 @@ export function summarize(
   };
 }
 
-function computeRates(
-  measured: Measurements,
-  { scenario }: EffectiveSettings,
-  meanNs: number,
-): RunRates {
-  const count = measured.sampleLatenciesNs.length;
-  const { scheduledS, issuedS, allDoneS } = measured.finalQuery;
-  const isSingleStream = scenario === 'SingleStream';
+/** What LoadGen's rates are made of. */
+export interface RateInput {
+  readonly completedSamples: number;
+  readonly maxLatencyS: number;
+  readonly finalQuery: Measurements['finalQuery'];
+}
+
+/** LoadGen's rates per second; that of a scenario which does not know it is 0. Below 0 or not finite where nothing completed. */
+export function runRates(
+  scenario: Scenario,
+  { completedSamples: count, maxLatencyS, finalQuery }: RateInput,
+): Omit<RunRates, 'withoutOverhead'> {
+  const { scheduledS, issuedS, allDoneS } = finalQuery;
   const isServer = scenario === 'Server';
-  const offlineRate = scenario === 'Offline' ? count / measured.maxLatencyS : 0;
+  const offlineRate = scenario === 'Offline' ? count / maxLatencyS : 0;
   return {
-    withOverhead: isSingleStream ? (count - 1) / issuedS : 0,
-    withoutOverhead: isSingleStream ? 1 / (meanNs / 1e9) : 0,
+    withOverhead: scenario === 'SingleStream' ? (count - 1) / issuedS : 0,
     scheduled: isServer ? (count - 1) / scheduledS : 0,
     completed: isServer ? (count - 1) / allDoneS : offlineRate,
   };

@@ -3,7 +3,7 @@ import type { AuditFacts, AuditFinding, AuditVerdict } from './network-audit.ts'
 /** Section of the rules that most findings are about. */
 export const QDL_CONSTRAINTS = 'inference_rules v4.1, Network division, QDL constraints';
 export const GENERAL_CONSTRAINTS = 'inference_rules v4.1, Network division, SUT over the network';
-export const DIVISIONS = 'inference_rules v4.1, Divisions, Network division';
+export const DIVISIONS_RULE = 'inference_rules v4.1, Divisions, Network division';
 export const COMPRESSION_TABLE = 'inference_rules v4.1, Network division, QSL pre-processing';
 
 /** A rule without a verdict. */

@@ -32,6 +32,40 @@ export const FIGURE_NAMES = [
 /** Name of a figure. */
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
+/** Figures that are percentiles, and which, from 0 to 1. */
+export type PercentileFigures<N extends FigureName = FigureName> = readonly (readonly [
+  name: N,
+  percentile: number,
+])[];
+
+export type LatencyPercentile = 'p50' | 'p90' | 'p95' | 'p97' | 'p99' | 'p99.9';
+
+export const LATENCY_PERCENTILES: PercentileFigures<LatencyPercentile> = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p97', 0.97],
+  ['p99', 0.99],
+  ['p99.9', 0.999],
+];
+
+export const LAG_PERCENTILES: PercentileFigures<'lag_p50' | 'lag_p99'> = [
+  ['lag_p50', 0.5],
+  ['lag_p99', 0.99],
+];
+
+/** To the first token. */
+export const TTFT_PERCENTILES: PercentileFigures<'ttft_p50' | 'ttft_p99'> = [
+  ['ttft_p50', 0.5],
+  ['ttft_p99', 0.99],
+];
+
+/** Per output token after the first. */
+export const TPOT_PERCENTILES: PercentileFigures<'tpot_p50' | 'tpot_p99'> = [
+  ['tpot_p50', 0.5],
+  ['tpot_p99', 0.99],
+];
+
 /** A figure of a run: its unit, and what it is, for people. */
 interface FigureKind {
   readonly unit: FigureUnit;

@@ -1,12 +1,8 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import {
-  countAbove,
-  latencyStatistics,
-  percentileOf,
-} from '../../loadgen/results/latency-statistics.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { type FigureName, finiteFigures, type RunFigures } from './figure-names.ts';
-import { type SetTotals, totalsOfRecords } from './set-totals.ts';
+import { ExactDistribution } from './distribution.ts';
+import type { RunFigures } from './figure-names.ts';
+import { Figures, type FinalQuery } from './figures.ts';
 
 /** What the figures need to know beside the records. */
 export interface FigureContext {
@@ -18,153 +14,77 @@ export interface FigureContext {
 }
 
 /**
- * All figures of a run from its records alone, by LoadGen's rules (loadgen-node/results): latencies, percentiles and rates are
- * to the bit those of the run's own summary; of a run in several parts those of all its parts together. A figure that the
- * scenario does not know, or that nothing completed for, is absent: no 0 stands for "not measured".
+ * All figures of a run from its records alone, by LoadGen's rules (loadgen/results): latencies, percentiles and rates are
+ * to the bit those of the run's own summary; of a run in several parts those of all its parts together.
  *
  * `completed_qps`: Server and Offline as LoadGen says; SingleStream: "QPS w/ loadgen overhead"; MultiStream: samples by the
  * time until the last query was done.
  */
-export function figuresOf(records: SampleRecords, context: FigureContext): RunFigures {
-  const { scenario, latencyBoundNs, contractErrors = 0 } = context;
-  const totals = totalsOfRecords(records);
-  const latenciesNs = latenciesOf(records, scenario, totals);
-  const figures: Partial<Record<FigureName, number>> = {
-    ...latencyFigures(latenciesNs),
-    ...lagFigures(records, totals),
-    ...tokenFigures(records, scenario, totals),
-    ...rateFigures(scenario, totals),
-    queries: totals.queryCount,
-    samples: records.rowCount,
-    lost: records.rowCount - totals.completedSamples,
-    errors: records.rowCount - totals.completedSamples + contractErrors,
-  };
-  if (scenario === 'Server' && latencyBoundNs !== null) {
-    figures.overlatency = countAbove(latenciesNs, latencyBoundNs) / latenciesNs.length;
-  }
-  return finiteFigures(figures);
-}
-
-/** Sorted; MultiStream: of the queries whose samples all completed. */
-function latenciesOf(
+export function figuresOf(
   records: SampleRecords,
-  scenario: Scenario,
-  { completedSamples, queryCount }: SetTotals,
-): Float64Array {
-  const perQuery = scenario === 'MultiStream';
-  const { rowCount, part, query, scheduledNs, completedNs } = records;
-  const latencies = new Float64Array(perQuery ? queryCount : completedSamples);
-  let count = 0;
-  for (let row = 0; row < rowCount; ) {
-    let end = row + 1;
-    let largest = latencyAt(scheduledNs, completedNs, row);
-    if (perQuery) {
-      for (; end < rowCount && query[end] === query[row] && part[end] === part[row]; end += 1) {
-        // NaN of a lost sample stays NaN.
-        largest = Math.max(largest, latencyAt(scheduledNs, completedNs, end));
-      }
-    }
-    if (!Number.isNaN(largest)) {
-      latencies[count] = largest;
-      count += 1;
-    }
-    row = end;
+  { scenario, latencyBoundNs, contractErrors }: FigureContext,
+): RunFigures {
+  const { rowCount, part } = records;
+  const figures = new Figures(() => new ExactDistribution(rowCount), latencyBoundNs);
+  for (let begin = 0; begin < rowCount; ) {
+    let end = begin + 1;
+    while (end < rowCount && part[end] === part[begin]) end += 1;
+    addPart(figures, records, begin, end);
+    begin = end;
   }
-  return latencies.subarray(0, count).sort();
+  return figures.close(scenario, contractErrors);
 }
 
-function latencyAt(scheduledNs: Float64Array, completedNs: Float64Array, row: number): number {
-  return (completedNs[row] as number) - (scheduledNs[row] as number);
-}
-
-function latencyFigures(sortedNs: Float64Array): Partial<Record<FigureName, number>> {
-  if (sortedNs.length === 0) return {};
-  const { minNs, maxNs, meanNs } = latencyStatistics(sortedNs);
-  return {
-    min: minNs,
-    mean: meanNs,
-    p50: percentileOf(sortedNs, 0.5),
-    p90: percentileOf(sortedNs, 0.9),
-    p95: percentileOf(sortedNs, 0.95),
-    p97: percentileOf(sortedNs, 0.97),
-    p99: percentileOf(sortedNs, 0.99),
-    'p99.9': percentileOf(sortedNs, 0.999),
-    max: maxNs,
-  };
-}
-
-/** Of queries, each once. */
-function lagFigures(
-  { rowCount, part, query, scheduledNs, issuedNs }: SampleRecords,
-  { queryCount }: SetTotals,
-): Partial<Record<FigureName, number>> {
-  if (queryCount === 0) return {};
-  const lags = new Float64Array(queryCount);
-  let count = 0;
-  for (let row = 0; row < rowCount; row += 1) {
-    if (row > 0 && query[row] === query[row - 1] && part[row] === part[row - 1]) continue;
-    lags[count] = (issuedNs[row] as number) - (scheduledNs[row] as number);
-    count += 1;
-  }
-  lags.sort();
-  return {
-    lag_p50: percentileOf(lags, 0.5),
-    lag_p99: percentileOf(lags, 0.99),
-    lag_max: lags.at(-1) as number,
-  };
-}
-
-function tokenFigures(
+/** Adds the rows of one part, from `begin` to before `end`. */
+function addPart(
+  figures: Figures<ExactDistribution>,
   records: SampleRecords,
-  scenario: Scenario,
-  { completedSamples, maxLatencyNs, doneS }: SetTotals,
-): Partial<Record<FigureName, number>> {
-  const { rowCount, scheduledNs, completedNs, tokenCount, firstTokenNs } = records;
-  if (tokenCount === null || completedSamples === 0) return {};
-  const isTimed = firstTokenNs !== null;
-  const firsts = new Float64Array(isTimed ? completedSamples : 0);
-  const perToken = new Float64Array(firsts.length);
-  let tokens = 0;
-  let count = 0;
-  for (let row = 0; row < rowCount; row += 1) {
-    const latencyNs = latencyAt(scheduledNs, completedNs, row);
-    if (Number.isNaN(latencyNs)) continue;
-    const tokensOfRow = tokenCount[row] as number;
-    tokens += tokensOfRow;
-    if (!isTimed) continue;
-    const firstNs = latencyAt(scheduledNs, firstTokenNs, row);
-    // As the recorder: a first token that never came counts as one that came at once.
-    firsts[count] = Number.isNaN(firstNs) ? 0 : firstNs;
-    perToken[count] = Math.trunc((latencyNs - (firsts[count] as number)) / (tokensOfRow - 1));
-    count += 1;
+  begin: number,
+  end: number,
+): void {
+  const { query, scheduledNs, issuedNs, completedNs, tokenCount, firstTokenNs } = records;
+  let queryCount = 0;
+  let lastCompletionNs = 0;
+  for (let row = begin; row < end; ) {
+    const dueNs = scheduledNs[row] as number;
+    let endOfQuery = row + 1;
+    while (endOfQuery < end && query[endOfQuery] === query[row]) endOfQuery += 1;
+    figures.issued((issuedNs[row] as number) - dueNs, endOfQuery - row);
+    queryCount += 1;
+    for (; row < endOfQuery; row += 1) {
+      const doneNs = completedNs[row] as number;
+      if (Number.isNaN(doneNs)) continue;
+      const latencyNs = doneNs - dueNs;
+      figures.completed(latencyNs);
+      lastCompletionNs = Math.max(lastCompletionNs, doneNs);
+      if (tokenCount === null) continue;
+      const firstNs = firstTokenNs === null ? null : (firstTokenNs[row] as number) - dueNs;
+      figures.tokens(tokenCount[row] as number, latencyNs, firstNs);
+    }
   }
-  const seconds = scenario === 'Offline' ? maxLatencyNs / 1e9 : doneS;
-  const rate = { tokens_per_second: tokens / seconds };
-  if (!isTimed) return rate;
-  firsts.sort();
-  perToken.sort();
-  return {
-    ttft_p50: percentileOf(firsts, 0.5),
-    ttft_p99: percentileOf(firsts, 0.99),
-    tpot_p50: percentileOf(perToken, 0.5),
-    tpot_p99: percentileOf(perToken, 0.99),
-    ...rate,
-  };
+  figures.endPart(finalQuery(records, { begin, end, query: queryCount - 1 }, lastCompletionNs));
 }
 
-function rateFigures(
-  scenario: Scenario,
-  { completedSamples: count, maxLatencyNs, scheduledS, issuedS, doneS }: SetTotals,
-): Partial<Record<FigureName, number>> {
-  if (count === 0) return {};
-  switch (scenario) {
-    case 'Server':
-      return { scheduled_qps: (count - 1) / scheduledS, completed_qps: (count - 1) / doneS };
-    case 'Offline':
-      return { completed_qps: count / (maxLatencyNs / 1e9) };
-    case 'SingleStream':
-      return { completed_qps: (count - 1) / issuedS };
-    case 'MultiStream':
-      return { completed_qps: count / doneS };
+/** LoadGen's final query of a part is number "issued queries - 1" (recorder: `finalQuery`). */
+function finalQuery(
+  { query: queries, scheduledNs, issuedNs, completedNs }: SampleRecords,
+  { begin, end, query }: { begin: number; end: number; query: number },
+  lastCompletionNs: number,
+): FinalQuery {
+  let row = end - 1;
+  while (row > begin && (queries[row] as number) > query) row -= 1;
+  if (queries[row] !== query) {
+    return { scheduledNs: Number.NaN, issuedNs: 0, doneNs: lastCompletionNs };
   }
+  const dueNs = scheduledNs[row] as number;
+  const wasIssuedNs = issuedNs[row] as number;
+  let doneNs = 0;
+  for (; row >= begin && queries[row] === query; row -= 1) {
+    doneNs = Math.max(doneNs, completedNs[row] as number);
+  }
+  return {
+    scheduledNs: dueNs,
+    issuedNs: wasIssuedNs,
+    doneNs: Number.isNaN(doneNs) ? lastCompletionNs : doneNs,
+  };
 }

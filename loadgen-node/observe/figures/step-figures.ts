@@ -1,10 +1,11 @@
-import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import {
   expectedQueries,
   type RateStep,
   rateText,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
+import { ExactDistribution } from './distribution.ts';
+import { Figures } from './figures.ts';
 
 /** Share of what was due in a step that must be completed in it for the SUT to have kept up. */
 const KEPT_UP_SHARE = 0.95;
@@ -38,26 +39,23 @@ export interface StepFigures {
 export function stepFigures(records: SampleRecords, steps: readonly RateStep[]): StepFigures[] {
   const { rowCount, scheduledNs, issuedNs, completedNs } = records;
   const ends = endsOf(steps);
-  const latencies = steps.map((): number[] => []);
-  const lags = steps.map((): number[] => []);
+  const figuresOfSteps = steps.map(() => new Figures(() => new ExactDistribution()));
   const completed = new Float64Array(steps.length);
   for (let row = 0; row < rowCount; row += 1) {
     const scheduled = scheduledNs[row] as number;
     const done = completedNs[row] as number;
-    const step = stepAt(ends, scheduled);
-    lags[step]?.push((issuedNs[row] as number) - scheduled);
+    const figures = figuresOfSteps[stepAt(ends, scheduled)];
+    figures?.issued((issuedNs[row] as number) - scheduled, 1);
     if (Number.isNaN(done)) continue;
-    latencies[step]?.push(done - scheduled);
+    figures?.completed(done - scheduled);
     // What comes after the last step was completed in none.
     const end = stepAt(ends, done);
     if (done <= (ends.at(-1) as number)) completed[end] = (completed[end] as number) + 1;
   }
   return steps.map((step, i) => {
     const seconds = step.durationNs / 1e9;
-    const sorted = Float64Array.from(latencies[i] ?? []).sort();
-    const sortedLags = Float64Array.from(lags[i] ?? []).sort();
-    const dueQueries = sortedLags.length;
-    const lost = dueQueries - sorted.length;
+    const figures = (figuresOfSteps[i] as (typeof figuresOfSteps)[number]).close('Server');
+    const { queries: dueQueries = 0, lost = 0, p50, p99, max, lag_p99: lagP99 } = figures;
     return {
       rate: rateText(step),
       fromNs: i === 0 ? 0 : (ends[i - 1] as number),
@@ -66,10 +64,10 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
       dueQueries,
       dueQps: dueQueries / seconds,
       completedQps: (completed[i] as number) / seconds,
-      p50Ns: percentileIn(sorted, 0.5),
-      p99Ns: percentileIn(sorted, 0.99),
-      maxNs: sorted.at(-1) ?? null,
-      lagP99Ns: percentileIn(sortedLags, 0.99),
+      p50Ns: p50 ?? null,
+      p99Ns: p99 ?? null,
+      maxNs: max ?? null,
+      lagP99Ns: lagP99 ?? null,
       lost,
       isKeptUp:
         dueQueries === 0
@@ -77,10 +75,6 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
           : lost === 0 && (completed[i] as number) >= KEPT_UP_SHARE * dueQueries,
     };
   });
-}
-
-function percentileIn(sortedNs: Float64Array, percentile: number): number | null {
-  return sortedNs.length === 0 ? null : percentileOf(sortedNs, percentile);
 }
 
 /** When each step ends, in ns since the start. */

@@ -1,5 +1,6 @@
 import type { RunProgress } from '../../loadgen/engine/test-outcome.ts';
-import { LatencyHistogram } from './latency-histogram.ts';
+import { lagFigures, latencyFigures } from '../figures/figures.ts';
+import { LatencyHistogram } from '../figures/latency-histogram.ts';
 import type {
   LagFigures,
   LatencyFigures,
@@ -65,7 +66,8 @@ export class LiveRun {
     if (this.#isNewSet) this.#beginSet(progress);
     const windowS = Math.max(progress.elapsedNs - this.#lastElapsedNs, WINDOW_NS_MIN) / 1e9;
     const totals = this.#totals(progress);
-    const { latency, lag } = this.statistics;
+    const { figures } = this.statistics;
+    const latency = figures.latencyOf(goal.scenario);
     this.#overall.addAll(latency);
     const isByQuery = goal.scenario !== 'Offline';
     const perRate = isByQuery ? goal.samplesPerQuery : 1;
@@ -91,10 +93,10 @@ export class LiveRun {
         goal.latencyBoundNs > 0
           ? { latencyNs: goal.latencyBoundNs, percentile: goal.percentile }
           : null,
-      latency: latencyFigures(latency),
-      overall: latencyFigures(this.#overall),
+      latency: liveLatency(latency),
+      overall: liveLatency(this.#overall),
       // Elsewhere a query is due when it is issued.
-      lag: goal.targetQps > 0 ? lagFigures(lag) : null,
+      lag: goal.targetQps > 0 ? liveLag(figures.lag) : null,
       split: this.#split(),
       nodes: this.#nodes(nodes, windowS),
       hasEnded: progress.hasEnded,
@@ -151,10 +153,11 @@ export class LiveRun {
   }
 
   #counts(): WindowCounts {
-    const { latency, lag, partSumsNs, splitCount } = this.statistics;
+    const { figures, partSumsNs, splitCount } = this.statistics;
+    const { sampleLatency, lag } = figures;
     return {
-      latencyCounts: latency.counts,
-      latencySumNs: latency.sumNs,
+      latencyCounts: sampleLatency.counts,
+      latencySumNs: sampleLatency.sumNs,
       lagCounts: lag.counts,
       lagSumNs: lag.sumNs,
       partSumsNs,
@@ -173,23 +176,15 @@ export class LiveRun {
   }
 }
 
-function latencyFigures(histogram: LatencyHistogram): LatencyFigures | null {
-  if (histogram.count === 0) return null;
-  return {
-    count: histogram.count,
-    p50Ns: histogram.percentileNs(0.5),
-    p90Ns: histogram.percentileNs(0.9),
-    p99Ns: histogram.percentileNs(0.99),
-    p999Ns: histogram.percentileNs(0.999),
-    maxNs: histogram.maxNs,
-  };
+function liveLatency(histogram: LatencyHistogram): LatencyFigures | null {
+  const { count } = histogram;
+  if (count === 0) return null;
+  const { p50, p90, p99, 'p99.9': p999, max } = latencyFigures(histogram);
+  return { count, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: p999, maxNs: max };
 }
 
-function lagFigures(histogram: LatencyHistogram): LagFigures | null {
+function liveLag(histogram: LatencyHistogram): LagFigures | null {
   if (histogram.count === 0) return null;
-  return {
-    p50Ns: histogram.percentileNs(0.5),
-    p99Ns: histogram.percentileNs(0.99),
-    maxNs: histogram.maxNs,
-  };
+  const { lag_p50, lag_p99, lag_max } = lagFigures(histogram);
+  return { p50Ns: lag_p50, p99Ns: lag_p99, maxNs: lag_max };
 }

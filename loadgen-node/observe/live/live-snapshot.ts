@@ -1,4 +1,4 @@
-/** Latencies of the samples that completed in a window; estimates from a histogram, off by 1.6 % at most. */
+/** Latencies of what completed in a window: samples, in MultiStream whole queries; estimates from a histogram, off by 1.6 % at most. */
 export interface LatencyFigures {
   readonly count: number;
   readonly p50Ns: number;
@@ -79,7 +79,7 @@ export interface LiveSnapshot {
   readonly hasEnded: boolean;
 }
 
-/** Distributions of a window, for counters that are summed up elsewhere: by bucket of a LatencyHistogram. */
+/** Distributions of a window, for counters that are summed up elsewhere: by bucket of a LatencyHistogram. Latencies are of samples. */
 export interface WindowCounts {
   readonly latencyCounts: Float64Array;
   readonly latencySumNs: number;

@@ -1,8 +1,9 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { SampleWatch } from '../../loadgen/recorder/sample-watch.ts';
 import { clockFactor, sumOfTimes } from '../../loadgen/recorder/told-times.ts';
+import { Figures } from '../figures/figures.ts';
+import { LatencyHistogram } from '../figures/latency-histogram.ts';
 import { LATENCY_PARTS } from '../split/latency-parts.ts';
-import { LatencyHistogram } from './latency-histogram.ts';
 
 const PART_COUNT = LATENCY_PARTS.length;
 const NETWORK = LATENCY_PARTS.indexOf('network');
@@ -15,10 +16,7 @@ const NODES_MAX = 4096;
  * the timed region, some 26 ns of CPU a sample (docs/live-view.md), and only where somebody looks.
  */
 export class LiveStatistics implements SampleWatch {
-  /** Of completed samples: completed - scheduled. */
-  readonly latency: LatencyHistogram = new LatencyHistogram();
-  /** Of issued queries: issued - scheduled. */
-  readonly lag: LatencyHistogram = new LatencyHistogram();
+  readonly figures: Figures<LatencyHistogram> = new Figures(() => new LatencyHistogram());
   /** Sums in ns by part of the latency, over the samples whose node told times that can be. */
   readonly partSumsNs: Float64Array = new Float64Array(PART_COUNT);
   /** Samples in {@link partSumsNs}. */
@@ -40,8 +38,8 @@ export class LiveStatistics implements SampleWatch {
     this.nodeCounts = new Float64Array(count);
   }
 
-  issued(lagNs: number): void {
-    this.lag.add(lagNs);
+  issued(lagNs: number, samples: number): void {
+    this.figures.issued(lagNs, samples);
   }
 
   served(
@@ -60,7 +58,7 @@ export class LiveStatistics implements SampleWatch {
   }
 
   completed(latencyNs: number): void {
-    this.latency.add(latencyNs);
+    this.figures.completed(latencyNs);
     if (!this.#hasServed) return;
     this.#hasServed = false;
     const node = Math.min(this.#node, this.nodeCounts.length - 1);
@@ -71,8 +69,7 @@ export class LiveStatistics implements SampleWatch {
 
   /** A new window begins. */
   clear(): void {
-    this.latency.clear();
-    this.lag.clear();
+    this.figures.clear();
     this.partSumsNs.fill(0);
     this.splitCount = 0;
     this.nodeSumsNs.fill(0);

@@ -1,6 +1,7 @@
 import { createQueryDispatchLibrary, defaultDispatchSettings } from '../../../qdl/index.ts';
 import type { GeneratorCeiling } from '../../loadgen/health/generator-health.ts';
 import { ceilingBasis, readCeiling, writeCeiling } from '../../observe/health/ceiling-file.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { SutProcess } from '../../run/host/sut-process.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import { SampleStore } from '../../samples/qsl/sample-store.ts';
@@ -21,7 +22,6 @@ interface CeilingOptions {
   readonly isAgain: boolean;
   /** Other processes take the CPUs now: what is measured is kept with a mark, until the machine is quiet. */
   readonly isBusy: boolean;
-  readonly onMeasure: () => void;
 }
 
 /**
@@ -30,12 +30,12 @@ interface CeilingOptions {
  */
 export async function generatorCeiling(
   cacheFolder: string,
-  options: CeilingOptions,
+  { isAgain, isBusy }: CeilingOptions,
+  host: Pick<RunHost, 'progress'>,
 ): Promise<GeneratorCeiling> {
-  const { isAgain, isBusy } = options;
   const kept = isAgain ? null : readCeiling(cacheFolder);
   if (kept !== null && (kept.isDisturbed !== true || isBusy)) return kept;
-  options.onMeasure();
+  host.progress?.('measuring the generator ceiling', 'once, some seconds');
   const store = await nullStore(cacheFolder);
   const ceiling = {
     measuredAt: new Date().toISOString(),

@@ -5,6 +5,7 @@ import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-p
 import type { MachineSource } from '../../../shared/host/machine-source.ts';
 import type { SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { linkFacts } from '../../submission/system/link-facts.ts';
 import type { MeasuredLink } from './link-findings.ts';
 import { parseTcpInfo, type TcpInfo } from './tcp-info.ts';
@@ -21,15 +22,17 @@ export interface LoadgenEnd {
 
 /**
  * Looks at the link to a node and sends load over it, one way after the other.
- * @param onStep What is done now.
+ * @param durationMs Of the load, each way.
  * @throws MlperfError when the node does not answer
  */
 export async function measureLink(
   address: string,
   settings: DispatchSettings,
   own: LoadgenEnd,
-  { durationMs, onStep }: { durationMs: number; onStep: (what: string) => void },
+  durationMs: number,
+  host: RunHost,
 ): Promise<MeasuredLink> {
+  const onStep = (what: string): void => host.progress?.(`SUT node ${address}`, what);
   onStep('asking');
   const probe = await probeNode(address, settings);
   onStep('load to the SUT');

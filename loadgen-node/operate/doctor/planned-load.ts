@@ -1,11 +1,12 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
-import type { PrepareProgress } from '../../samples/data-set/data-set.ts';
 import type { PlannedLoad } from './plan-findings.ts';
 
 /** Flags of a run that doctor takes, too: what decides how many bytes go how often. */
@@ -57,7 +58,7 @@ const ANY_QPS = '1';
 export async function plannedLoad(
   flags: Readonly<Record<string, string | undefined>>,
   nodeCount: number,
-  onProgress: PrepareProgress,
+  host: RunHost,
 ): Promise<PlannedLoad> {
   const said = Object.fromEntries(
     ['benchmark', ...Object.keys(PLAN_SETTINGS)].map((key) => [key, flags[key]]),
@@ -78,7 +79,7 @@ export async function plannedLoad(
     samplesPerQuery: settings.scenario === 'MultiStream' ? settings.multiStreamSamplesPerQuery : 1,
     encodingName: plan.encodingName,
     form: encoding.form,
-    ...(await sampleBytes(plan, onProgress)),
+    ...(await sampleBytes(plan, host)),
     latencyBoundNs: isServer ? settings.serverTargetLatencyNs : null,
     nodeCount,
   };
@@ -86,13 +87,16 @@ export async function plannedLoad(
 
 async function sampleBytes(
   plan: RunPlan,
-  onProgress: PrepareProgress,
+  host: RunHost,
 ): Promise<Pick<PlannedLoad, 'sampleBytes' | 'whyNoData'>> {
   const { rules, dataFolder, cacheFolder, generated, synthetic, encoding } = plan;
   try {
     const benchmark = await loadgenBenchmark(rules.key);
-    const options = { dataFolder, cacheFolder, generated, synthetic, onProgress };
-    const dataSet = await benchmark.openDataSet(options);
+    const options = { dataFolder, cacheFolder, generated, synthetic };
+    const dataSet = await benchmark.openDataSet({
+      ...options,
+      onProgress: (fraction, what) => host.progress?.(what, percentOf(fraction)),
+    });
     const codec = codecNamed(encoding.compression);
     const count = Math.min(LOOKED_AT, dataSet.totalSampleCount);
     let total = 0;

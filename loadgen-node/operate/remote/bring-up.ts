@@ -1,4 +1,5 @@
 import { MlperfError, type MlperfErrorCode } from '../../../shared/base/errors/mlperf-error.ts';
+import { orAbort } from '../../run/host/host.ts';
 import type { NodeStart } from './agent/agent-words.ts';
 import { type Certificates, provideCertificates } from './certificates.ts';
 import { topologyWarnings } from './host-checks.ts';
@@ -7,12 +8,12 @@ import {
   groupBy,
   Hosts,
   type InstallContext,
-  orAbort,
   type RemoteContext,
+  reportOf,
 } from './hosts-of-inventory.ts';
 import { installPackages } from './install-packages.ts';
 import type { HostSpec } from './inventory/inventory.ts';
-import { type Installed, nameCommand, nodeStart } from './launch-plans.ts';
+import { type Installed, nameLaunch, nodeStart } from './launch-plans.ts';
 import { OTHERS_MS, StartedNodes } from './started-nodes.ts';
 
 /** A SUT that is up, and what holds it. */
@@ -57,20 +58,40 @@ export async function withSut<T>(
   }
 }
 
+/** What `up` leaves running. */
+export interface StayingSut {
+  readonly nodes: readonly { readonly name: string; readonly address: string }[];
+  /** Names of those that were not running before. */
+  readonly started: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Brings a SUT up that stays. @throws MlperfError */
+export async function bringUpToStay(context: InstallContext): Promise<StayingSut> {
+  const nodes = context.inventory.nodes.map(({ name, address }) => ({ name, address }));
+  const how = { isHeld: false, isRestarting: true };
+  return await withSut(context, how, async ({ started, warnings }) => {
+    for (const warning of warnings) context.host.report(`warning: ${warning}`);
+    await started.keep();
+    return { nodes, started: [...started.names], warnings };
+  });
+}
+
 async function bringUp(
   context: InstallContext,
   { isRestarting }: UpOptions,
   hosts: Hosts,
   started: StartedNodes,
 ): Promise<UpSut> {
-  const { inventory, signal, say } = context;
-  const certificates = provideCertificates(inventory, (text) => say('', text));
+  const { inventory, host } = context;
+  const certificates = provideCertificates(inventory, host);
   await hosts.connect();
-  for (const { label, facts } of hosts.sessions) {
-    const { hostname, nodeVersion, platform, arch } = facts;
-    say(label, `${hostname}, ${platform} ${arch}, Node.js ${nodeVersion}, folder ${facts.folder}`);
+  for (const session of hosts.sessions) {
+    const { hostname, nodeVersion, platform, arch, folder } = session.facts;
+    const what = `${hostname}, ${platform} ${arch}, Node.js ${nodeVersion}, folder ${folder}`;
+    reportOf(context, session, what);
   }
-  const installedOf = await orAbort(signal, installPackages(context, hosts));
+  const installedOf = await orAbort(host, installPackages(context, hosts));
   const wanted = groupBy(
     inventory.nodes.map((node) => {
       const tls = certificates?.nodes.get(node.name);
@@ -83,8 +104,8 @@ async function bringUp(
     if (isRestarting) await stopDifferent(context, session, nodes);
     await started.start(session, nodes);
   });
-  await orAbort(signal, allOrErrors(starting, OTHERS_MS));
-  await orAbort(signal, checkNames(context, hosts, installedOf, certificates));
+  await orAbort(host, allOrErrors(starting, OTHERS_MS));
+  await orAbort(host, checkNames(context, hosts, installedOf, certificates));
   const loadgen = hosts.of(inventory.loadgen);
   const warnings = topologyWarnings(inventory, (spec) => hosts.of(spec), loadgen);
   return { hosts, installedOf, certificates, started, warnings };
@@ -92,7 +113,7 @@ async function bringUp(
 
 /** Stops nodes of an earlier `up` that run otherwise than they should now. */
 async function stopDifferent(
-  { inventory, say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   nodes: readonly NodeStart[],
 ): Promise<void> {
@@ -103,7 +124,7 @@ async function stopDifferent(
   });
   if (names.length === 0) return;
   const { folder } = session.facts;
-  const timeoutMs = inventory.stopTimeoutMs;
+  const timeoutMs = context.inventory.stopTimeoutMs;
   await ask(
     session,
     { verb: 'stop', folder, names, timeoutMs },
@@ -111,7 +132,7 @@ async function stopDifferent(
       onEvent: (event) => {
         if (event.event !== 'stopped') return;
         const why = 'its settings or its package are others now';
-        say(session.label, `${event.node}: stopped (${event.how}): ${why}`);
+        reportOf(context, session, `${event.node}: stopped (${event.how}): ${why}`);
       },
     },
   );
@@ -124,10 +145,10 @@ async function checkNames(
   installedOf: (spec: HostSpec) => Installed,
   certificates: Certificates | undefined,
 ): Promise<void> {
-  const { inventory, say } = context;
+  const { inventory } = context;
   const session = hosts.of(inventory.loadgen);
   const name = `check-${Date.now()}-${process.pid}`;
-  const command = nameCommand(inventory, installedOf(inventory.loadgen), certificates, name);
+  const command = nameLaunch(inventory, installedOf(inventory.loadgen), certificates, name);
   const { folder } = session.facts;
   const stopTimeoutMs = inventory.stopTimeoutMs;
   const { code, stdout, stderr } = await execute(session, {
@@ -137,7 +158,7 @@ async function checkNames(
   if (code === 0) {
     const { roundTripNs } = namesOf(stdout);
     const tripText = roundTripNs === undefined ? '' : ` in ${(roundTripNs / 1e6).toFixed(2)} ms`;
-    say(session.label, `reaches every SUT node${tripText}`);
+    reportOf(context, session, `reaches every SUT node${tripText}`);
     return;
   }
   const error = errorOf(stdout);

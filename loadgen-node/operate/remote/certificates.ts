@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { distFolder } from '../../../shared/base/files/package-files.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import type { Inventory } from './inventory/inventory.ts';
 
 const MADE_FOR = 'made-for.json';
@@ -21,12 +22,12 @@ export interface Certificates {
 
 /**
  * Reads the certificates of an inventory, after making them where that is asked for and needed.
- * @param say Told what was made.
+ * @param host Takes what was made.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_NOT_INSTALLED`, `ERR_OUTPUT`
  */
 export function provideCertificates(
   { tls, nodes }: Inventory,
-  say: (text: string) => void,
+  host: Pick<RunHost, 'report'>,
 ): Certificates | undefined {
   if (tls.kind === 'off') return undefined;
   const { folder } = tls;
@@ -35,7 +36,8 @@ export function provideCertificates(
   );
   if (tls.kind === 'made' && !areGood(folder, hosts)) {
     make(folder, hosts);
-    say(`certificates for ${Object.values(hosts).join(', ')} and a token are in ${folder}`);
+    const whose = Object.values(hosts).join(', ');
+    host.report(`certificates for ${whose} and a token are in ${folder}`);
   }
   return {
     loadgen: readHolder(folder, 'loadgen'),

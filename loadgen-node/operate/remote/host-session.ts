@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { AgentEvent, AgentRequest, HostFacts } from './agent/agent-words.ts';
-import type { CallEnd, CallOptions, HostLink, OpenLink } from './hosts/host-link.ts';
+import type { AgentCallEnd, CallOptions, HostLink, OpenLink } from './hosts/host-link.ts';
 import { AGENT_FAILED, isNodeNew, oldNode } from './hosts/ssh-errors.ts';
 import type { HostSpec } from './inventory/inventory.ts';
 
@@ -93,7 +93,7 @@ export async function ask(
 export async function execute(
   { link, label }: Pick<HostSession, 'link' | 'label'>,
   request: AgentRequest & { readonly verb: 'exec' },
-): Promise<CallEnd & { readonly stdout: string }> {
+): Promise<AgentCallEnd & { readonly stdout: string }> {
   const parts: Buffer[] = [];
   const end = await link.call(request, { onOutput: (data) => parts.push(data) }).ended;
   if (isConnectionLost(end)) throw hostError(label, link.explain(end));
@@ -104,7 +104,7 @@ export async function execute(
 const SSH_FAILED = 255;
 
 /** True when what runs on the host did not end by itself, or never began: the exit code is not its own. */
-export function isConnectionLost({ code, isGreeted }: CallEnd): boolean {
+export function isConnectionLost({ code, isGreeted }: AgentCallEnd): boolean {
   return !isGreeted || code === null || code === SSH_FAILED || code === AGENT_FAILED;
 }
 

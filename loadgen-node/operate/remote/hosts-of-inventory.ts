@@ -1,3 +1,4 @@
+import { orAbort, type RunHost } from '../../run/host/host.ts';
 import { allOrErrors, type HostSession, openSession } from './host-session.ts';
 import type { HostLink, OpenLink } from './hosts/host-link.ts';
 import { type HostSpec, hostKey, type Inventory } from './inventory/inventory.ts';
@@ -6,13 +7,20 @@ import type { Packages } from './packages/plan-packages.ts';
 /** What the steps of every verb share. */
 export interface RemoteContext {
   readonly inventory: Inventory;
-  /** Undefined where nothing is installed, or nobody can say what would be. */
+  /** Undefined where nothing is installed, or it is not known what would be. */
   readonly packages: Packages | undefined;
   readonly openLink: OpenLink;
-  /** Aborted by the first Ctrl-C; its reason is thrown. */
-  readonly signal: AbortSignal;
-  /** Tells what was done. @param host Empty for this machine as the controller. */
-  say(host: string, text: string): void;
+  /** Takes what was done; the reason of its abort is thrown. */
+  readonly host: RunHost;
+}
+
+/** Reports something of one host of the inventory. */
+export function reportOf(
+  { host }: Pick<RemoteContext, 'host'>,
+  { label }: Pick<HostSession, 'label'>,
+  text: string,
+): void {
+  host.report(`[${label}] ${text}`);
 }
 
 /** Of the verbs that install. */
@@ -61,7 +69,7 @@ export class Hosts {
       this.#sessions.set(key, session);
       return await work(session, specs);
     });
-    return await orAbort(this.#context.signal, allOrErrors(working));
+    return await orAbort(this.#context.host, allOrErrors(working));
   }
 
   /** A host that was reached. */
@@ -85,21 +93,4 @@ export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K
     groups.set(key, [...(groups.get(key) ?? []), item]);
   }
   return groups;
-}
-
-/** Settles as `work` does, or rejects at once with the reason of the signal. */
-export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  // Nobody waits for it any more when the signal came first.
-  work.catch(() => {});
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

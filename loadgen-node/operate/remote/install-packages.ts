@@ -7,6 +7,7 @@ import {
   type Hosts,
   type InstallContext,
   type RemoteContext,
+  reportOf,
 } from './hosts-of-inventory.ts';
 import { type HostSpec, hostKey } from './inventory/inventory.ts';
 import type { Installed } from './launch-plans.ts';
@@ -61,14 +62,14 @@ export async function installPackages(
 }
 
 async function installOn(
-  { inventory, say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   { key, label, how, main, file }: PlannedPackage,
 ): Promise<string> {
   const { facts, label: host } = session;
   const there = facts.installs[key];
   if (there !== undefined) {
-    say(host, `${label} is installed there already`);
+    reportOf(context, session, `${label} is installed there already`);
     return there;
   }
   const { folder } = facts;
@@ -81,12 +82,13 @@ async function installOn(
     { verb: 'put', folder, file: name, bytes, sha256 },
     { payload: createReadStream(path) },
   );
-  say(
-    host,
+  reportOf(
+    context,
+    session,
     `copied ${label}: ${(bytes / MIB).toFixed(1)} MiB in ${seconds(beganMs)}, SHA-256 checked`,
   );
   const beganInstallMs = performance.now();
-  const timeoutMs = inventory.installTimeoutMs;
+  const timeoutMs = context.inventory.installTimeoutMs;
   const events = await ask(session, {
     verb: 'install',
     folder,
@@ -99,7 +101,7 @@ async function installOn(
   const installed = events.find((event) => event.event === 'installed');
   if (installed === undefined) throw hostError(host, 'the installation did not say where it is');
   const what = how === 'npm' ? 'installed by npm' : 'unpacked';
-  say(host, `${label} ${what} in ${seconds(beganInstallMs)}`);
+  reportOf(context, session, `${label} ${what} in ${seconds(beganInstallMs)}`);
   return installed.main;
 }
 

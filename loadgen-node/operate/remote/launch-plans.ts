@@ -62,7 +62,7 @@ export interface LoadGenCommand {
 }
 
 /** The question whether LoadGen reaches every node, with its certificates. */
-export function nameCommand(
+export function nameLaunch(
   { loadgen, nodes }: Inventory,
   installed: Installed,
   certificates: Certificates | undefined,
@@ -79,7 +79,7 @@ export function nameCommand(
 }
 
 /** The run itself. @param output Folder on the host. */
-export function runCommand(
+export function runLaunch(
   { loadgen, nodes, run }: Inventory,
   installed: Installed,
   certificates: Certificates | undefined,

@@ -4,9 +4,9 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { type UpSut, withSut } from './bring-up.ts';
 import { type Fetched, fetchFiles, listFolder } from './fetch-files.ts';
 import { ask, type HostSession, hostError, isConnectionLost } from './host-session.ts';
-import type { CallEnd } from './hosts/host-link.ts';
-import type { InstallContext, RemoteContext } from './hosts-of-inventory.ts';
-import { runCommand } from './launch-plans.ts';
+import type { AgentCallEnd } from './hosts/host-link.ts';
+import { type InstallContext, type RemoteContext, reportOf } from './hosts-of-inventory.ts';
+import { runLaunch } from './launch-plans.ts';
 import { OutputFolder } from './output-folder.ts';
 
 /** How often a host is tried again whose connection broke off. */
@@ -56,8 +56,8 @@ async function runAndFetch(
   output: OutputFolder,
   options: MeasureOptions,
 ): Promise<Measured> {
-  const { inventory, say } = context;
-  for (const warning of sut.warnings) say('', `warning: ${warning}`);
+  const { inventory, host } = context;
+  for (const warning of sut.warnings) host.report(`warning: ${warning}`);
   const session = sut.hosts.of(inventory.loadgen);
   const name = `run-${Date.now()}-${process.pid}`;
   const remote = join(session.facts.folder, 'results', name);
@@ -78,7 +78,7 @@ async function runAndFetch(
     try {
       output.place();
     } catch (second) {
-      say('', messageOf(second));
+      host.report(messageOf(second));
     }
     throw error;
   }
@@ -104,7 +104,7 @@ function place(
 
 /** The host's copy is not needed any more. A result that is here is not spoiled where it cannot be removed. */
 async function removeResults(
-  { say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   name: string,
   remote: string,
@@ -113,32 +113,33 @@ async function removeResults(
   try {
     await ask(session, { verb: 'remove', folder, names: [`results/${name}`] });
   } catch (error) {
-    say(session.label, `a copy of the results stays in ${remote}: ${messageOf(error)}`);
+    reportOf(context, session, `a copy of the results stays in ${remote}: ${messageOf(error)}`);
   }
 }
 
 async function runLoadGen(
-  { inventory, signal, say }: RemoteContext,
+  context: RemoteContext,
   sut: UpSut,
   session: HostSession,
   name: string,
   output: string,
   { isJson, onOutput, onStderr }: MeasureOptions,
-): Promise<CallEnd> {
+): Promise<AgentCallEnd> {
+  const { inventory, host } = context;
   const installed = sut.installedOf(inventory.loadgen);
-  const command = runCommand(inventory, installed, sut.certificates, { name, output, isJson });
+  const command = runLaunch(inventory, installed, sut.certificates, { name, output, isJson });
   const { folder } = session.facts;
   const stopTimeoutMs = inventory.stopTimeoutMs;
-  say(session.label, 'LoadGen begins');
+  reportOf(context, session, 'LoadGen begins');
   const request = { verb: 'exec', folder, stopTimeoutMs, ...command } as const;
   const call = session.link.call(request, { onOutput, onStderr });
   const interrupt = (): void => call.say('interrupt');
-  signal.addEventListener('abort', interrupt, { once: true });
-  if (signal.aborted) interrupt();
+  host.signal.addEventListener('abort', interrupt, { once: true });
+  if (host.signal.aborted) interrupt();
   try {
     return await call.ended;
   } finally {
-    signal.removeEventListener('abort', interrupt);
+    host.signal.removeEventListener('abort', interrupt);
   }
 }
 
@@ -147,13 +148,13 @@ async function runLoadGen(
  * @returns what became of LoadGen
  */
 async function afterLoss(
-  { inventory, say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   name: string,
   remote: string,
 ): Promise<string> {
   const { folder } = session.facts;
-  const timeoutMs = inventory.stopTimeoutMs;
+  const timeoutMs = context.inventory.stopTimeoutMs;
   let why = '';
   // An sshd that is started anew, a link that flaps.
   for (let attempt = 0; attempt < RECONNECTIONS; attempt += 1) {
@@ -165,13 +166,13 @@ async function afterLoss(
       why = messageOf(error);
     }
   }
-  say(session.label, `no new connection either: ${why}`);
+  reportOf(context, session, `no new connection either: ${why}`);
   return `LoadGen there ends by itself, its logs stay there in ${remote}`;
 }
 
 /** A run that never began, for a wrong setting, leaves no folder. */
 async function fetchResults(
-  { say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   remote: string,
   target: string,
@@ -181,12 +182,13 @@ async function fetchResults(
     files = await listFolder(session, remote);
   } catch (error) {
     if (!/no such file or folder/.test(messageOf(error))) throw notFetched(error, session, remote);
-    say(session.label, 'LoadGen left no logs');
+    reportOf(context, session, 'LoadGen left no logs');
     return { files: 0, bytes: 0 };
   }
   try {
     const fetched = await fetchFiles(session, remote, files, target);
-    say(session.label, `fetched ${fetched.files} files, ${fetched.bytes} bytes, SHA-256 checked`);
+    const what = `fetched ${fetched.files} files, ${fetched.bytes} bytes, SHA-256 checked`;
+    reportOf(context, session, what);
     return fetched;
   } catch (error) {
     throw notFetched(error, session, remote);
@@ -202,7 +204,7 @@ function notFetched(error: unknown, { label }: HostSession, remote: string): unk
 /** Nodes stay only after a run that came to its end. */
 async function endNodes(
   { started }: UpSut,
-  { code }: CallEnd,
+  { code }: AgentCallEnd,
   { isKeeping }: MeasureOptions,
 ): Promise<void> {
   const isEnded = code === 0 || code === 3;
@@ -211,11 +213,11 @@ async function endNodes(
 }
 
 async function fetchLogs(
-  { inventory, say }: RemoteContext,
+  context: RemoteContext,
   { hosts, started }: UpSut,
   target: string,
 ): Promise<void> {
-  for (const { name, host } of inventory.nodes) {
+  for (const { name, host } of context.inventory.nodes) {
     const session = hosts.of(host);
     const path = join(session.facts.folder, 'run', name);
     try {
@@ -225,7 +227,7 @@ async function fetchLogs(
       if (started.names.has(name)) await fetchFiles(session, path, files, folder);
     } catch (error) {
       // The result is here: a log less is told, and spoils nothing.
-      say(session.label, `the log of ${name} stays in ${path}: ${messageOf(error)}`);
+      reportOf(context, session, `the log of ${name} stays in ${path}: ${messageOf(error)}`);
     }
   }
 }

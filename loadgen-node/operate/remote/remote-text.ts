@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import type { PlannedHost } from './describe-plan.ts';
+import { describePlan, type PlannedHost } from './describe-plan.ts';
+import type { InstallContext } from './hosts-of-inventory.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { Measured } from './measure.ts';
 import type { HostReport } from './take-down.ts';
@@ -19,8 +20,17 @@ export function upText({ path, nodes }: Inventory): string {
   return `up: ${names}\nlonghaul remote --inventory ${path} run measures, down stops\n`;
 }
 
+/** What `up` and `run` would do. */
+export function planResult(
+  { inventory, packages }: InstallContext,
+  options: Parameters<typeof describePlan>[2],
+): VerbResult {
+  const plan = describePlan(inventory, packages, options);
+  return { text: planText(plan), json: { plan } };
+}
+
 /** A plan, a host after the other. */
-export function planText(plan: readonly PlannedHost[]): string {
+function planText(plan: readonly PlannedHost[]): string {
   return plan
     .map(({ host, steps }) => `${host}\n${steps.map((step) => `  ${step}\n`).join('')}`)
     .join('');

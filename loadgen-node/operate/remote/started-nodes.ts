@@ -4,7 +4,7 @@ import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { AgentEvent, NodeFailure, NodeStart } from './agent/agent-words.ts';
 import { allOrErrors, type HostSession, hostError } from './host-session.ts';
 import type { AgentCall } from './hosts/host-link.ts';
-import type { RemoteContext } from './hosts-of-inventory.ts';
+import { type RemoteContext, reportOf } from './hosts-of-inventory.ts';
 
 /** Longer than the agent itself takes to stop its nodes. */
 const STOP_MARGIN_MS = 10_000;
@@ -54,7 +54,7 @@ export class StartedNodes {
     void call.ended.then((end) => {
       const why = session.link.explain(end);
       const error = hostError(session.label, why);
-      if (waiting.size === 0 && !this.#isEnding) this.#context.say(session.label, why);
+      if (waiting.size === 0 && !this.#isEnding) reportOf(this.#context, session, why);
       for (const { reject } of waiting.values()) reject(error);
     });
     await allOrErrors(ready, OTHERS_MS);
@@ -84,19 +84,19 @@ export class StartedNodes {
 
   #take(session: HostSession, event: AgentEvent, waiting: Map<string, Waiting>): void {
     const { label } = session;
-    const say = (text: string): void => this.#context.say(label, asOneLine(text));
+    const report = (text: string): void => reportOf(this.#context, session, asOneLine(text));
     if (event.event === 'started') {
       this.#names.add(event.node);
-      say(`${event.node}: started, process ${event.processId}`);
+      report(`${event.node}: started, process ${event.processId}`);
     }
-    if (event.event === 'progress') say(`${event.node}: ${event.text}`);
+    if (event.event === 'progress') report(`${event.node}: ${event.text}`);
     if (event.event === 'running' || event.event === 'ready') {
       const what = event.event === 'ready' ? 'ready' : 'runs with these settings already';
-      say(`${event.node}: ${what}`);
+      report(`${event.node}: ${what}`);
       waiting.get(event.node)?.resolve();
       waiting.delete(event.node);
     }
-    if (event.event === 'stopped') say(`${event.node}: ${event.how}`);
+    if (event.event === 'stopped') report(`${event.node}: ${event.how}`);
     if (event.event === 'error') {
       const error = hostError(label, event.message);
       for (const { reject } of waiting.values()) reject(error);
@@ -105,7 +105,7 @@ export class StartedNodes {
       const error = nodeError(session, event.node, event);
       const waiter = waiting.get(event.node);
       waiting.delete(event.node);
-      if (waiter === undefined) say(error.message.slice(label.length + 2));
+      if (waiter === undefined) report(error.message.slice(label.length + 2));
       else waiter.reject(error);
     }
   }

@@ -1,6 +1,6 @@
 import type { SeenState } from './agent/agent-words.ts';
 import { ask, type HostSession } from './host-session.ts';
-import { Hosts, type RemoteContext } from './hosts-of-inventory.ts';
+import { Hosts, type RemoteContext, reportOf } from './hosts-of-inventory.ts';
 import type { HostSpec } from './inventory/inventory.ts';
 
 /** What a host has and had. */
@@ -59,7 +59,7 @@ export async function takeDown(
     const names = ours.map(({ name }) => name);
     const how = new Map<string, string>();
     const timeoutMs = context.inventory.stopTimeoutMs;
-    if (names.length === 0) context.say(session.label, 'nothing of this inventory runs');
+    if (names.length === 0) reportOf(context, session, 'nothing of this inventory runs');
     else {
       await ask(
         session,
@@ -69,14 +69,14 @@ export async function takeDown(
             if (event.event !== 'stopped') return;
             how.set(event.node, event.how);
             const rest = event.how === 'was gone' ? ', what it left is removed' : '';
-            context.say(session.label, `${event.node}: ${event.how}${rest}`);
+            reportOf(context, session, `${event.node}: ${event.how}${rest}`);
           },
         },
       );
     }
     const others = alive.filter((state) => !isOurs(state));
     for (const { name, processId } of others) {
-      context.say(session.label, `${name}: left, process ${processId}: not in this inventory`);
+      reportOf(context, session, `${name}: left, process ${processId}: not in this inventory`);
     }
     if (isPurging) await purge(context, session, others);
     const processes = [...ours, ...others].map((state) =>
@@ -87,18 +87,18 @@ export async function takeDown(
 }
 
 async function purge(
-  { say }: RemoteContext,
+  context: RemoteContext,
   session: HostSession,
   others: readonly SeenState[],
 ): Promise<void> {
   const { folder } = session.facts;
   if (others.length > 0) {
-    say(session.label, `nothing is removed: others use ${folder}`);
+    reportOf(context, session, `nothing is removed: others use ${folder}`);
     return;
   }
   const names = ['packages', 'installs', 'run', 'results'];
   await ask(session, { verb: 'remove', folder, names });
-  say(session.label, `removed ${names.join(', ')} from ${folder}`);
+  reportOf(context, session, `removed ${names.join(', ')} from ${folder}`);
 }
 
 async function onEachHost(

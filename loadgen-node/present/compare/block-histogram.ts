@@ -1,5 +1,6 @@
+import { rankOf } from '../../loadgen/results/latency-statistics.ts';
+import { sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { firstNotBelow } from '../charts/distribution.ts';
-import { sortedNumbers } from '../report/aggregate/latency-table.ts';
 
 /** Bins of equal rank over all values, and of equal ratio of ranks per decade in the tail. */
 const EVEN_BINS = 400;
@@ -87,8 +88,8 @@ export class BlockHistogram {
     let k = 0;
     let below = 0;
     percentiles.forEach((percentile, i) => {
-      // LoadGen's rule (results/latency-statistics.ts); percentiles rise, so the bins are gone through once.
-      const rank = Math.min(Math.trunc(total * percentile), total - 1);
+      // Percentiles rise, so the bins are gone through once.
+      const rank = rankOf(total, percentile);
       while (k < this.#binCount - 1 && below + (bins[k] as number) <= rank) {
         below += bins[k] as number;
         k += 1;

@@ -1,9 +1,9 @@
+import { latencyTable, sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { renderFigure, renderTable } from '../charts/figure.ts';
 import { drawPercentiles } from '../charts/percentile-chart.ts';
 import { PLOT } from '../charts/plot.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { latencyTable, sortedNumbers } from '../report/aggregate/latency-table.ts';
 import { renderNotes } from '../report/sections/verdict.ts';
 import { figureText, instantText } from '../text/figure-text.ts';
 import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';

@@ -1,9 +1,17 @@
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
-import type { FigureName } from '../../observe/figures/figure-names.ts';
+import { tokenTimes } from '../../loadgen/recorder/recorded-tokens.ts';
+import {
+  type FigureName,
+  LAG_PERCENTILES,
+  LATENCY_PERCENTILES,
+  type PercentileFigures,
+  TPOT_PERCENTILES,
+  TTFT_PERCENTILES,
+} from '../../observe/figures/figure-names.ts';
+import { type LatencyTable, latencyTable } from '../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
-import { type LatencyTable, latencyTable } from '../report/aggregate/latency-table.ts';
 import { BlockHistogram, pieceStart } from './block-histogram.ts';
 import { spread, spreadFactor } from './spread.ts';
 
@@ -29,30 +37,6 @@ export interface MeasuredRun {
 /** Figures of resampled runs, `REPLICATE_COUNT` values each. A figure without an interval (a count, an extreme) is absent. */
 export type Replicates = ReadonlyMap<FigureName, Float64Array>;
 
-const LATENCY_FIGURES = [
-  ['p50', 0.5],
-  ['p90', 0.9],
-  ['p95', 0.95],
-  ['p97', 0.97],
-  ['p99', 0.99],
-  ['p99.9', 0.999],
-] as const;
-
-const TTFT_FIGURES = [
-  ['ttft_p50', 0.5],
-  ['ttft_p99', 0.99],
-] as const;
-
-const TPOT_FIGURES = [
-  ['tpot_p50', 0.5],
-  ['tpot_p99', 0.99],
-] as const;
-
-const LAG_FIGURES = [
-  ['lag_p50', 0.5],
-  ['lag_p99', 0.99],
-] as const;
-
 /**
  * Draws runs as this one might have been, by the moving-block bootstrap: latencies of a queue hang together, a slow query is
  * followed by slow ones, so that whole stretches of the run are drawn, not queries. Circular blocks of a fiftieth of the
@@ -71,9 +55,9 @@ export function resampleRun(
   const draw = new BlockDraw(table.count, replicateCount, seed);
   const isOffline = summary.scenario === 'Offline';
   const drawn = new Map<FigureName, Float64Array>();
-  if (!isOffline) addAll(drawn, draw.values(table.latencyNs, 'mean', LATENCY_FIGURES));
+  if (!isOffline) addAll(drawn, draw.values(table.latencyNs, 'mean', LATENCY_PERCENTILES));
   if (summary.scenario === 'Server') {
-    addAll(drawn, draw.values(table.lagNs, null, LAG_FIGURES));
+    addAll(drawn, draw.values(table.lagNs, null, LAG_PERCENTILES));
     addOverlatency(drawn, draw, table, summary);
   }
   addTokenFigures(drawn, draw, records, parts);
@@ -110,7 +94,7 @@ class BlockDraw {
   values(
     values: Float64Array,
     mean: FigureName | null,
-    percentiles: readonly (readonly [FigureName, number])[],
+    percentiles: PercentileFigures,
   ): Map<FigureName, Float64Array> {
     const histogram = new BlockHistogram(values, this.pieceCount);
     const known = percentiles.filter(([, share]) => histogram.count * (1 - share) >= BEYOND_MIN);
@@ -269,10 +253,16 @@ function addTokenFigures(
     if (parts !== null && !parts.includes(part[row] as number)) continue;
     const firstNs = (firstTokenNs[row] as number) - (scheduledNs[row] as number);
     const latencyNs = (completedNs[row] as number) - (scheduledNs[row] as number);
-    first[count] = firstNs;
-    perToken[count] = (latencyNs - firstNs) / ((tokenCount[row] as number) - 1);
+    if (Number.isNaN(latencyNs)) {
+      first[count] = Number.NaN;
+      perToken[count] = Number.NaN;
+    } else {
+      const times = tokenTimes(latencyNs, firstNs, tokenCount[row] as number);
+      first[count] = times.firstNs;
+      perToken[count] = times.perOutputNs;
+    }
     count += 1;
   }
-  addAll(out, draw.values(first.subarray(0, count), null, TTFT_FIGURES));
-  addAll(out, draw.values(perToken.subarray(0, count), null, TPOT_FIGURES));
+  addAll(out, draw.values(first.subarray(0, count), null, TTFT_PERCENTILES));
+  addAll(out, draw.values(perToken.subarray(0, count), null, TPOT_PERCENTILES));
 }

@@ -49,7 +49,7 @@ export const CHARTS: readonly ChartSpec[] = [
   },
   {
     title: 'Latency',
-    note: 'of the samples completed in each second, logarithmic',
+    note: 'of the samples (MultiStream: queries) completed in each second, logarithmic',
     isLog: true,
     isStacked: false,
     format: asTime,

@@ -7,7 +7,7 @@ import {
   Registry,
 } from 'prom-client';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
-import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/live/latency-histogram.ts';
+import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/figures/latency-histogram.ts';
 import type { LiveSnapshot, LiveTotals, WindowCounts } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
 import type { RunFacts, RunState, ToLiveThread } from './live-messages.ts';

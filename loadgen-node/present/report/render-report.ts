@@ -1,8 +1,12 @@
+import {
+  type LatencyTable,
+  latencyTable,
+  sortedNumbers,
+} from '../../observe/figures/latency-table.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { type LatencyTable, latencyTable, sortedNumbers } from './aggregate/latency-table.ts';
 import { timelineOf } from './aggregate/timeline.ts';
 import { renderFigures, renderTiles } from './sections/figures.ts';
 import { renderGenerator } from './sections/generator.ts';

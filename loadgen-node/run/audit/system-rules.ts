@@ -5,7 +5,7 @@ import {
   type AuditRule,
   broken,
   COMPRESSION_TABLE,
-  DIVISIONS,
+  DIVISIONS_RULE,
   GENERAL_CONSTRAINTS,
   holds,
   type Judged,
@@ -52,13 +52,13 @@ export const SYSTEM_RULES: readonly AuditRule[] = [
   {
     id: 'datacenter-scenario',
     rule: 'The Network division knows the scenarios of the datacenter suite only.',
-    source: DIVISIONS,
+    source: DIVISIONS_RULE,
     judge: judgeScenario,
   },
   {
     id: 'network-division',
     rule: 'The run enforced the rules of the Network division.',
-    source: DIVISIONS,
+    source: DIVISIONS_RULE,
     judge: ({ run }) =>
       run.division === 'network'
         ? holds('It ran with division "network": what breaks a rule is refused.')

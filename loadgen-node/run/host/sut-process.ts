@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { EXIT } from '../../../shared/base/process/exit-codes.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
+import { orAbort, type RunHost } from './host.ts';
 
 /** Longest wait for the node to listen; it does so before it prepares its model. */
 const LISTEN_TIMEOUT_MS = 20_000;
@@ -77,5 +79,34 @@ export class SutProcess {
     const code = await ended;
     clearTimeout(timer);
     return code;
+  }
+}
+
+/**
+ * Starts a SUT node on 127.0.0.1 for a verb that measures it, and ends it with the work.
+ * @param args Flags of `longhaul sut` beside those that say where it listens.
+ * @throws MlperfError as {@link SutProcess.start}; what `work` throws
+ */
+export async function withSutProcess<T>(
+  args: readonly string[],
+  host: RunHost,
+  work: (address: string) => Promise<T>,
+): Promise<T> {
+  host.progress?.('starting a SUT node');
+  const starting = SutProcess.start([
+    ...['--listen', '127.0.0.1:0'],
+    // Two processes would write over each other's status line; Ready tells what the node is doing.
+    ...['--progress', 'hidden'],
+    ...args,
+  ]);
+  // Given up, the node ends by itself: it watches the channel to this process.
+  const sut = await orAbort(host, starting);
+  try {
+    return await work(sut.address);
+  } finally {
+    const code = await sut.stop();
+    if (code !== EXIT.valid) {
+      host.report(`longhaul: the SUT node did not end well (${code ?? 'killed'})`);
+    }
   }
 }

@@ -35,7 +35,7 @@ export interface PartDifference {
 }
 
 /** What the comparison of two sides says. */
-export interface Comparison {
+export interface SideComparison {
   /** Null where a side has no value; `whyNot` says why. */
   readonly efficiency: Efficiency | null;
   readonly whyNot: string | null;
@@ -62,7 +62,7 @@ export function compareSides(
   scenario: string,
   inProcess: EfficiencySide,
   network: EfficiencySide,
-): Comparison {
+): SideComparison {
   const pairs = pairRuns(inProcess.runs, network.runs);
   const { efficiency, whyNot } = efficiencyOf(scenario, inProcess, network, pairs);
   return {
@@ -95,7 +95,7 @@ function efficiencyOf(
   inProcess: EfficiencySide,
   network: EfficiencySide,
   pairs: readonly RunPair[],
-): Pick<Comparison, 'efficiency' | 'whyNot'> {
+): Pick<SideComparison, 'efficiency' | 'whyNot'> {
   if (inProcess.search !== null && network.search !== null) {
     return ofSearches(inProcess.search, network.search);
   }
@@ -126,7 +126,7 @@ function efficiencyOf(
 function ofSearches(
   inProcess: SideSearch,
   network: SideSearch,
-): Pick<Comparison, 'efficiency' | 'whyNot'> {
+): Pick<SideComparison, 'efficiency' | 'whyNot'> {
   const inside = bandOf(inProcess);
   const outside = bandOf(network);
   if (inside === null) return { efficiency: null, whyNot: whyNone('in process', inProcess) };

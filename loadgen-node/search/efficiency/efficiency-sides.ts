@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
-import { orAbort, type RunHost } from '../../run/host/host.ts';
+import { describeNode } from '../../run/ask-nodes.ts';
+import type { RunHost } from '../../run/host/host.ts';
 import type { RunReport } from '../../run/keep/run-report.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
@@ -74,12 +74,12 @@ export async function networkSide(
   prepared: PreparedRun,
   { host, output }: SideContext,
 ): Promise<SideMeasurer> {
-  const { model, machine, sutName } = await describeNode(prepared, host);
+  const { model, host: machine, sutName } = await describeNode(prepared, host);
   const sutOf = (plan: RunPlan): RunSut => nodesOf(plan, prepared);
   return {
     kind: 'network',
     sutName,
-    machine,
+    machine: machineOf(machine),
     model,
     probe: runProbes(prepared, { host, sutOf, output, keepsProbes: false }),
     async run(load, runName) {
@@ -93,37 +93,6 @@ export async function networkSide(
 function planAt(plan: RunPlan, load: number | null, output: string): RunPlan {
   const settings = load === null ? plan.settings : atLoad(plan.settings, load);
   return { ...plan, output, settings };
-}
-
-async function describeNode(
-  { plan, store }: PreparedRun,
-  host: RunHost,
-): Promise<Pick<SideMeasurer, 'machine' | 'model' | 'sutName'>> {
-  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
-  try {
-    await orAbort(
-      host,
-      qdl.connect((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
-    );
-    const sutName = await orAbort(host, qdl.name());
-    const [node] = (await qdl.evidence()).nodes;
-    const description = node?.description;
-    const configuration = description?.settings['configuration'];
-    if (!description?.model || configuration === undefined) {
-      throw new MlperfError(
-        'ERR_SUT_REFUSED',
-        `SUT node ${node?.address ?? ''} does not tell its model and its configuration: efficiency compares only longhaul's own nodes`,
-      );
-    }
-    const { name, sha256 } = description.model;
-    return {
-      sutName,
-      machine: machineOf(description.host),
-      model: { name, sha256, configuration },
-    };
-  } finally {
-    await qdl.stop();
-  }
 }
 
 function machineOf(host: HostEvidence | null): SideMachine {

@@ -1,5 +1,5 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
-import type { Comparison, LatencyDifference, PartDifference } from './compare-sides.ts';
+import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
 import type { EfficiencySide } from './side.ts';
 
 /** The result of `longhaul efficiency`; its JSON file. */
@@ -8,7 +8,7 @@ export interface EfficiencyReport {
   readonly longhaul: string;
   readonly benchmark: string;
   readonly scenario: string;
-  readonly comparison: Comparison;
+  readonly comparison: SideComparison;
   /** What a reader has to know. */
   readonly notes: readonly string[];
   readonly inProcess: EfficiencySide;
@@ -36,7 +36,7 @@ export function efficiencyText({
 const PART_NS_MIN = 1_000;
 
 /** The comparison in one or two sentences. */
-export function efficiencySentence({ efficiency, whyNot, latency, parts }: Comparison): string {
+export function efficiencySentence({ efficiency, whyNot, latency, parts }: SideComparison): string {
   const sentences = [];
   if (efficiency === null) sentences.push(`There is no efficiency: ${whyNot?.replace(/\.$/, '')}.`);
   else {
@@ -67,7 +67,7 @@ function latencySentence({ load, difference, p99Low, p99High, pairs }: LatencyDi
 const TIME_UNIT = ', ns';
 
 /** Tables for the screen. */
-export function efficiencyTable(comparison: Comparison): string {
+export function efficiencyTable(comparison: SideComparison): string {
   const { efficiency, latency, parts, warnings } = comparison;
   const lines: string[] = [];
   if (efficiency !== null) {

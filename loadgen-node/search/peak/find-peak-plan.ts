@@ -9,7 +9,7 @@ import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { runRecord } from '../../run/plan/run-record.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
-import type { PeakSearch } from './peak-search.ts';
+import type { LoadSearch } from './peak-search.ts';
 import { boundOf } from './probe-settings.ts';
 import { longEnough } from './queue-growth.ts';
 
@@ -24,7 +24,7 @@ const SEARCH_NS_MIN = 120e9;
 export interface FindPeakPlan {
   readonly run: RunPlan;
   /** Null: the scenario has a metric of its own, and nothing is searched. */
-  readonly search: PeakSearch | null;
+  readonly search: LoadSearch | null;
   /** What the search makes longer than it was asked for, and why; undefined where it makes nothing longer. */
   readonly note: string | undefined;
   /** Text of `longhaul_run.yaml` of a run at a load. */
@@ -123,7 +123,7 @@ function refuseTokens({ settings, rules }: RunPlan): void {
   );
 }
 
-function searchOf(values: FindPeakValues, run: RunPlan): PeakSearch {
+function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const { settings, loadgen, round } = run;
   const isServer = settings.scenario === 'Server';
   const boundNs = boundOf(settings);
@@ -160,7 +160,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): PeakSearch {
 }
 
 /** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
-function refuseShorter(maxDurationNs: number, { boundNs, full }: PeakSearch): void {
+function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
   if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
   throw new MlperfError(
     'ERR_CONFIG_INVALID',
@@ -169,7 +169,7 @@ function refuseShorter(maxDurationNs: number, { boundNs, full }: PeakSearch): vo
 }
 
 function noteOf(
-  { boundNs, full, screeningNsMax }: PeakSearch,
+  { boundNs, full, screeningNsMax }: LoadSearch,
   { searchTime }: FindPeakValues,
   isLonger: boolean,
 ): string | undefined {

@@ -2,7 +2,7 @@ import { judgeProbe } from './judge-probe.ts';
 import { type NextStep, nextRateStep, type PlannedProbe } from './next-probe.ts';
 import { nextStreamsStep } from './next-streams.ts';
 import { peakResult } from './peak-result.ts';
-import type { PeakProbe, PeakResult, PeakSearch } from './peak-search.ts';
+import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 import type { ProbeSpec, RunProbe } from './probe.ts';
 import { ScreeningWatch } from './screening.ts';
 
@@ -23,7 +23,7 @@ const PROBES_MAX = 200;
  * @throws MlperfError whatever `runProbe` throws, `ERR_SUT_LOST` where a probe ended by a fault or a stall, `ERR_INTERRUPTED`
  */
 export async function findPeak(
-  search: PeakSearch,
+  search: LoadSearch,
   runProbe: RunProbe,
   { earlier = [], onProbe }: FindPeakOptions = {},
 ): Promise<PeakResult> {
@@ -41,7 +41,7 @@ export async function findPeak(
   }
 }
 
-function nextStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+function nextStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   if (probes.length >= PROBES_MAX) return { ending: 'unconfirmed' };
   return search.kind === 'rate' ? nextRateStep(search, probes) : nextStreamsStep(search, probes);
 }

@@ -1,6 +1,6 @@
 import { minPassingQueries } from '../../loadgen/results/early-stopping.ts';
 import type { LoadCurve } from './load-curve.ts';
-import type { FullRunRule, PeakProbe, PeakSearch } from './peak-search.ts';
+import type { FullRunRule, LoadSearch, PeakProbe } from './peak-search.ts';
 
 /** Smallest step down after a full run that failed. */
 const STEP_DOWN_MIN = 0.005;
@@ -63,7 +63,7 @@ export function measuredLoad({ scheduledPerSecond, load }: PeakProbe): number {
 
 /** The next full run of a search for a rate. @param loadMax Not above. */
 export function nextFullRun(
-  search: PeakSearch,
+  search: LoadSearch,
   curve: LoadCurve,
   fulls: readonly PeakProbe[],
   loadMax: number,
@@ -84,7 +84,7 @@ export function nextFullRun(
 }
 
 /** Share of the queries of a full run that may be late, by the round's rule. */
-export function allowedShare(search: PeakSearch, load: number): number {
+export function allowedShare(search: LoadSearch, load: number): number {
   const { percentile, full } = search;
   const queries = Math.max(full.minQueryCount, (load * full.minDurationNs) / 1e9);
   const late = 1 - percentile;
@@ -99,7 +99,7 @@ export function allowedShare(search: PeakSearch, load: number): number {
   return Math.max(low, 0.5) / queries;
 }
 
-function firstLoad(search: PeakSearch, curve: LoadCurve): number {
+function firstLoad(search: LoadSearch, curve: LoadCurve): number {
   const { slope, varianceFactor } = curve;
   // There is no second load after one that is the only one: it had better hold.
   const isOnly = search.full.loadsMax === 1;
@@ -113,7 +113,7 @@ function firstLoad(search: PeakSearch, curve: LoadCurve): number {
 }
 
 /** Below the lowest that failed: as far as its own share says, since the next run has the same arrivals. */
-function stepDown(search: PeakSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
+function stepDown(search: LoadSearch, curve: LoadCurve, tried: readonly TriedLoad[]): number {
   const lowest = [...tried].sort((a, b) => a.load - b.load)[0] as TriedLoad;
   if (isBroken(lowest)) {
     const times = tried.filter(isBroken).length;
@@ -135,7 +135,7 @@ function isBroken({ runs }: TriedLoad): boolean {
 
 /** Above the best, where it pays; undefined: it does not. */
 function stepUp(
-  search: PeakSearch,
+  search: LoadSearch,
   curve: LoadCurve,
   best: TriedLoad,
   tried: readonly TriedLoad[],

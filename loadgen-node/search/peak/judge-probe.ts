@@ -5,7 +5,7 @@ import { percentileOf } from '../../loadgen/results/latency-statistics.ts';
 import type { PlannedProbe } from './next-probe.ts';
 import { Z_95 } from './normal.ts';
 import { type OverShare, overShareOf, shareInterval } from './over-share.ts';
-import type { PeakProbe, PeakSearch, ProbeVerdict } from './peak-search.ts';
+import type { LoadSearch, PeakProbe, ProbeVerdict } from './peak-search.ts';
 import type { ProbeEnd, ProbeOutcome } from './probe.ts';
 import { growsAllThrough, queueGrowth } from './queue-growth.ts';
 import { decide, type ScreeningWatch } from './screening.ts';
@@ -32,7 +32,7 @@ export interface JudgedProbe {
  * @throws MlperfError `ERR_SUT_LOST`, `ERR_INTERRUPTED`: then there is no such probe.
  */
 export function judgeProbe(
-  search: PeakSearch,
+  search: LoadSearch,
   { number, planned, watch }: JudgedProbe,
   outcome: ProbeOutcome,
 ): PeakProbe {
@@ -69,7 +69,7 @@ export function judgeProbe(
  * The queries of a screening after its queue, which starts empty, had time to fill. A full run counts whole, as its verdict does.
  */
 function settled(
-  { boundNs, kind }: PeakSearch,
+  { boundNs, kind }: LoadSearch,
   planned: PlannedProbe,
   latenciesNs: Float64Array,
 ): Float64Array {
@@ -98,7 +98,7 @@ interface VerdictWithWhy {
 }
 
 /** Share by which the load was surely above what the SUT completes; null where that is not seen. */
-function growthShare({ kind }: PeakSearch, outcome: ProbeOutcome): number | null {
+function growthShare({ kind }: LoadSearch, outcome: ProbeOutcome): number | null {
   const { latenciesNs, scheduledPerSecond } = outcome;
   if (kind !== 'rate' || scheduledPerSecond === null) return null;
   const growth = queueGrowth(latenciesNs, scheduledPerSecond);
@@ -126,7 +126,7 @@ function inWords(reason: VerdictReason | undefined): string {
 }
 
 function ofScreening(
-  search: PeakSearch,
+  search: LoadSearch,
   planned: PlannedProbe,
   share: OverShare,
   { end }: ProbeOutcome,

@@ -6,6 +6,7 @@ import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { isValid, type RunReport } from '../../run/keep/run-report.ts';
+import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
 import { printReport } from '../../run/screen/print-report.ts';
@@ -34,6 +35,7 @@ export async function measureMetric(
   { run, recordOf }: FindPeakPlan,
   host: RunHost,
 ): Promise<MeasuredMetric> {
+  host.report(whyNoSearch(run));
   const prepared = await prepareRun(run, host);
   replaceEarlierRun(run.output, host);
   let expectedQps = await firstExpectation(prepared, host);
@@ -55,6 +57,14 @@ export async function measureMetric(
     );
     expectedQps = Math.max(expectedQps, seenQps) * HEADROOM;
   }
+}
+
+function whyNoSearch({ settings, round }: RunPlan): string {
+  const why =
+    settings.scenario === 'MultiStream'
+      ? `its streams are searched in round v0.5, not in ${round}`
+      : 'it has no load to set';
+  return `nothing is searched in ${settings.scenario} (${why}): its metric is measured in one run`;
 }
 
 /** Queries per second that LoadGen is to expect: in the streams one after the other, in Offline those of a first query. */

@@ -1,7 +1,7 @@
 import { type FullStep, measuredLoad, nextFullRun } from './full-runs.ts';
 import { type CurvePoint, fitLoadCurve, type LoadCurve } from './load-curve.ts';
 import { normalDeviate } from './normal.ts';
-import type { LoadInterval, PeakEnding, PeakProbe, PeakSearch } from './peak-search.ts';
+import type { LoadInterval, LoadSearch, PeakEnding, PeakProbe } from './peak-search.ts';
 import type { ProbeKind } from './probe.ts';
 import { RUN_BOUNDS_MIN } from './queue-growth.ts';
 
@@ -68,7 +68,7 @@ export const NEAR = 0.2;
 const SAME_LOAD = 0.01;
 
 /** What the probes of a search for a rate say. */
-export function searchState(search: PeakSearch, probes: readonly PeakProbe[]): SearchState {
+export function searchState(search: LoadSearch, probes: readonly PeakProbe[]): SearchState {
   const screenings = probes.filter(({ kind }) => kind === 'screening');
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const loaded = [...screenings, ...fulls];
@@ -97,7 +97,7 @@ export function searchState(search: PeakSearch, probes: readonly PeakProbe[]): S
 }
 
 /** The next step of a search for a rate; it follows from the probes alone. */
-export function nextRateStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+export function nextRateStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (unloaded === undefined) return { probe: unloadedLook() };
   if (unloaded.verdict === 'misses') return { ending: 'none' };
@@ -150,12 +150,12 @@ function isBoundNear({ verdict, load }: PeakProbe, other: number): boolean {
   return verdict === 'generator-bound' && Math.abs(load / other - 1) <= SAME_LOAD;
 }
 
-function looksHeavy(search: PeakSearch, probe: PeakProbe): boolean {
+function looksHeavy(search: LoadSearch, probe: PeakProbe): boolean {
   if (probe.verdict === 'misses') return true;
   return probe.verdict === 'undecided' && shareOf(probe) > 1 - search.percentile;
 }
 
-function looksLight(search: PeakSearch, probe: PeakProbe): boolean {
+function looksLight(search: LoadSearch, probe: PeakProbe): boolean {
   if (probe.verdict === 'keeps') return true;
   return probe.verdict === 'undecided' && shareOf(probe) <= 1 - search.percentile;
 }
@@ -183,7 +183,7 @@ function curvePoints(
 }
 
 function nextBracket(
-  search: PeakSearch,
+  search: LoadSearch,
   { low, high, cap, fulls, screenings }: SearchState,
   unloaded: PeakProbe,
 ): NextStep | undefined {
@@ -203,7 +203,7 @@ function nextBracket(
 
 /** What comes next where every load so far was too heavy. */
 function below(
-  search: PeakSearch,
+  search: LoadSearch,
   high: number,
   screenings: readonly PeakProbe[],
   unloaded: PeakProbe,
@@ -222,7 +222,7 @@ function isSurelyHeavy(screenings: readonly PeakProbe[], load: number): boolean 
   return screenings.some((probe) => probe.load === load && probe.verdict !== 'undecided');
 }
 
-function bracketStep(search: PeakSearch, load: number): PlannedProbe {
+function bracketStep(search: LoadSearch, load: number): PlannedProbe {
   return {
     kind: 'screening',
     load,
@@ -242,13 +242,13 @@ function bracketStep(search: PeakSearch, load: number): PlannedProbe {
 }
 
 /** Queries that come while so many bounds pass. */
-function queriesOfBounds({ boundNs }: PeakSearch, load: number, bounds: number): number {
+function queriesOfBounds({ boundNs }: LoadSearch, load: number, bounds: number): number {
   return (load * boundNs * bounds) / 1e9;
 }
 
 /** A screening at the estimate; undefined: the interval is narrow enough, or the time is over. */
 function nextRefinement(
-  search: PeakSearch,
+  search: LoadSearch,
   curve: LoadCurve,
   { screenings, cap }: SearchState,
 ): PlannedProbe | undefined {
@@ -278,7 +278,7 @@ function nextRefinement(
 
 /** Whether a screening near the limit would have seen a queue that is a fiftieth too slow: the steps of the bracket may not have. */
 function isLongEnough(
-  { boundNs }: PeakSearch,
+  { boundNs }: LoadSearch,
   { estimate }: LoadCurve,
   screenings: readonly PeakProbe[],
 ): boolean {
@@ -296,7 +296,7 @@ export function isPrecise(
   return (interval.high - interval.low) / 2 <= precision * estimate;
 }
 
-function confirm(search: PeakSearch, state: SearchState): NextStep {
+function confirm(search: LoadSearch, state: SearchState): NextStep {
   const { low, high, cap, fulls } = state;
   const open: PeakEnding = high === undefined ? 'open' : 'found';
   if (search.full.runs === 0) return { ending: open };

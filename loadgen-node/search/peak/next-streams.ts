@@ -1,6 +1,6 @@
 import { confirmedLoad, triedLoads } from './full-runs.ts';
 import type { NextStep, PlannedProbe } from './next-probe.ts';
-import type { LoadInterval, PeakProbe, PeakSearch } from './peak-search.ts';
+import type { LoadInterval, LoadSearch, PeakProbe } from './peak-search.ts';
 
 /** Late queries that a screening near the limit expects. */
 const LATE = 20;
@@ -12,7 +12,7 @@ const TIME_SHARE = 0.15;
 
 /** Streams that keep the bound and streams that do not, as far as screenings and full runs tell. `high`: the fewest that do not. */
 export function streamsBracket(
-  search: PeakSearch,
+  search: LoadSearch,
   probes: readonly PeakProbe[],
 ): { readonly low: number; readonly high: number | undefined } {
   const late = 1 - search.percentile;
@@ -29,7 +29,7 @@ export function streamsBracket(
 }
 
 /** The next step of a search for streams: doubles, halves, then confirms and steps down by one. */
-export function nextStreamsStep(search: PeakSearch, probes: readonly PeakProbe[]): NextStep {
+export function nextStreamsStep(search: LoadSearch, probes: readonly PeakProbe[]): NextStep {
   const { low, high } = streamsBracket(search, probes);
   const fulls = probes.filter(({ kind }) => kind === 'full');
   const invalid = fulls.find(({ verdict }) => verdict === 'invalid');
@@ -46,18 +46,18 @@ export function nextStreamsStep(search: PeakSearch, probes: readonly PeakProbe[]
 }
 
 /** Where the largest number of streams lies. */
-export function streamsInterval(search: PeakSearch, probes: readonly PeakProbe[]): LoadInterval {
+export function streamsInterval(search: LoadSearch, probes: readonly PeakProbe[]): LoadInterval {
   const { low, high } = streamsBracket(search, probes);
   return { low, high: high === undefined ? Number.POSITIVE_INFINITY : high - 1 };
 }
 
-function doubled(search: PeakSearch, low: number): number {
+function doubled(search: LoadSearch, low: number): number {
   const start = Math.max(1, Math.floor(search.startLoad ?? 1));
   return Math.min(search.loadMax, low === 0 ? start : low * 2);
 }
 
 function confirmStreams(
-  search: PeakSearch,
+  search: LoadSearch,
   fulls: readonly PeakProbe[],
   low: number,
   ending: 'found' | 'open',
@@ -68,7 +68,7 @@ function confirmStreams(
   return { probe: fullProbe(low) };
 }
 
-function screening(search: PeakSearch, load: number): PlannedProbe {
+function screening(search: LoadSearch, load: number): PlannedProbe {
   return {
     kind: 'screening',
     load,

@@ -6,18 +6,18 @@ import { streamsBracket, streamsInterval } from './next-streams.ts';
 import type {
   HeldLoad,
   LoadInterval,
+  LoadSearch,
   PeakEnding,
   PeakLimit,
   PeakProbe,
   PeakResult,
-  PeakSearch,
 } from './peak-search.ts';
 
 type Ending = Extract<NextStep, { readonly ending: PeakEnding }>;
 
 /** What a search came to, with the reason in words. */
 export function peakResult(
-  search: PeakSearch,
+  search: LoadSearch,
   probes: readonly PeakProbe[],
   { ending, invalid }: Ending,
 ): PeakResult {
@@ -49,7 +49,7 @@ export function peakResult(
 
 /** LoadGen that was too slow makes latencies longer, never shorter: a load that held beside it held. */
 function heldLoad(
-  { percentile, boundNs, kind }: PeakSearch,
+  { percentile, boundNs, kind }: LoadSearch,
   probes: readonly PeakProbe[],
 ): HeldLoad | null {
   const loaded = probes.filter((probe) => probe.kind !== 'unloaded' && probe.queries > 0);
@@ -79,7 +79,7 @@ interface Whereabouts {
   readonly isPrecise: boolean;
 }
 
-function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): Whereabouts {
+function locate(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakEnding): Whereabouts {
   if (ending === 'none') return { estimate: null, interval: null, isPrecise: true };
   if (search.kind === 'streams') {
     const interval = streamsInterval(search, probes);
@@ -105,7 +105,7 @@ function locate(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEn
  * bound / duration passes the bound at its end only. Probes count by their queries, as they do for the limit.
  */
 function unseenOverload(
-  { boundNs }: PeakSearch,
+  { boundNs }: LoadSearch,
   probes: readonly PeakProbe[],
   estimate: number,
 ): number {
@@ -127,7 +127,7 @@ function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts
   return { ...where, interval: { low: interval.low, high: confirmed } };
 }
 
-function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
+function limitOf(search: LoadSearch, probes: readonly PeakProbe[], ending: PeakEnding): PeakLimit {
   if (ending === 'open') return 'load-max';
   const unloaded = probes.find(({ kind }) => kind === 'unloaded');
   if (ending === 'none' && unloaded?.verdict === 'misses') return 'unloaded-latency';
@@ -141,7 +141,7 @@ function limitOf(search: PeakSearch, probes: readonly PeakProbe[], ending: PeakE
 }
 
 /** The probe that ended the search's way up, where it was not the latency. */
-function rateBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+function rateBreaker(search: LoadSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
   const state = searchState(search, probes);
   const { cap } = state;
   const curve = state.curve();
@@ -150,13 +150,13 @@ function rateBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProb
   return cap ?? probes.find(({ verdict }) => verdict === 'lost');
 }
 
-function streamsBreaker(search: PeakSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
+function streamsBreaker(search: LoadSearch, probes: readonly PeakProbe[]): PeakProbe | undefined {
   const { high } = streamsBracket(search, probes);
   return probes.find(({ load, verdict }) => load === high && verdict !== 'undecided');
 }
 
 function limitText(
-  search: PeakSearch,
+  search: LoadSearch,
   probes: readonly PeakProbe[],
   limit: PeakLimit,
   invalid: PeakProbe | undefined,
@@ -218,7 +218,7 @@ function doubts({ interval }: Whereabouts, probes: readonly PeakProbe[]): string
 }
 
 function adviceOf(
-  search: PeakSearch,
+  search: LoadSearch,
   {
     ending,
     limit,
@@ -261,21 +261,21 @@ function adviceOf(
 }
 
 /** A load with its unit. */
-export function loadText({ kind }: PeakSearch, load: number): string {
+export function loadText({ kind }: LoadSearch, load: number): string {
   if (kind === 'streams') return `${load} ${load === 1 ? 'stream' : 'streams'}`;
-  return `${rateText(load)} queries/s`;
+  return `${loadRateText(load)} queries/s`;
 }
 
 /** A rate with as many digits as it deserves. */
-export function rateText(rate: number): string {
+export function loadRateText(rate: number): string {
   return rate >= 1000 ? rate.toFixed(0) : String(Number(rate.toPrecision(4)));
 }
 
-function percentileText({ percentile }: PeakSearch): string {
+function percentileText({ percentile }: LoadSearch): string {
   return String(Number((percentile * 100).toPrecision(6)));
 }
 
-function lateText({ percentile }: PeakSearch): string {
+function lateText({ percentile }: LoadSearch): string {
   return percentOf(1 - percentile);
 }
 

@@ -1,7 +1,7 @@
 import type { ProbeKind } from './probe.ts';
 
 /** What is searched for: the largest load of which at most `1 - percentile` of the queries are late. */
-export interface PeakSearch {
+export interface LoadSearch {
   /** `rate`: queries per second, any number above 0 (Server). `streams`: whole numbers (MultiStream of round v0.5). */
   readonly kind: 'rate' | 'streams';
   /** Latency in ns above which a query is late. */

@@ -1,10 +1,10 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
-import { loadText, rateText } from './peak-result.ts';
-import type { HeldLoad, PeakProbe, PeakResult, PeakSearch } from './peak-search.ts';
+import { loadRateText, loadText } from './peak-result.ts';
+import type { HeldLoad, LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 
 /** What is searched and how long that takes, in two lines. */
-export function searchText(search: PeakSearch, output: string): string {
+export function searchText(search: LoadSearch, output: string): string {
   const { boundNs, kind, full } = search;
   const what = kind === 'rate' ? 'queries per second' : 'streams';
   const rule = full.runs === 1 ? 'one full run' : `${full.runs} full runs`;
@@ -21,7 +21,7 @@ export function searchText(search: PeakSearch, output: string): string {
 const WIDTHS = { number: 3, kind: 9, load: 10, queries: 8, latency: 9, share: 8, interval: 17 };
 
 /** Head of the table of probes. */
-export function probeHeader(search: PeakSearch): string {
+export function probeHeader(search: LoadSearch): string {
   const { number, kind, load, queries, latency, share, interval } = WIDTHS;
   return [
     '#'.padStart(number),
@@ -36,10 +36,10 @@ export function probeHeader(search: PeakSearch): string {
 }
 
 /** A probe as a line of the table. */
-export function probeLine(search: PeakSearch, probe: PeakProbe): string {
+export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const { number, kind, load, queries, latency, share, interval } = WIDTHS;
   const late = probe.queries === 0 ? '-' : shareText(probe.overlatencyQueries / probe.queries);
-  const loadOf = search.kind === 'rate' ? rateText(probe.load) : String(probe.load);
+  const loadOf = search.kind === 'rate' ? loadRateText(probe.load) : String(probe.load);
   return [
     String(probe.number).padStart(number),
     probe.kind.padEnd(kind),
@@ -53,7 +53,7 @@ export function probeLine(search: PeakSearch, probe: PeakProbe): string {
 }
 
 /** How the search ended, as a person wants to read it, ending with a newline. */
-export function peakText(search: PeakSearch, result: PeakResult): string {
+export function peakText(search: LoadSearch, result: PeakResult): string {
   const rows: (readonly [string, string])[] = [
     ['Peak', peakOf(search, result)],
     ['Interval', intervalText(search, result)],
@@ -65,7 +65,7 @@ export function peakText(search: PeakSearch, result: PeakResult): string {
 }
 
 function peakOf(
-  search: PeakSearch,
+  search: LoadSearch,
   { ending, value, load, samplesPerSecond, limit, held }: PeakResult,
 ): string {
   if (value === null) {
@@ -80,19 +80,19 @@ function peakOf(
   if (search.full.runs === 0) return `${found}, not confirmed by full runs`;
   const runs =
     search.full.runs === 1 ? 'a VALID run' : `${search.full.runs} VALID runs, the lowest`;
-  const completed = `${rateText(samplesPerSecond ?? 0)} samples/s completed`;
+  const completed = `${loadRateText(samplesPerSecond ?? 0)} samples/s completed`;
   if (search.kind === 'streams') return `${found}, confirmed by ${runs} with ${completed}`;
-  return `${found} scheduled in ${runs}, ${completed} (asked for: ${rateText(load ?? value)})`;
+  return `${found} scheduled in ${runs}, ${completed} (asked for: ${loadRateText(load ?? value)})`;
 }
 
-function heldText(search: PeakSearch, { load, probe }: HeldLoad): string {
+function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
   const { number, kind, queries, overlatencyQueries, durationNs } = probe;
   const late = shareText(overlatencyQueries / queries);
   const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
   return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
 }
 
-function intervalText(search: PeakSearch, result: PeakResult): string {
+function intervalText(search: LoadSearch, result: PeakResult): string {
   const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'nothing is known of a limit';
   const sure = `${Number((confidence * 100).toPrecision(4))} % sure`;
@@ -117,8 +117,8 @@ function intervalText(search: PeakSearch, result: PeakResult): string {
   const width = ((interval.high - interval.low) / 2 / estimate) * 100;
   const asked = isPrecise ? '' : ', wider than was asked for';
   return (
-    `the limit lies from ${rateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
-    `${rateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
+    `the limit lies from ${loadRateText(interval.low)} to ${loadText(search, interval.high)}, most likely at ` +
+    `${loadRateText(estimate)} (${sure}, ±${width.toFixed(1)} %${asked})`
   );
 }
 
@@ -145,6 +145,6 @@ function shareText(share: number): string {
   return `${Number((share * 100).toPrecision(3))} %`;
 }
 
-function percentileText({ percentile }: PeakSearch): string {
+function percentileText({ percentile }: LoadSearch): string {
   return String(Number((percentile * 100).toPrecision(6)));
 }

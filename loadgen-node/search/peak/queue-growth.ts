@@ -1,4 +1,4 @@
-import type { PeakSearch } from './peak-search.ts';
+import type { LoadSearch } from './peak-search.ts';
 
 /**
  * Whether the queue grew all through a run.
@@ -34,7 +34,7 @@ export interface QueueGrowth {
 }
 
 /** The search with full runs and screenings that are long enough for its bound. In fixed intervals the bound is short: nothing changes. */
-export function longEnough(search: PeakSearch): PeakSearch {
+export function longEnough(search: LoadSearch): LoadSearch {
   const { kind, boundNs, screeningNsMax, full } = search;
   if (kind !== 'rate') return search;
   return {

@@ -4,10 +4,10 @@ import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
+import { type LinkConditions, linkText } from '../link/link-conditions.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import type { PeakResult, PeakSearch } from '../peak/peak-search.ts';
+import type { LoadSearch, PeakResult } from '../peak/peak-search.ts';
 import { runProbes } from '../peak/run-probes.ts';
-import { type LinkConditions, linkText } from './link-conditions.ts';
 import { type CellResult, cellOf, type Sweep, type SweepCell, writeSweep } from './sweep-file.ts';
 import { type CellLink, type ChosenLinkMaker, openLink } from './sweep-link.ts';
 import { cellLine } from './sweep-views.ts';
@@ -15,7 +15,7 @@ import { cellLine } from './sweep-views.ts';
 /** What the cells of a sweep share. */
 export interface SweepJob {
   readonly prepared: PreparedRun;
-  readonly search: PeakSearch;
+  readonly search: LoadSearch;
   readonly maker: ChosenLinkMaker;
   readonly recordOf: (load: number) => string;
   /** Folder of the sweep. */

@@ -5,10 +5,10 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import type { LinkConditions } from '../link/link-conditions.ts';
+import type { ShimmedLink } from '../link/measure-shim.ts';
+import type { ShimCounts } from '../link/shim-messages.ts';
 import type { PeakLimit } from '../peak/peak-search.ts';
-import type { LinkConditions } from './link-conditions.ts';
-import type { MeasuredLink } from './shim/measure-link.ts';
-import type { ShimCounts } from './shim/shim-messages.ts';
 
 /** File in the folder of a sweep that holds the cells that are done. */
 export const SWEEP_FILE = 'longhaul_sweep.json';
@@ -27,7 +27,7 @@ export interface CellResult {
   readonly limitText: string;
   readonly probeCount: number;
   /** The link as it was measured before the search; null where it was not shaped by the shim. */
-  readonly seen: MeasuredLink | null;
+  readonly seen: ShimmedLink | null;
   /** What the shim did; null where there was none. */
   readonly shim: ShimCounts | null;
 }

@@ -1,12 +1,12 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
-import { type LinkConditions, linkText } from './link-conditions.ts';
-import { LinkShim } from './shim/link-shim.ts';
-import { type MeasuredLink, measureLink } from './shim/measure-link.ts';
-import type { ShimCounts } from './shim/shim-messages.ts';
+import { type LinkConditions, linkText } from '../link/link-conditions.ts';
+import { LinkShim } from '../link/link-shim.ts';
+import { measureShim, type ShimmedLink } from '../link/measure-shim.ts';
+import type { ShimCounts } from '../link/shim-messages.ts';
+import { TcLink, whyNoTc } from '../link/tc-link.ts';
 import type { SweepValues } from './sweep-settings.ts';
-import { TcLink, whyNoTc } from './tc/tc-link.ts';
 
 /** What makes the links of a sweep. */
 export type ChosenLinkMaker =
@@ -18,7 +18,7 @@ export interface CellLink {
   /** The plan with what the link changes: addresses, division, mark. */
   readonly plan: RunPlan;
   /** Null where it is not the shim's. */
-  readonly seen: MeasuredLink | null;
+  readonly seen: ShimmedLink | null;
   counts(): Promise<ShimCounts | null>;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function openLink(
 }
 
 async function openShim(seed: number, link: LinkConditions, plan: RunPlan): Promise<CellLink> {
-  const seen = await measureLink(link);
+  const seen = await measureShim(link);
   const { dispatch } = plan;
   const shim = await LinkShim.start(dispatch.nodes, link, seed);
   const shaped: RunPlan = {

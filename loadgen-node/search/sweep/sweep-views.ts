@@ -4,10 +4,10 @@ import {
   delayText,
   type LinkConditions,
   type LinkGrid,
+  linkRateText,
   linkText,
   lossText,
-  rateText,
-} from './link-conditions.ts';
+} from '../link/link-conditions.ts';
 import { type CellResult, cellOf, type Sweep, type SweepCell } from './sweep-file.ts';
 
 /** Rows: delays with losses. Columns: rates. */
@@ -30,7 +30,7 @@ function viewOf({ delaysNs, rates, lossShares }: LinkGrid): GridView {
   return {
     rowLabel: hasLosses ? 'delay, loss' : 'delay',
     rows: rows.map(({ text }) => text),
-    columns: rates.map(rateText),
+    columns: rates.map(linkRateText),
     links: rows.map(({ links }) => links),
   };
 }

@@ -3,7 +3,7 @@ import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
-import type { RequestWay, RequestWayEvents } from './request-way.ts';
+import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
   badResponse,
   type Gathered,
@@ -13,7 +13,7 @@ import {
 } from './response-gatherer.ts';
 
 /** A call per request: ModelInfer, or a ModelStreamInfer stream that carries one request. */
-export class CallWay implements RequestWay {
+export class CallWay implements OipRequestWay {
   readonly #connection: GrpcCallConnection;
   readonly #isStream: boolean;
   readonly #path: string;

@@ -14,7 +14,7 @@ import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../dispatch/outstanding-table.ts';
 import { statusText } from './failure-words.ts';
 import type { OipRequestEncoder } from './request-encoder.ts';
-import type { RequestWay, RequestWayEvents } from './request-way.ts';
+import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import {
   type Gathered,
   type PendingRequest,
@@ -32,7 +32,7 @@ export interface OipChannelParts {
   /** LoadGen measures first tokens. */
   readonly tokenLatencies: boolean;
   /** Makes the way of the requests, which reports to this channel. */
-  openWay(events: RequestWayEvents): RequestWay;
+  openWay(events: RequestWayEvents): OipRequestWay;
 }
 
 /**
@@ -48,7 +48,7 @@ export class OipChannel implements DispatchChannel, RequestWayEvents {
   readonly #parts: OipChannelParts;
   readonly #events: ChannelEvents;
   readonly #outstanding: OutstandingTable;
-  readonly #way: RequestWay;
+  readonly #way: OipRequestWay;
   #state: 'open' | 'draining' | 'retired' | 'closing' | 'closed' = 'open';
   #outstandingBytes = 0;
   /** Requests whose calls ended as UNAVAILABLE in this turn of the event loop. */

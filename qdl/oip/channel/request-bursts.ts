@@ -1,5 +1,5 @@
 import { statusText } from './failure-words.ts';
-import type { RequestWay, RequestWayEvents } from './request-way.ts';
+import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
 /** What came of several requests at once: how long until all were answered, or why they were not. */
@@ -13,8 +13,8 @@ export type BurstOutcome =
 
 /** Requests at once, and again, over one way: untimed, before a run. */
 export class RequestBursts implements RequestWayEvents {
-  readonly #way: RequestWay;
-  readonly #sendRequest: (way: RequestWay, id: number) => void;
+  readonly #way: OipRequestWay;
+  readonly #sendRequest: (way: OipRequestWay, id: number) => void;
   #burst: Burst | undefined;
   #nextId = 0;
 
@@ -23,8 +23,8 @@ export class RequestBursts implements RequestWayEvents {
    * @param sendRequest Sends a request whose id is this one.
    */
   constructor(
-    openWay: (events: RequestWayEvents) => RequestWay,
-    sendRequest: (way: RequestWay, id: number) => void,
+    openWay: (events: RequestWayEvents) => OipRequestWay,
+    sendRequest: (way: OipRequestWay, id: number) => void,
   ) {
     this.#way = openWay(this);
     this.#sendRequest = sendRequest;

@@ -4,7 +4,7 @@ import type { OipMethod, OipRequestPlan } from '../../../shared/wire/oip/request
 import type { GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import { CallWay } from './call-way.ts';
 import type { RequestExtras } from './request-encoder.ts';
-import type { RequestWay, RequestWayEvents } from './request-way.ts';
+import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import { type GatherOptions, ResponseGatherer } from './response-gatherer.ts';
 import { StreamWay } from './stream-way.ts';
 
@@ -54,7 +54,7 @@ export function openWay(
     readonly gatherer: ResponseGatherer;
     readonly events: RequestWayEvents;
   },
-): RequestWay {
+): OipRequestWay {
   if (method === 'stream') return new StreamWay(connection, service, gatherer, events);
   const isStream = method === 'stream-per-request';
   const path = `/${service}/${isStream ? 'ModelStreamInfer' : 'ModelInfer'}`;

@@ -1,7 +1,7 @@
 import type { EncodedRequest } from './request-encoder.ts';
 import type { Gathered, PendingRequest } from './response-gatherer.ts';
 
-/** What a {@link RequestWay} reports. No call comes from inside a call to the way. */
+/** What a {@link OipRequestWay} reports. No call comes from inside a call to the way. */
 export interface RequestWayEvents {
   /** What came of a request; after `complete` and `failed` nothing more comes of it. */
   onGathered(request: PendingRequest, gathered: Gathered): void;
@@ -19,7 +19,7 @@ export interface RequestWayEvents {
 }
 
 /** How requests go over a connection: calls of their own, or messages of one stream. */
-export interface RequestWay {
+export interface OipRequestWay {
   /** False while as much waits for the socket as it holds. */
   readonly hasRoom: boolean;
   /** False while the server takes no further request: what it grants in place of credit. */

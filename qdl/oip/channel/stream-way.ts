@@ -3,7 +3,7 @@ import type { BorrowedBytes } from '../../../shared/base/bytes/borrowed-bytes.ts
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { CallEvents, GrpcCall, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
 import type { EncodedRequest } from './request-encoder.ts';
-import type { RequestWay, RequestWayEvents } from './request-way.ts';
+import type { OipRequestWay, RequestWayEvents } from './request-way.ts';
 import { badResponse, type PendingRequest, type ResponseGatherer } from './response-gatherer.ts';
 
 /**
@@ -13,7 +13,7 @@ import { badResponse, type PendingRequest, type ResponseGatherer } from './respo
 export const REMEMBERED_FAILED_MAX = 4_096;
 
 /** Messages on one long-lived ModelStreamInfer stream; answers find their request by its id. */
-export class StreamWay implements RequestWay, CallEvents {
+export class StreamWay implements OipRequestWay, CallEvents {
   readonly #connection: Pick<GrpcCallConnection, 'hasRoom'>;
   readonly #call: GrpcCall;
   readonly #gatherer: ResponseGatherer;

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { hostAndPort } from '../../../shared/base/host-and-port.ts';
+import { hostAndPort } from '../../../shared/base/text/host-and-port.ts';
 import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
 import { isLoopback } from '../../../shared/security/loopback.ts';
 import {

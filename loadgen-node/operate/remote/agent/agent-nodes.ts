@@ -14,14 +14,20 @@ import {
   stopProcess,
   writeState,
 } from './agent-states.ts';
-import type { NodeFailure, NodeStart, RunState, StartRequest, StopRequest } from './agent-words.ts';
+import type {
+  NodeFailure,
+  NodeStart,
+  ProcessState,
+  StartRequest,
+  StopRequest,
+} from './agent-words.ts';
 
 /** A node that this agent started. */
 interface StartedNode {
   readonly name: string;
   readonly child: ChildProcess;
   /** Undefined: it ended before it could be written down. */
-  readonly state: RunState | undefined;
+  readonly state: ProcessState | undefined;
 }
 
 /** See {@link StartRequest}. */

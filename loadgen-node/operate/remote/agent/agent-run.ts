@@ -15,7 +15,7 @@ const NUMBER_OF_SIGNAL: Readonly<Record<string, number>> = {
 };
 
 /** See {@link ExecRequest}. The exit code is the command's own. */
-export async function execute(request: ExecRequest): Promise<void> {
+export async function executeCommand(request: ExecRequest): Promise<void> {
   const folder = expand(request.folder);
   const own = folderOf(folder, request.name);
   try {

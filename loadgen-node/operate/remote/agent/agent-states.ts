@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { AgentError, startTimeOf } from './agent-basics.ts';
 import { withLock } from './agent-lock.ts';
-import type { RunState, SeenState, StopOutcome } from './agent-words.ts';
+import type { ProcessState, SeenState, StopOutcome } from './agent-words.ts';
 
 const STATE_FILE = 'state.json';
 /** What a process is given and nobody else may read, and what it writes that belongs to one start. */
@@ -19,9 +19,9 @@ export function folderOf(folder: string, name: string): string {
 /** What was written down of a process, and whether it is still there. */
 export function stateOf(folder: string, name: string): SeenState | undefined {
   const own = folderOf(folder, name);
-  let state: RunState;
+  let state: ProcessState;
   try {
-    state = JSON.parse(readFileSync(join(own, STATE_FILE), 'utf8')) as RunState;
+    state = JSON.parse(readFileSync(join(own, STATE_FILE), 'utf8')) as ProcessState;
   } catch {
     return remainsOf(own, name);
   }
@@ -50,8 +50,8 @@ export function allStates(folder: string): SeenState[] {
 /** @returns what was written down; undefined: the process has ended already, and who waits for it says how */
 export function writeState(
   folder: string,
-  state: Omit<RunState, 'startTime' | 'since'>,
-): RunState | undefined {
+  state: Omit<ProcessState, 'startTime' | 'since'>,
+): ProcessState | undefined {
   const startTime = startTimeOf(state.processId);
   if (startTime === undefined) return undefined;
   const path = join(folderOf(folder, state.name), STATE_FILE);
@@ -86,7 +86,7 @@ export function forgetEnded(folder: string, name: string): void {
 
 /** Asks a process to end, waits, and kills it and what it started when the time is over. */
 export async function stopProcess(
-  { processId, startTime }: Pick<RunState, 'processId' | 'startTime'>,
+  { processId, startTime }: Pick<ProcessState, 'processId' | 'startTime'>,
   timeoutMs: number,
 ): Promise<StopOutcome> {
   const isAlive = (): boolean => startTimeOf(processId) === startTime;

@@ -1,7 +1,7 @@
 /** What the controller and the agent say to each other. Types only: the agent is sent to hosts where no other file of ours is. */
 
 /** A process that an agent started and wrote down, and what is left of it. */
-export interface RunState {
+export interface ProcessState {
   /** Name of the SUT node, or of the run for LoadGen. */
   readonly name: string;
   readonly kind: 'sut' | 'loadgen';
@@ -18,7 +18,7 @@ export interface RunState {
 }
 
 /** A state with what the host says about it now. */
-export interface SeenState extends RunState {
+export interface SeenState extends ProcessState {
   readonly isAlive: boolean;
 }
 

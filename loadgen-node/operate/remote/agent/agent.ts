@@ -2,7 +2,7 @@ import { AGENT_FAILED, AgentError, tell } from './agent-basics.ts';
 import { tellFacts } from './agent-facts.ts';
 import { startNodes, stopNodes } from './agent-nodes.ts';
 import { install, putFile, remove } from './agent-package.ts';
-import { execute, listFiles, sendFiles } from './agent-run.ts';
+import { executeCommand, listFiles, sendFiles } from './agent-run.ts';
 import type { AgentRequest } from './agent-words.ts';
 
 const OF_SYSTEM: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ async function answer(request: AgentRequest): Promise<void> {
     case 'stop':
       return stopNodes(request);
     case 'exec':
-      return execute(request);
+      return executeCommand(request);
     case 'list':
       return listFiles(request);
     case 'fetch':

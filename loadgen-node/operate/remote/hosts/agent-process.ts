@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { AgentEvent, AgentRequest } from '../agent/agent-words.ts';
 import { GREETING, openingOf } from './agent-source.ts';
-import type { AgentCall, CallEnd, CallOptions } from './host-link.ts';
+import type { AgentCall, AgentCallEnd, CallOptions } from './host-link.ts';
 
 /** So often an agent hears that this side is there (agent-basics.ts has the other end of it). */
 const BEAT_MS = 5_000;
@@ -21,7 +21,7 @@ const NOISE =
 
 /** A program on this machine at whose other end an agent answers: ssh, or a shell. */
 export class AgentProcess implements AgentCall {
-  readonly ended: Promise<CallEnd>;
+  readonly ended: Promise<AgentCallEnd>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #options: CallOptions;
   #isGreeted = false;
@@ -76,7 +76,7 @@ export class AgentProcess implements AgentCall {
     this.kill();
   }
 
-  async #untilEnd(): Promise<CallEnd> {
+  async #untilEnd(): Promise<AgentCallEnd> {
     const isTalk = this.#options.payload === undefined;
     const beat = isTalk ? setInterval(() => this.say('beat'), BEAT_MS) : undefined;
     const code = await new Promise<number | null>((resolve) => {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { AgentEvent, AgentRequest } from '../agent/agent-words.ts';
 
 /** How a call of an agent ended. */
-export interface CallEnd {
+export interface AgentCallEnd {
   /** Exit code; null: a signal, or the program could not be started. */
   readonly code: number | null;
   /** Last of what came on stderr. */
@@ -29,7 +29,7 @@ export interface CallOptions {
 
 /** An agent at work on a host. */
 export interface AgentCall {
-  readonly ended: Promise<CallEnd>;
+  readonly ended: Promise<AgentCallEnd>;
   /** Says a word to it: `keep`, `stop` or `interrupt`. */
   say(word: 'keep' | 'stop' | 'interrupt'): void;
 }
@@ -40,7 +40,7 @@ export interface HostLink {
   readonly label: string;
   call(request: AgentRequest, options?: CallOptions): AgentCall;
   /** What a call that failed before the agent answered means, in a sentence that says what to do. */
-  explain(end: CallEnd): string;
+  explain(end: AgentCallEnd): string;
   /** Ends every call that goes on: their agents stop what they hold. */
   close(): Promise<void>;
 }

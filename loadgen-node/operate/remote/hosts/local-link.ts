@@ -2,7 +2,7 @@ import type { AgentRequest } from '../agent/agent-words.ts';
 import { AgentProcess } from './agent-process.ts';
 import { loaderCommand } from './agent-source.ts';
 import { atExit } from './at-exit.ts';
-import type { AgentCall, CallEnd, CallOptions, HostLink } from './host-link.ts';
+import type { AgentCall, AgentCallEnd, CallOptions, HostLink } from './host-link.ts';
 import { explainSsh } from './ssh-errors.ts';
 
 /** This machine as a host of an inventory: the same agent behind a shell instead of ssh. */
@@ -29,7 +29,7 @@ export class LocalLink implements HostLink {
     return call;
   }
 
-  explain(end: CallEnd): string {
+  explain(end: AgentCallEnd): string {
     return explainSsh(this.label, end);
   }
 

@@ -1,4 +1,4 @@
-import type { CallEnd } from './host-link.ts';
+import type { AgentCallEnd } from './host-link.ts';
 
 /** What ssh says, and what a person can do about it. In the order in which they are looked for. */
 const MEANINGS: readonly (readonly [RegExp, (host: string) => string])[] = [
@@ -44,7 +44,7 @@ const NOT_EXECUTABLE = 126;
 /** Why an agent did not answer. @param host As the inventory calls it. */
 export function explainSsh(
   host: string,
-  { code, stderr, isGreeted, nodeVersion, problem }: CallEnd,
+  { code, stderr, isGreeted, nodeVersion, problem }: AgentCallEnd,
 ): string {
   if (problem !== undefined) return problem;
   const said = lastLineOf(stderr);

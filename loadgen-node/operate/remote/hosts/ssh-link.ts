@@ -6,7 +6,7 @@ import type { AgentRequest } from '../agent/agent-words.ts';
 import { AgentProcess } from './agent-process.ts';
 import { loaderCommand } from './agent-source.ts';
 import { atExit } from './at-exit.ts';
-import type { AgentCall, CallEnd, CallOptions, HostLink } from './host-link.ts';
+import type { AgentCall, AgentCallEnd, CallOptions, HostLink } from './host-link.ts';
 import { explainSsh } from './ssh-errors.ts';
 
 /** A path of a socket has room for 104 characters on some systems; ssh adds 17 of its own while it makes it. */
@@ -84,7 +84,7 @@ export class SshLink implements HostLink {
     return call;
   }
 
-  explain(end: CallEnd): string {
+  explain(end: AgentCallEnd): string {
     return explainSsh(this.label, end);
   }
 

@@ -1,5 +1,6 @@
-import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import { type LatencyTable, sortedNumbers } from './latency-table.ts';
+import { ExactDistribution } from '../../../observe/figures/distribution.ts';
+import { latencyFigures } from '../../../observe/figures/figures.ts';
+import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 
 /** What one SUT node answered. */
 export interface NodeLatencies {
@@ -11,27 +12,21 @@ export interface NodeLatencies {
   readonly p99Ns: number;
 }
 
-/** Latencies by the node that answered, in the order of their numbers; rows that nobody answered are in none. */
-export function nodeLatencies(table: LatencyTable): NodeLatencies[] {
-  const counts = new Map<number, number>();
-  for (const node of table.node) counts.set(node, (counts.get(node) ?? 0) + 1);
-  counts.delete(-1);
-  return [...counts.keys()]
-    .sort((a, b) => a - b)
-    .map((node) => {
-      const values = new Float64Array(counts.get(node) as number);
-      let next = 0;
-      for (let row = 0; row < table.count; row += 1) {
-        if (table.node[row] !== node) continue;
-        values[next] = table.latencyNs[row] as number;
-        next += 1;
-      }
-      const sorted = sortedNumbers(values);
-      return {
-        node,
-        count: sorted.length,
-        p50Ns: percentileOf(sorted, 0.5),
-        p99Ns: percentileOf(sorted, 0.99),
-      };
+/** Latencies by the node that answered, in the order of their numbers; what was lost is in none. */
+export function nodeLatencies({ count, node: nodes, latencyNs }: LatencyTable): NodeLatencies[] {
+  const latencies = new Map<number, ExactDistribution>();
+  for (let row = 0; row < count; row += 1) {
+    const node = nodes[row] as number;
+    const latency = latencyNs[row] as number;
+    if (node < 0 || Number.isNaN(latency)) continue;
+    const ofNode = latencies.get(node) ?? new ExactDistribution();
+    latencies.set(node, ofNode);
+    ofNode.add(latency);
+  }
+  return [...latencies]
+    .sort(([a], [b]) => a - b)
+    .map(([node, ofNode]) => {
+      const { p50, p99 } = latencyFigures(ofNode);
+      return { node, count: ofNode.count, p50Ns: p50, p99Ns: p99 };
     });
 }

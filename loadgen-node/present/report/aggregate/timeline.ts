@@ -1,5 +1,6 @@
-import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
-import type { LatencyTable } from './latency-table.ts';
+import { ExactDistribution } from '../../../observe/figures/distribution.ts';
+import { latencyFigures } from '../../../observe/figures/figures.ts';
+import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 
 /** Widths that intervals of time may have, in ns. */
 const WIDTHS_NS = [
@@ -43,63 +44,35 @@ export function timelineOf(table: LatencyTable): Timeline {
   const intervalCount = Math.max(Math.round(endNs / widthNs), 1);
   const placeOf = (ns: number): number =>
     Math.min(Math.max(Math.trunc(ns / widthNs), 0), intervalCount - 1);
-  const starts = new Uint32Array(intervalCount + 1);
+  const latencies = Array.from({ length: intervalCount }, () => new ExactDistribution());
   const completed = new Float64Array(intervalCount);
   const lost = new Float64Array(intervalCount);
   for (let row = 0; row < count; row += 1) {
     const due = scheduledNs[row] as number;
     const place = placeOf(due);
-    starts[place + 1] = (starts[place + 1] as number) + 1;
     const latency = latencyNs[row] as number;
     if (Number.isNaN(latency)) {
       lost[place] = (lost[place] as number) + 1;
       continue;
     }
+    (latencies[place] as ExactDistribution).add(latency);
     const end = placeOf(due + latency);
     completed[end] = (completed[end] as number) + (completedSamples[row] as number);
   }
-  for (let i = 0; i < intervalCount; i += 1)
-    starts[i + 1] = (starts[i + 1] as number) + (starts[i] as number);
-  const grouped = groupedBy(latencyNs, (row) => placeOf(scheduledNs[row] as number), starts);
-  const intervals = Array.from({ length: intervalCount }, (_, i) => {
+  const intervals = latencies.map((ofInterval, i) => {
     const toNs = i === intervalCount - 1 ? Math.max(endNs, i * widthNs + 1) : (i + 1) * widthNs;
     const seconds = (toNs - i * widthNs) / 1e9;
-    const rows = grouped.subarray(starts[i] as number, starts[i + 1] as number).sort();
-    const known = rows.subarray(0, rows.length - (lost[i] as number));
+    const { p50, p90, p99, max } = latencyFigures(ofInterval);
     return {
       fromNs: i * widthNs,
       toNs,
-      ...percentilesOf(known),
-      dueRate: rows.length / seconds,
+      ...{ p50Ns: p50, p90Ns: p90, p99Ns: p99, maxNs: max },
+      dueRate: (ofInterval.count + (lost[i] as number)) / seconds,
       completedRate: (completed[i] as number) / seconds,
       lost: lost[i] as number,
     };
   });
   return { widthNs, intervals };
-}
-
-function percentilesOf(
-  sorted: Float64Array,
-): Pick<TimelineInterval, 'p50Ns' | 'p90Ns' | 'p99Ns' | 'maxNs'> {
-  const at = (percentile: number): number =>
-    sorted.length === 0 ? Number.NaN : percentileOf(sorted, percentile);
-  return { p50Ns: at(0.5), p90Ns: at(0.9), p99Ns: at(0.99), maxNs: at(1) };
-}
-
-/** Values in the order of their groups, by counting: a sort of 10^7 rows by place would take seconds. */
-function groupedBy(
-  values: Float64Array,
-  groupOf: (row: number) => number,
-  starts: Uint32Array,
-): Float64Array {
-  const next = starts.slice();
-  const grouped = new Float64Array(values.length);
-  for (let row = 0; row < values.length; row += 1) {
-    const group = groupOf(row);
-    grouped[next[group] as number] = values[row] as number;
-    next[group] = (next[group] as number) + 1;
-  }
-  return grouped;
 }
 
 /** One second where that makes a readable chart; shorter for short runs with enough rows, longer for long ones. */

@@ -1,11 +1,11 @@
 import { formatNs } from '../../../../shared/base/text/duration.ts';
+import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { drawStackedBars } from '../../charts/bar-chart.ts';
 import { renderFigure, renderTable } from '../../charts/figure.ts';
 import { seriesClass } from '../../charts/percentile-chart.ts';
 import { PLOT } from '../../charts/plot.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { LatencyTable } from '../aggregate/latency-table.ts';
 import { nodeLatencies } from '../aggregate/node-latencies.ts';
 import { shareText } from './figures.ts';
 

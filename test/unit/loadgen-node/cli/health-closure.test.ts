@@ -34,6 +34,7 @@ describe('longhaul health', () => {
     expect(closure.filter((name) => /^(qdl|sut-node|proto)\//.test(name))).toEqual([]);
     expect(closure.filter((name) => name.startsWith('loadgen-node/')).sort()).toEqual([
       'loadgen-node/operate/health/ask-health.ts',
+      'loadgen-node/operate/health/check-health.ts',
       'loadgen-node/run/plan/connection-options.ts',
     ]);
     const packages = closure.filter((name) => !name.includes('.ts') && !name.startsWith('node:'));

@@ -29,19 +29,19 @@ describe('the generator ceiling', () => {
     const folder = tempFolder();
     const disturbed = { ...ceiling, isDisturbed: true };
     writeCeiling(folder, disturbed);
-    const onMeasure = () => expect.unreachable('it is kept');
-    const options = { isAgain: false, isBusy: true, onMeasure };
-    expect(await generatorCeiling(folder, options)).toEqual(disturbed);
+    const progress = () => expect.unreachable('it is kept');
+    const options = { isAgain: false, isBusy: true };
+    expect(await generatorCeiling(folder, options, { progress })).toEqual(disturbed);
   });
 
   it('of a busy machine is measured anew on a quiet one', async () => {
     const folder = tempFolder();
     writeCeiling(folder, { ...ceiling, isDisturbed: true });
-    const onMeasure = () => {
+    const progress = () => {
       throw new Error('measured');
     };
-    const options = { isAgain: false, isBusy: false, onMeasure };
-    await expect(generatorCeiling(folder, options)).rejects.toThrow('measured');
+    const options = { isAgain: false, isBusy: false };
+    await expect(generatorCeiling(folder, options, { progress })).rejects.toThrow('measured');
   });
 
   it('is void on another machine or with another version', () => {

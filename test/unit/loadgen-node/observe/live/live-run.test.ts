@@ -53,7 +53,10 @@ describe('LiveRun', () => {
       lostSamples: 0,
     });
     const completed = snapshots.reduce((sum, { latency }) => sum + (latency?.count ?? 0), 0);
-    expect(completed).toBe(counts?.completedSamples);
+    const { scenario } = settings;
+    expect(completed).toBe(
+      scenario === 'MultiStream' ? counts?.completedQueries : counts?.completedSamples,
+    );
     expect(last).toMatchObject({ hasEnded: true, share: 1, remainingS: 0, outstanding: 0 });
   });
 

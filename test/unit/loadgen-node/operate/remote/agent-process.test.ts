@@ -7,7 +7,7 @@ import type {
 } from '../../../../../loadgen-node/operate/remote/agent/agent-words.ts';
 import { execute } from '../../../../../loadgen-node/operate/remote/host-session.ts';
 import { AgentProcess } from '../../../../../loadgen-node/operate/remote/hosts/agent-process.ts';
-import type { CallEnd } from '../../../../../loadgen-node/operate/remote/hosts/host-link.ts';
+import type { AgentCallEnd } from '../../../../../loadgen-node/operate/remote/hosts/host-link.ts';
 import { LocalLink } from '../../../../../loadgen-node/operate/remote/hosts/local-link.ts';
 import { explainSsh } from '../../../../../loadgen-node/operate/remote/hosts/ssh-errors.ts';
 import { sshOptions } from '../../../../../loadgen-node/operate/remote/hosts/ssh-link.ts';
@@ -16,7 +16,7 @@ import { tempFolder } from '../../../../support/temp-folder.ts';
 const REQUEST = { verb: 'list', path: '/' } as const;
 
 /** Runs a host's words instead of an agent. */
-async function hear(script: string): Promise<{ events: AgentEvent[]; end: CallEnd }> {
+async function hear(script: string): Promise<{ events: AgentEvent[]; end: AgentCallEnd }> {
   const events: AgentEvent[] = [];
   const onEvent = (event: AgentEvent): void => void events.push(event);
   const end = await new AgentProcess('sh', ['-c', script], REQUEST, { onEvent }).ended;

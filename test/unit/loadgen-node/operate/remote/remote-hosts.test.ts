@@ -236,8 +236,8 @@ describe('down and status', () => {
     const { context, hosts, said } = await sceneOf({}, [state('sut-a'), state('other')]);
     const reports = await takeDown(context, { isPurging: true });
     expect(hosts.a.call_('stop').request).toMatchObject({ names: ['sut-a'] });
-    expect(said.join('\n')).toMatch(/a: other: left, process 5: not in this inventory/);
-    expect(said.join('\n')).toMatch(/a: nothing is removed: others use/);
+    expect(said.join('\n')).toMatch(/\[a\] other: left, process 5: not in this inventory/);
+    expect(said.join('\n')).toMatch(/\[a\] nothing is removed: others use/);
     expect(hosts.b.verbs).toEqual(['facts', 'remove']);
     expect(reports.find(({ host }) => host === 'a')?.processes).toMatchObject([
       { name: 'sut-a', state: 'drained' },

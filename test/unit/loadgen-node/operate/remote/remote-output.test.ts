@@ -94,7 +94,7 @@ describe('--output of a run', () => {
     (await theRun(hosts.lg)).end(0);
     expect(await running).toMatchObject({ exitCode: 0 });
     expect(said.at(-1)).toMatch(
-      /^lg: a copy of the results stays in .*results\/run-.*no way to it/,
+      /^\[lg\] a copy of the results stays in .*results\/run-.*no way to it/,
     );
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { latencyTable } from '../../../../../loadgen-node/observe/figures/latency-table.ts';
 import {
   logHistogram,
   quantilePoints,
 } from '../../../../../loadgen-node/present/charts/distribution.ts';
 import { drawPercentiles } from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
 import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
-import { latencyTable } from '../../../../../loadgen-node/present/report/aggregate/latency-table.ts';
 import { timelineOf } from '../../../../../loadgen-node/present/report/aggregate/timeline.ts';
 import { formatNumber } from '../../../../../loadgen-node/present/text/number.ts';
 import { tickTime } from '../../../../../loadgen-node/present/text/time-format.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LatencyHistogram } from '../../../../../loadgen-node/observe/live/latency-histogram.ts';
+import { LatencyHistogram } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import type { WindowCounts } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
 import type { RunFacts } from '../../../../../loadgen-node/present/live/live-messages.ts';
 import { LiveMetrics } from '../../../../../loadgen-node/present/live/live-metrics.ts';

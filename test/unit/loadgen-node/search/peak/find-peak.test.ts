@@ -3,8 +3,8 @@ import { SUT_TOO_SLOW } from '../../../../../loadgen-node/loadgen/engine/generat
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import type {
   FullRunRule,
+  LoadSearch,
   PeakProbe,
-  PeakSearch,
 } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import { peakText } from '../../../../../loadgen-node/search/peak/print-peak.ts';
 import type {
@@ -25,7 +25,7 @@ const RULE: FullRunRule = {
   loadsMax: 8,
 };
 
-function searchOf(boundNs: number, other: Partial<PeakSearch> = {}): PeakSearch {
+function searchOf(boundNs: number, other: Partial<LoadSearch> = {}): LoadSearch {
   return {
     kind: 'rate',
     boundNs,

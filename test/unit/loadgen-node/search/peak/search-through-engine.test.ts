@@ -3,7 +3,7 @@ import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.t
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { findPeak } from '../../../../../loadgen-node/search/peak/find-peak.ts';
 import { KeptProbe } from '../../../../../loadgen-node/search/peak/kept-probe.ts';
-import type { PeakSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
+import type { LoadSearch } from '../../../../../loadgen-node/search/peak/peak-search.ts';
 import type { ProbeOutcome, ProbeSpec } from '../../../../../loadgen-node/search/peak/probe.ts';
 import {
   atLoad,
@@ -96,7 +96,7 @@ async function engineProbe(spec: ProbeSpec): Promise<ProbeOutcome> {
 it('finds the limit of a queue through the engine, and the same one again', {
   timeout: 60_000,
 }, async () => {
-  const search: PeakSearch = {
+  const search: LoadSearch = {
     kind: 'rate',
     boundNs: boundOf(BASE),
     percentile: 0.9,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseLinkGrid } from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
+import { parseLinkGrid } from '../../../../../loadgen-node/search/link/link-conditions.ts';
 import {
   cellOf,
   readSweep,

@@ -1,4 +1,4 @@
-import type { LinkConditions } from '../link-conditions.ts';
+import type { LinkConditions } from './link-conditions.ts';
 
 /** What a shim's thread is started with. */
 export interface ShimStart {

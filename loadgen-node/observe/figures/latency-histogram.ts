@@ -1,3 +1,6 @@
+import { rankOf } from '../../loadgen/results/latency-statistics.ts';
+import type { GrowingDistribution } from './distribution.ts';
+
 /*
  * A length of time is a float64: its exponent and the first five bits behind it are the number of its bucket, so that
  * finding one takes a store and a load. A bucket is at most 1/32 of its lower edge wide; a percentile is told as the middle
@@ -51,13 +54,23 @@ export function lowerEdgeNs(bucket: number): number {
 }
 
 /** Lengths of time, counted in buckets of one relative width: percentiles of any number of values in 8.7 KB. */
-export class LatencyHistogram {
+export class LatencyHistogram implements GrowingDistribution {
   /** Values by bucket. */
   readonly counts: Float64Array = new Float64Array(BUCKET_COUNT);
   count = 0;
   sumNs = 0;
-  /** 0 without values. */
-  maxNs = 0;
+  #largestNs = 0;
+  /** Is not kept. */
+  readonly minNs: number = Number.NaN;
+
+  get meanNs(): number {
+    return this.sumNs / this.count;
+  }
+
+  /** Exact. */
+  get maxNs(): number {
+    return this.count === 0 ? Number.NaN : this.#largestNs;
+  }
 
   /** Hot path. */
   add(ns: number): void {
@@ -65,7 +78,7 @@ export class LatencyHistogram {
     this.counts[bucket] = (this.counts[bucket] as number) + 1; // In range: bucketOf.
     this.count += 1;
     this.sumNs += ns;
-    if (ns > this.maxNs) this.maxNs = ns;
+    if (ns > this.#largestNs) this.#largestNs = ns;
   }
 
   /** Adds all values of another one. */
@@ -76,30 +89,27 @@ export class LatencyHistogram {
     }
     this.count += other.count;
     this.sumNs += other.sumNs;
-    this.maxNs = Math.max(this.maxNs, other.maxNs);
+    this.#largestNs = Math.max(this.#largestNs, other.#largestNs);
   }
 
   clear(): void {
     this.counts.fill(0);
     this.count = 0;
     this.sumNs = 0;
-    this.maxNs = 0;
+    this.#largestNs = 0;
   }
 
-  /**
-   * The value below or at which a fraction of the values lies (nearest rank), within {@link RELATIVE_ERROR_MAX}, and never
-   * above the largest one; NaN without values.
-   */
-  percentileNs(fraction: number): number {
+  /** By the rule of all percentiles, within {@link RELATIVE_ERROR_MAX}, and never above the largest value; NaN without values. */
+  percentileNs(percentile: number): number {
     if (this.count === 0) return Number.NaN;
-    const rank = Math.max(1, Math.ceil(fraction * this.count));
+    const rank = rankOf(this.count, percentile);
     let below = 0;
     for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
       below += this.counts[bucket] as number;
-      if (below < rank) continue;
+      if (below <= rank) continue;
       const middleNs = (lowerEdgeNs(bucket) + lowerEdgeNs(bucket + 1)) / 2;
-      return Math.min(middleNs, this.maxNs);
+      return Math.min(middleNs, this.#largestNs);
     }
-    return this.maxNs;
+    return this.#largestNs;
   }
 }

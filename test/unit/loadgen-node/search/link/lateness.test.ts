@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Lateness } from '../../../../../loadgen-node/search/sweep/shim/lateness.ts';
+import { Lateness } from '../../../../../loadgen-node/search/link/lateness.ts';
 
 // Goal: what the shim says of its own lateness is never less than it was by more than a bin.
 it('tells percentiles up to its bin, and the largest exactly', () => {

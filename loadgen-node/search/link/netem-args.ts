@@ -1,4 +1,4 @@
-import type { LinkConditions } from '../link-conditions.ts';
+import type { LinkConditions } from './link-conditions.ts';
 
 /** Interface on which both directions of a connection leave: each passes it once. */
 const LOOPBACK = 'lo';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { percentileOf } from '../../../../../loadgen-node/loadgen/results/latency-statistics.ts';
 import {
   BUCKET_COUNT,
   bucketOf,
@@ -6,7 +7,7 @@ import {
   LatencyHistogram,
   lowerEdgeNs,
   RELATIVE_ERROR_MAX,
-} from '../../../../../loadgen-node/observe/live/latency-histogram.ts';
+} from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 
 // Goal: percentiles of the live view are within the error that they state.
 // Method: edges of all buckets; distributions whose exact percentiles are known by sorting.
@@ -30,7 +31,7 @@ describe('LatencyHistogram', () => {
     const histogram = new LatencyHistogram();
     for (const ns of values) histogram.add(ns);
     const sorted = values.toSorted((a, b) => a - b);
-    const exactNs = sorted[Math.ceil(fraction * values.length) - 1] as number;
+    const exactNs = percentileOf(Float64Array.from(sorted), fraction);
     const told = histogram.percentileNs(fraction);
     const errorMax = Math.max(exactNs, LATENCY_NS_MIN) * RELATIVE_ERROR_MAX;
     expect(Math.abs(told - exactNs)).toBeLessThanOrEqual(errorMax);

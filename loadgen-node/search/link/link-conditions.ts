@@ -61,7 +61,7 @@ export function cellsOf({ delaysNs, rates, lossShares }: LinkGrid): LinkConditio
 
 /** Names a cell in files and messages, for example `5ms 100mbit 0.1%`. */
 export function linkText(link: LinkConditions): string {
-  return [delayText(link.delayNs), rateText(link.bitsPerSecond), lossText(link.lossShare)].join(
+  return [delayText(link.delayNs), linkRateText(link.bitsPerSecond), lossText(link.lossShare)].join(
     ' ',
   );
 }
@@ -73,7 +73,7 @@ export function delayText(delayNs: number): string {
 }
 
 /** For example `100mbit`, `unlimited`. */
-export function rateText(bitsPerSecond: number | null): string {
+export function linkRateText(bitsPerSecond: number | null): string {
   if (bitsPerSecond === null) return 'unlimited';
   if (bitsPerSecond >= 1e9) return `${round(bitsPerSecond / 1e9)}gbit`;
   return bitsPerSecond >= 1e6

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { machineNowNs } from '../../../../shared/base/clock/timer-clock.ts';
+import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
 import type { DelayLine } from './delay-line.ts';
 import type { Lateness } from './lateness.ts';
 import type { LineTicker, Ticking } from './line-ticker.ts';

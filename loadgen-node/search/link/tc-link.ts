@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { LinkConditions } from '../link-conditions.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { LinkConditions } from './link-conditions.ts';
 import { netemArgs } from './netem-args.ts';
 
 /** Queueing disciplines that a kernel puts on an interface by itself, and puts back. */

@@ -1,4 +1,4 @@
-import { machineNowNs } from '../../../../shared/base/clock/timer-clock.ts';
+import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
 
 /** Something that has to be looked at when its time has come. */
 export interface Ticking {

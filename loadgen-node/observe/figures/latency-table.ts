@@ -1,8 +1,9 @@
-import type { Scenario } from '../../../../shared/domain/scenario.ts';
-import type { SampleRecords } from '../../../observe/records/sample-records.ts';
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import type { SampleRecords } from '../records/sample-records.ts';
+import { hasQueryLatency } from './figures.ts';
 
 /**
- * What latencies are of, a row each: samples, in MultiStream whole queries, as in the figures (figures/figure-names.ts). In the order of the
+ * What the latencies of the figures are of, a row each: samples, or whole queries ({@link hasQueryLatency}). In the order of the
  * records. Times are ns since the start of the first part; parts follow one another.
  */
 export interface LatencyTable {
@@ -31,13 +32,14 @@ export function latencyTable(
 ): LatencyTable {
   const { rowCount, part, query } = records;
   const wanted = parts === null ? null : new Set(parts);
+  const isOfQueries = hasQueryLatency(scenario);
   const rows = new TableRows(records);
   let before = -1;
   for (let row = 0; row < rowCount; row += 1) {
     if (wanted !== null && !wanted.has(part[row] as number)) continue;
     const isOfPart = before >= 0 && part[row] === part[before];
     if (!isOfPart) rows.beginPart();
-    if (isOfPart && scenario === 'MultiStream' && query[row] === query[before]) rows.join(row);
+    if (isOfPart && isOfQueries && query[row] === query[before]) rows.join(row);
     else rows.add(row);
     before = row;
   }

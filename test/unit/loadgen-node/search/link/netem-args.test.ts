@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { netemArgs } from '../../../../../loadgen-node/search/sweep/tc/netem-args.ts';
+import { netemArgs } from '../../../../../loadgen-node/search/link/netem-args.ts';
 
 // Goal: tc is asked for the link that the sweep means. Over loopback each direction passes the interface once.
 it.each([

@@ -1,7 +1,7 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { findPeak } from '../peak/find-peak.ts';
-import type { PeakProbe, PeakResult, PeakSearch } from '../peak/peak-search.ts';
+import type { LoadSearch, PeakProbe, PeakResult } from '../peak/peak-search.ts';
 import type { SideMeasurer } from './efficiency-sides.ts';
 import { type EfficiencySide, type SideRun, searchOf } from './side.ts';
 import { Turns } from './take-turns.ts';
@@ -9,7 +9,7 @@ import { Turns } from './take-turns.ts';
 /** What is measured on each side. */
 export interface SideTask {
   /** Null: the scenario has no peak, and the runs are what is compared. */
-  readonly search: PeakSearch | null;
+  readonly search: LoadSearch | null;
   readonly repeats: number;
   /** Loads that the runs of a searched scenario are made at, by the values that the searches found. */
   readonly loadsOf: (peaks: readonly (number | null)[]) => readonly number[];
@@ -43,7 +43,7 @@ export async function measureSides(
 
 async function searchInTurns(
   measurers: readonly SideMeasurer[],
-  search: PeakSearch | null,
+  search: LoadSearch | null,
   host: Pick<RunHost, 'report'>,
 ): Promise<(PeakResult | null)[]> {
   if (search === null) return measurers.map(() => null);

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
+import type { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 
 /** Later segments whose acknowledgements tell a sender of a loss (RFC 5681, 3.2). */
 const DUPLICATE_ACKS = 3;

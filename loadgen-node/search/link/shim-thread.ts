@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../../../shared/base/errors/to-mlperf-error.ts';
-import { SeededRandom } from '../../../../shared/benchmarks/digits/seeded-random.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { DelayLine } from './delay-line.ts';
 import { Lateness } from './lateness.ts';
 import { LineTicker } from './line-ticker.ts';

@@ -1,12 +1,12 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { machineNowNs } from '../../../../shared/base/clock/timer-clock.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import type { LinkConditions } from '../link-conditions.ts';
+import { machineNowNs } from '../../../shared/base/clock/timer-clock.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SEGMENT_BYTES } from './delay-line.ts';
+import type { LinkConditions } from './link-conditions.ts';
 import { LinkShim } from './link-shim.ts';
 
 /** What a shim does, seen from outside it, beside what it was asked for. */
-export interface MeasuredLink {
+export interface ShimmedLink {
   /** Round trip of 16 bytes in ns, less that of loopback without a shim. */
   readonly roundTripP50Ns: number;
   readonly roundTripP99Ns: number;
@@ -30,7 +30,7 @@ const ANSWER_MS_MAX = 10_000;
  * Measures a shim with an idle peer on this machine: pings one at a time, then a stream.
  * @throws MlperfError `ERR_TIMEOUT` when nothing comes back
  */
-export async function measureLink(link: LinkConditions): Promise<MeasuredLink> {
+export async function measureShim(link: LinkConditions): Promise<ShimmedLink> {
   // The timing of losses is the model's; delay and rate are what can be wrong.
   const bare = { delayNs: 0, bitsPerSecond: null, lossShare: 0 };
   const lossless = { ...link, lossShare: 0 };

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { Deferred } from '../../../../shared/base/async/deferred.ts';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { compiledModule } from '../../../../shared/base/files/package-files.ts';
-import { splitAddress } from '../../../../shared/domain/node-address.ts';
-import type { LinkConditions } from '../link-conditions.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { compiledModule } from '../../../shared/base/files/package-files.ts';
+import { splitAddress } from '../../../shared/domain/node-address.ts';
+import type { LinkConditions } from './link-conditions.ts';
 import type { FromShim, ShimCounts, ShimStart } from './shim-messages.ts';
 
 /**
@@ -45,7 +45,7 @@ export class LinkShim {
       link,
       seed,
     };
-    const worker = new Worker(compiledModule('loadgen-node/search/sweep/shim/shim-thread.js'), {
+    const worker = new Worker(compiledModule('loadgen-node/search/link/shim-thread.js'), {
       workerData: start,
     });
     const ended = new Deferred<never>();

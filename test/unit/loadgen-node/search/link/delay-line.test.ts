@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  DelayLine,
-  SEGMENT_BYTES,
-} from '../../../../../loadgen-node/search/sweep/shim/delay-line.ts';
-import { LinkRate } from '../../../../../loadgen-node/search/sweep/shim/link-rate.ts';
-import { LossModel } from '../../../../../loadgen-node/search/sweep/shim/loss-model.ts';
+import { DelayLine, SEGMENT_BYTES } from '../../../../../loadgen-node/search/link/delay-line.ts';
+import { LinkRate } from '../../../../../loadgen-node/search/link/link-rate.ts';
+import { LossModel } from '../../../../../loadgen-node/search/link/loss-model.ts';
 import { SeededRandom } from '../../../../../shared/benchmarks/digits/seeded-random.ts';
 
 // Goal: bytes come out when a link with that delay, rate and loss would have brought them, all of them and in order.

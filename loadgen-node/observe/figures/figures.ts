@@ -1,0 +1,235 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
+import { tokenTimes } from '../../loadgen/recorder/recorded-tokens.ts';
+import type { RunRates } from '../../loadgen/results/performance-summary.ts';
+import { runRates } from '../../loadgen/results/summarize.ts';
+import type { Distribution, GrowingDistribution } from './distribution.ts';
+import {
+  type FigureName,
+  finiteFigures,
+  LAG_PERCENTILES,
+  LATENCY_PERCENTILES,
+  type LatencyPercentile,
+  type PercentileFigures,
+  type RunFigures,
+  TPOT_PERCENTILES,
+  TTFT_PERCENTILES,
+} from './figure-names.ts';
+
+/** Times of LoadGen's final query of a part (recorder: `finalQuery`), in ns since its start. */
+export interface FinalQuery {
+  /** NaN: with several issue threads it is one that was not issued. */
+  readonly scheduledNs: number;
+  readonly issuedNs: number;
+  readonly doneNs: number;
+}
+
+/** True where a latency is that of a whole query, which its last sample ends; elsewhere each sample has its own. */
+export function hasQueryLatency(scenario: Scenario): boolean {
+  return scenario === 'MultiStream';
+}
+
+/**
+ * Figures of a run, or of a stretch of it, from its queries and samples one by one: while they happen, in buckets, or
+ * exact from records. Latency is completed - scheduled of what completed, lag is issued - scheduled of each query.
+ * A scenario with several samples per query and a latency per query has one query outstanding, whose samples follow its issue.
+ *
+ * Hot path where it is fed live: `issued` and `completed` are a few stores.
+ */
+export class Figures<D extends GrowingDistribution> {
+  /** Of each completed sample. */
+  readonly sampleLatency: D;
+  readonly lag: D;
+  /** Of each query whose samples all completed, the largest of them; null before the first query of several samples. */
+  #queryLatency: D | null = null;
+  readonly #make: () => D;
+  readonly #latencyBoundNs: number;
+  #overlatency = 0;
+  #issuedSamples = 0;
+  /** Samples of the query at hand that have not completed. */
+  #missing = 0;
+  #largestNs = 0;
+  #tokenCount: number | null = null;
+  #firstToken: D | null = null;
+  #perOutputToken: D | null = null;
+  readonly #final = { scheduledS: 0, issuedS: 0, allDoneS: 0 };
+
+  /**
+   * @param make Makes a distribution that has no values.
+   * @param latencyBoundNs Server: bound of the latency. Default: there is none.
+   */
+  constructor(make: () => D, latencyBoundNs: number | null = null) {
+    this.#make = make;
+    this.#latencyBoundNs = latencyBoundNs ?? Number.NaN;
+    this.sampleLatency = make();
+    this.lag = make();
+  }
+
+  /** A query goes out. */
+  issued(lagNs: number, samples: number): void {
+    this.lag.add(lagNs);
+    this.#issuedSamples += samples;
+    if (samples > 1) this.#queryLatency ??= this.#make();
+    this.#missing = samples;
+    this.#largestNs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** A sample completed; of several ones per query one of the query that was issued last. */
+  completed(latencyNs: number): void {
+    this.sampleLatency.add(latencyNs);
+    if (latencyNs > this.#latencyBoundNs) this.#overlatency += 1;
+    if (this.#queryLatency === null) return;
+    if (latencyNs > this.#largestNs) this.#largestNs = latencyNs;
+    this.#missing -= 1;
+    if (this.#missing === 0) this.#queryLatency.add(this.#largestNs);
+  }
+
+  /**
+   * Output tokens of a sample that completed.
+   * @param firstTokenNs First token - scheduled, NaN where it did not come; null where it is not timed.
+   */
+  tokens(count: number, latencyNs: number, firstTokenNs: number | null): void {
+    this.#tokenCount = (this.#tokenCount ?? 0) + count;
+    if (firstTokenNs === null) return;
+    const { firstNs, perOutputNs } = tokenTimes(latencyNs, firstTokenNs, count);
+    this.#firstToken ??= this.#make();
+    this.#perOutputToken ??= this.#make();
+    this.#firstToken.add(firstNs);
+    this.#perOutputToken.add(perOutputNs);
+  }
+
+  /** A part of a run is over: rates count the times of all parts, pauses between them left out. */
+  endPart({ scheduledNs, issuedNs, doneNs }: FinalQuery): void {
+    this.#final.scheduledS += scheduledNs / 1e9;
+    this.#final.issuedS += issuedNs / 1e9;
+    this.#final.allDoneS += doneNs / 1e9;
+  }
+
+  /** The latencies that the figures of a scenario are of. */
+  latencyOf(scenario: Scenario): D {
+    return (hasQueryLatency(scenario) ? this.#queryLatency : null) ?? this.sampleLatency;
+  }
+
+  /** A new window begins: what was counted is forgotten, the query at hand is not. */
+  clear(): void {
+    this.sampleLatency.clear();
+    this.#queryLatency?.clear();
+    this.lag.clear();
+  }
+
+  /**
+   * Figures of all that was added; without {@link endPart} there are no rates.
+   * @param contractErrors Responses that broke the contract; they are no samples.
+   */
+  close(scenario: Scenario, contractErrors = 0): RunFigures {
+    const completedSamples = this.sampleLatency.count;
+    const maxLatencyS = this.sampleLatency.maxNs / 1e9;
+    const { allDoneS } = this.#final;
+    const hasBound = scenario === 'Server' && !Number.isNaN(this.#latencyBoundNs);
+    return namedFigures({
+      ...{ scenario, contractErrors, completedSamples },
+      latency: this.latencyOf(scenario),
+      lag: this.lag,
+      tokens:
+        this.#tokenCount === null
+          ? null
+          : {
+              perSecond: this.#tokenCount / (scenario === 'Offline' ? maxLatencyS : allDoneS),
+              first: this.#firstToken,
+              perOutput: this.#perOutputToken,
+            },
+      rates: runRates(scenario, { completedSamples, maxLatencyS, finalQuery: this.#final }),
+      multiStreamRate: completedSamples / allDoneS,
+      overlatency: hasBound ? this.#overlatency : null,
+      queries: this.lag.count,
+      samples: this.#issuedSamples,
+    });
+  }
+}
+
+/** What was measured in a run, before it has names. */
+export interface MeasuredFigures {
+  readonly scenario: Scenario;
+  readonly queries: number;
+  readonly samples: number;
+  readonly completedSamples: number;
+  readonly contractErrors: number;
+  /** Of what the scenario has latencies of. */
+  readonly latency: Distribution;
+  readonly lag: Distribution;
+  /** Token models; `first` and `perOutput` are null where tokens are not timed. */
+  readonly tokens: {
+    readonly perSecond: number;
+    readonly first: Distribution | null;
+    readonly perOutput: Distribution | null;
+  } | null;
+  readonly rates: Pick<RunRates, 'scheduled' | 'completed' | 'withOverhead'>;
+  /** Completed samples per second in MultiStream, for which LoadGen has no rate. */
+  readonly multiStreamRate: number;
+  /** Server: completed samples above the latency bound; null without a bound. */
+  readonly overlatency: number | null;
+}
+
+/**
+ * Gives figures their names. A figure that the scenario does not know, or that nothing completed for, is absent: no 0 stands
+ * for "not measured".
+ */
+export function namedFigures(measured: MeasuredFigures): RunFigures {
+  const { queries, samples, completedSamples, contractErrors, latency, lag } = measured;
+  const lost = samples - completedSamples;
+  return finiteFigures({
+    ...latencyFigures(latency),
+    ...lagFigures(lag),
+    // LoadGen's rates of nothing are below 0.
+    ...(completedSamples > 0 && ratesAndTokens(measured)),
+    ...{ queries, samples, lost, errors: lost + contractErrors },
+  });
+}
+
+/** NaN where there are no values. */
+export function latencyFigures(
+  latency: Distribution,
+): Readonly<Record<'min' | 'mean' | LatencyPercentile | 'max', number>> {
+  return {
+    min: latency.minNs,
+    mean: latency.meanNs,
+    ...percentilesOf(latency, LATENCY_PERCENTILES),
+    max: latency.maxNs,
+  };
+}
+
+/** NaN where there are no values. */
+export function lagFigures(
+  lag: Distribution,
+): Readonly<Record<'lag_p50' | 'lag_p99' | 'lag_max', number>> {
+  return { ...percentilesOf(lag, LAG_PERCENTILES), lag_max: lag.maxNs };
+}
+
+function ratesAndTokens({
+  scenario,
+  rates,
+  multiStreamRate,
+  overlatency,
+  completedSamples,
+  tokens,
+}: MeasuredFigures): RunFigures {
+  const figures: Partial<Record<FigureName, number>> = {};
+  if (scenario === 'Server') figures.scheduled_qps = rates.scheduled;
+  if (scenario === 'SingleStream') figures.completed_qps = rates.withOverhead;
+  else figures.completed_qps = scenario === 'MultiStream' ? multiStreamRate : rates.completed;
+  if (overlatency !== null) figures.overlatency = overlatency / completedSamples;
+  if (tokens === null) return figures;
+  return {
+    ...figures,
+    tokens_per_second: tokens.perSecond,
+    ...(tokens.first !== null && percentilesOf(tokens.first, TTFT_PERCENTILES)),
+    ...(tokens.perOutput !== null && percentilesOf(tokens.perOutput, TPOT_PERCENTILES)),
+  };
+}
+
+function percentilesOf<N extends FigureName>(
+  distribution: Distribution,
+  figures: PercentileFigures<N>,
+): Record<N, number> {
+  const values = figures.map(([name, percentile]) => [name, distribution.percentileNs(percentile)]);
+  return Object.fromEntries(values) as Record<N, number>;
+}

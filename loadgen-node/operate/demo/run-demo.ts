@@ -1,0 +1,63 @@
+import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import { optional, type Setting, text } from '../../../shared/config/setting.ts';
+import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import type { LiveView } from '../../present/live/live-view.ts';
+import type { CommandHost } from '../../run/host/host.ts';
+import { withSutProcess } from '../../run/host/sut-process.ts';
+import { LIVE_OPTIONS } from '../../run/plan/live-options.ts';
+import { planRun } from '../../run/plan/run-plan.ts';
+import { RUN_SETTINGS, type RunValues } from '../../run/plan/run-settings.ts';
+import { performRuns } from '../../run/repeated-runs.ts';
+
+const NODE_NAME = 'sut-demo';
+
+/** The embedded benchmark, with settings that a busy laptop meets. LoadGen's own are a verb away. */
+export const DEMO_RUN = {
+  benchmark: 'digits',
+  scenario: 'Server',
+  mode: 'submission',
+  targetQps: '100',
+  minDuration: '10s',
+  // A laptop does other things as well; p99 of LoadGen's own delay may be half of the bound.
+  generatorLagMax: '50',
+} as const;
+
+/** Settings of `longhaul demo`. */
+export const DEMO_SETTINGS: {
+  readonly output: Setting<string | undefined>;
+  readonly cacheDir: Setting<string | undefined>;
+  readonly force: typeof RUN_SETTINGS.force;
+  readonly dashboard: typeof LIVE_OPTIONS.dashboard;
+} = {
+  output: optional(
+    text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
+  ),
+  force: RUN_SETTINGS.force,
+  cacheDir: RUN_SETTINGS.cacheDir,
+  dashboard: LIVE_OPTIONS.dashboard,
+};
+
+/** Where the demonstration writes. */
+export interface DemoFolders {
+  readonly output: string | undefined;
+  readonly cacheDir: string | undefined;
+}
+
+/**
+ * Measures the embedded benchmark on a SUT node that is started for it.
+ * @throws MlperfError `ERR_NOT_INSTALLED` without ONNX Runtime; as a run
+ */
+export async function runDemo(
+  { output, cacheDir }: DemoFolders,
+  host: CommandHost,
+  live: LiveView | undefined,
+): ReturnType<typeof performRuns> {
+  requireOnnxRuntime();
+  const cache = cacheDir === undefined ? [] : ['--cache-dir', cacheDir];
+  const args = ['--benchmark', DEMO_RUN.benchmark, '--node', NODE_NAME, ...cache];
+  return await withSutProcess(args, host, async (sut) => {
+    const flags = { ...DEMO_RUN, sut, output, cacheDir };
+    const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
+    return await performRuns(planRun(values as RunValues), host, live, () => {});
+  });
+}

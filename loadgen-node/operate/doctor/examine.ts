@@ -1,0 +1,241 @@
+import {
+  askNames,
+  checkDispatchSettings,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  resolveNodeAddresses,
+} from '../../../qdl/index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import {
+  addressList,
+  optional,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import { softwareComponents } from '../../../shared/host/component-versions.ts';
+import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
+import { thisHost } from '../../../shared/host/host-facts.ts';
+import { thisMachine } from '../../../shared/host/machine-source.ts';
+import {
+  ownRuntimeFlags,
+  readTuningFacts,
+  type TuningFacts,
+} from '../../../shared/host/tuning-facts.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { CONNECTION_OPTIONS, toConnectionSettings } from '../../run/plan/connection-options.ts';
+import { type DoctorFinding, type FindingGroup, subject } from './finding.ts';
+import { generatorCeiling } from './generator-ceiling.ts';
+import { type MeasuredLink, wayFindings } from './link-findings.ts';
+import { machineFindings } from './machine-findings.ts';
+import { type LoadgenEnd, measureLink } from './measure-link.ts';
+import { ceilingFindings, type PlannedLoad, planFindings } from './plan-findings.ts';
+import { PLAN_SETTINGS, plannedLoad } from './planned-load.ts';
+import { isBusyNow } from './processor-findings.ts';
+import { throughputFindings } from './throughput-findings.ts';
+import { versionFindings } from './version-findings.ts';
+
+/** Settings of `longhaul doctor`. */
+export const DOCTOR_SETTINGS: typeof CONNECTION_OPTIONS &
+  typeof PLAN_SETTINGS & {
+    readonly sut: Setting<string[] | undefined>;
+    readonly benchmark: Setting<string | undefined>;
+    readonly linkTestTime: Setting<number>;
+    readonly again: Setting<boolean>;
+  } = {
+  sut: optional(addressList('addresses of the SUT nodes, as in the run')),
+  benchmark: optional(text('name', 'benchmark of the planned run, for its bytes and bandwidth')),
+  ...PLAN_SETTINGS,
+  linkTestTime: positiveDuration('load on each link, each way; a node takes 5 s at most', {
+    fallback: '1s',
+  }),
+  again: toggle('measure the generator ceiling anew, though a kept one still holds'),
+  ...CONNECTION_OPTIONS,
+};
+
+type DoctorValues = SettingValues<typeof DOCTOR_SETTINGS>;
+
+/** What was found. */
+export interface Examination {
+  readonly groups: readonly FindingGroup[];
+  /** True where a node does not answer. */
+  readonly hasLost: boolean;
+}
+
+/**
+ * Looks at this machine, the links, the nodes and the planned run.
+ * @param flags As they were given, by key.
+ * @throws MlperfError for flags that `run` would refuse, too
+ */
+export async function examine(
+  values: DoctorValues,
+  flags: Readonly<Record<string, string | undefined>>,
+  host: RunHost,
+): Promise<Examination> {
+  const settings = await connectionSettings(values);
+  refuseWithoutBenchmark(values, flags);
+  const plan =
+    values.benchmark === undefined
+      ? null
+      : await plannedLoad(flags, Math.max(1, settings.nodes.length), host);
+  host.progress?.('looking at this machine');
+  const source = thisMachine();
+  // Before there is any load of ours.
+  const tuning = await readTuningFacts(source, ownRuntimeFlags());
+  const facts = await gatherSystemFacts(source, softwareComponents());
+  const own: LoadgenEnd = { source, facts, tuning };
+  const nodes: ExaminedNode[] = [];
+  for (const address of settings.nodes) {
+    nodes.push(await examineNode(address, settings, own, { values, host }));
+  }
+  const measured = nodes.flatMap(({ link }) => (link === undefined ? [] : [link]));
+  const ceiling = await ceilingGroup(values, plan, { tuning, host });
+  const groups = [
+    {
+      title: 'LoadGen node (this machine)',
+      findings: [...machineFindings({ facts, tuning, isLoadgen: true }), ...ceiling],
+    },
+    ...nodes.flatMap(({ groups: own }) => own),
+    ...(await namesGroup(settings, nodes)),
+    ...(plan === null ? [] : [planGroup(plan, measured)]),
+  ];
+  return { groups, hasLost: measured.length < nodes.length };
+}
+
+function refuseWithoutBenchmark(
+  { benchmark }: DoctorValues,
+  flags: Readonly<Record<string, unknown>>,
+): void {
+  const alone = Object.keys(PLAN_SETTINGS).find(
+    (key) => key !== 'cacheDir' && flags[key] !== undefined,
+  );
+  if (benchmark !== undefined || alone === undefined) return;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    'flags of a planned run need --benchmark NAME: its samples say how many bytes go',
+  );
+}
+
+async function connectionSettings(values: DoctorValues): Promise<DispatchSettings> {
+  const nodes = values.sut === undefined ? [] : await resolveNodeAddresses(values.sut);
+  const settings = { ...defaultDispatchSettings(nodes), ...toConnectionSettings(values) };
+  if (nodes.length > 0) checkDispatchSettings(settings);
+  return settings;
+}
+
+interface ExaminedNode {
+  readonly groups: readonly FindingGroup[];
+  readonly link: MeasuredLink | undefined;
+}
+
+async function examineNode(
+  address: string,
+  settings: DispatchSettings,
+  own: LoadgenEnd,
+  { values, host }: { readonly values: DoctorValues; readonly host: RunHost },
+): Promise<ExaminedNode> {
+  let link: MeasuredLink;
+  try {
+    link = await measureLink(address, settings, own, values.linkTestTime / 1e6, host);
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    const finding = subject('answers', 'Answers').error(
+      messageOf(error),
+      'until it answers no run can begin; "longhaul name --sut" asks it alone',
+    );
+    return { groups: [{ title: `SUT node ${address}`, findings: [finding] }], link: undefined };
+  }
+  const { probe } = link;
+  const software = {
+    components: softwareComponents(),
+    operatingSystem: thisHost().operatingSystem,
+  };
+  const machine = probe.system === null ? [noMachine(link)] : nodeMachine(link);
+  return {
+    link,
+    groups: [
+      {
+        title: `Link to ${probe.name} at ${address}`,
+        findings: [...wayFindings(link), ...throughputFindings(link)],
+      },
+      {
+        title: `SUT node ${probe.name}`,
+        findings: [
+          ...versionFindings(software, probe.description),
+          ...servesFinding(link, values.benchmark),
+          ...machine,
+        ],
+      },
+    ],
+  };
+}
+
+function nodeMachine({ probe, link }: MeasuredLink): DoctorFinding[] {
+  if (link.isSameMachine === true || probe.system === null) return [];
+  return machineFindings({ ...probe.system, isLoadgen: false });
+}
+
+function noMachine({ probe }: MeasuredLink): DoctorFinding {
+  return subject('machine', 'Machine').unknown(probe.whyNoSystem ?? 'the node tells none');
+}
+
+function servesFinding({ probe }: MeasuredLink, benchmark: string | undefined): DoctorFinding[] {
+  const served = probe.description?.benchmarks ?? [];
+  if (benchmark === undefined || served.length === 0) return [];
+  const about = subject('benchmark', 'Benchmark');
+  return served.includes(benchmark)
+    ? [about.ok(benchmark)]
+    : [
+        about.error(
+          `it serves ${served.join(', ')}, and the run is ${benchmark}`,
+          `longhaul sut --benchmark ${benchmark}`,
+        ),
+      ];
+}
+
+/** What only all nodes together show: names that are not unique, one node behind two addresses. */
+async function namesGroup(
+  settings: DispatchSettings,
+  nodes: readonly ExaminedNode[],
+): Promise<FindingGroup[]> {
+  if (nodes.length < 2 || nodes.some(({ link }) => link === undefined)) return [];
+  const about = subject('names', 'Names');
+  const findings = await askNames(settings).then(
+    ({ name }) => [about.ok(name ?? 'each node has its own')],
+    (error: unknown) => [about.error(messageOf(error), 'longhaul sut --node NAME')],
+  );
+  return [{ title: 'All SUT nodes', findings }];
+}
+
+function planGroup(plan: PlannedLoad, links: readonly MeasuredLink[]): FindingGroup {
+  const { benchmark, scenario, targetQps } = plan;
+  const rate =
+    targetQps === null ? '' : `, ${targetQps} ${scenario === 'Offline' ? 'samples' : 'queries'}/s`;
+  return {
+    title: `Planned run: ${benchmark}, ${scenario}${rate}`,
+    findings: planFindings(plan, links),
+  };
+}
+
+/** A ceiling that cannot be measured is no failure of what was asked for. */
+async function ceilingGroup(
+  { cacheDir, again }: DoctorValues,
+  plan: PlannedLoad | null,
+  { tuning, host }: { readonly tuning: TuningFacts; readonly host: RunHost },
+): Promise<DoctorFinding[]> {
+  try {
+    const ceiling = await generatorCeiling(
+      cacheDir ?? defaultCacheFolder(),
+      { isAgain: again, isBusy: isBusyNow(tuning) },
+      host,
+    );
+    return ceilingFindings(ceiling, plan);
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    return ceilingFindings(null, plan, messageOf(error));
+  }
+}

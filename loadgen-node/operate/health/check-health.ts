@@ -1,0 +1,131 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  addressList,
+  duration,
+  optional,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+  text,
+} from '../../../shared/config/setting.ts';
+import { checkClientSecurity } from '../../../shared/security/client-security.ts';
+import { addressesBehind } from '../../../shared/wire/name-addresses.ts';
+import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
+import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.ts';
+
+/** Settings of `longhaul health`. */
+export const HEALTH_SETTINGS: {
+  readonly service: Setting<string | undefined>;
+  readonly wait: Setting<number>;
+  readonly timeout: Setting<number>;
+} & typeof SECURITY_OPTIONS = {
+  service: optional(text('name', 'service that is asked for (default: the server as a whole)')),
+  wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),
+  timeout: positiveDuration('longest wait for one answer, connection included', { fallback: '2s' }),
+  ...SECURITY_OPTIONS,
+};
+
+/** Pause between two questions of --wait. */
+const POLL_MS = 250;
+
+/** What came of one look at all addresses. */
+interface Look {
+  readonly answers: readonly HealthAnswer[];
+  /** Of the first address that gave no answer. */
+  readonly failure: MlperfError | undefined;
+}
+
+/** What servers answered. */
+export interface SeenHealth extends VerbResult {
+  /** Why they do not all serve, of the first that does not; null: all do. */
+  readonly whyNot: string | null;
+}
+
+/**
+ * Asks servers whether they serve, or waits until they do.
+ * @param named Addresses; a name (`dns:///name:port`) stands for all behind it.
+ * @throws MlperfError `ERR_CONFIG_INVALID`; of the first that gives no answer
+ */
+export async function checkHealth(
+  named: readonly string[],
+  values: SettingValues<typeof HEALTH_SETTINGS>,
+): Promise<SeenHealth> {
+  checkAddresses(named);
+  const question = questionOf(values);
+  const { service } = question;
+  checkClientSecurity(question.security, named);
+  const begin = performance.now();
+  const { answers, failure } = await lookUntilServing(named, question, values.wait / 1e6);
+  const other = answers.find(({ state }) => state !== 'SERVING');
+  const waited =
+    values.wait === 0 ? '' : `; waited ${((performance.now() - begin) / 1e3).toFixed(1)} s`;
+  if (failure !== undefined) {
+    throw new MlperfError(failure.code, `${failure.message}${waited}`, { cause: failure });
+  }
+  return {
+    text: answers.map(lineOf).join(''),
+    json: { service, isServing: other === undefined, answers },
+    whyNot: other === undefined ? null : `${whyNot(other, service)}${waited}`,
+  };
+}
+
+function questionOf(values: SettingValues<typeof HEALTH_SETTINGS>): HealthQuestion {
+  const { service = '', timeout } = values;
+  return { service, timeoutMs: timeout / 1e6, security: toClientSecurity(values) };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` naming the one that is none */
+function checkAddresses(named: readonly string[]): void {
+  const { schema } = addressList('');
+  const checked = schema.safeParse(named);
+  const [issue] = checked.error?.issues ?? [];
+  if (issue === undefined) return;
+  const at = issue.path[0];
+  const which = typeof at === 'number' ? named[at] : named.join(' ');
+  throw new MlperfError('ERR_CONFIG_INVALID', `"${which}" ${issue.message}`);
+}
+
+/** Asks once, and again until everybody serves or the time is over. */
+async function lookUntilServing(
+  named: readonly string[],
+  question: HealthQuestion,
+  waitMs: number,
+): Promise<Look> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const look = await lookOnce(named, question);
+    const isServing = look.answers.every(({ state }) => state === 'SERVING');
+    if (look.failure === undefined && isServing) return look;
+    // What a setting has wrong stays wrong.
+    if (look.failure?.code === 'ERR_CONFIG_INVALID') return look;
+    if (performance.now() + POLL_MS > deadline) return look;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function lookOnce(named: readonly string[], question: HealthQuestion): Promise<Look> {
+  const answers: HealthAnswer[] = [];
+  try {
+    const addresses = (await Promise.all(named.map(addressesBehind))).flat();
+    const asked = await Promise.allSettled(
+      addresses.map((address) => askHealth(address, question)),
+    );
+    for (const one of asked) if (one.status === 'fulfilled') answers.push(one.value);
+    const failed = asked.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  } catch (error) {
+    if (!(error instanceof MlperfError)) throw error;
+    return { answers, failure: error };
+  }
+  return { answers, failure: undefined };
+}
+
+function lineOf({ address, state, durationNs }: HealthAnswer): string {
+  return `${address} ${state} (${(durationNs / 1e6).toFixed(1)} ms)\n`;
+}
+
+function whyNot({ address, state }: HealthAnswer, service: string): string {
+  if (state === 'SERVICE_UNKNOWN') return `${address} knows no service "${service}"`;
+  return `${address} does not serve: it answers ${state}`;
+}

@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import {
+  checkDispatchSettings,
+  type DispatchSettings,
+  defaultDispatchSettings,
+  type OipProbe,
+  probeOipServer,
+} from '../../../qdl/index.ts';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import {
+  optional,
+  positiveDuration,
+  type Setting,
+  type SettingValues,
+  text,
+} from '../../../shared/config/setting.ts';
+import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
+import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
+import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
+import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
+import { type ListedModel, nextText, probeText } from './probe-text.ts';
+import { probedModel, takesMadeUpData } from './probed-model.ts';
+import { readyMadeRun } from './ready-made-run.ts';
+
+/** Settings of `longhaul probe`. */
+export const PROBE_SETTINGS: {
+  readonly model: Setting<string | undefined>;
+  readonly output: Setting<string | undefined>;
+  readonly timeout: Setting<number>;
+} & typeof OIP_SERVICE_OPTION &
+  typeof SECURITY_OPTIONS = {
+  model: optional(text('name[:version]', 'this model only (default: all that the server lists)')),
+  output: optional(text('file', 'write the configuration of a run against the model')),
+  timeout: positiveDuration('longest wait for one answer', { fallback: '5s' }),
+  ...OIP_SERVICE_OPTION,
+  ...SECURITY_OPTIONS,
+};
+
+type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
+
+/**
+ * What a server of the Open Inference Protocol has, and a run against each of its models. No inference, no load.
+ * @param said Its address, with `oip://`.
+ * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
+ */
+export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
+  const address = addressOf(said);
+  const settings = dispatchSettings(address, values);
+  const model = settings.oip?.model ?? { name: '', version: '' };
+  const probe = await probeOipServer(address, settings);
+  requireModel(probe, model);
+  const models = listedModels(probe, model, values);
+  if (values.output !== undefined) writeConfig(values.output, models);
+  return {
+    text: `${probeText(probe, models)}${nextText(probe, models, values.output)}`,
+    json: probeDocument(probe, models),
+  };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` */
+function addressOf(said: string): string {
+  const address = withoutOipScheme(said);
+  if ((splitAddress(address)?.port ?? 0) > 0) return address;
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `${said}: must be oip://host:port, for example oip://10.0.0.4:8001`,
+  );
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` */
+function dispatchSettings(address: string, values: ProbeValues): DispatchSettings {
+  const settings: DispatchSettings = {
+    ...defaultDispatchSettings([address]),
+    ...nodesOfRun([`oip://${address}`], values),
+    callTimeoutMs: values.timeout / 1e6,
+    security: toClientSecurity(values),
+  };
+  checkDispatchSettings(settings);
+  return settings;
+}
+
+/** @throws MlperfError `ERR_SUT_REFUSED` where the model that was named is not there. */
+function requireModel({ failures, repository }: OipProbe, model: OipModelRef): void {
+  const [failure] = failures;
+  if (model.name === '' || failure === undefined) return;
+  const names = [...new Set(repository?.map(({ name }) => name))].slice(0, NAMED_MAX);
+  const has = names.length === 0 ? '' : `; the server has ${names.join(', ')}`;
+  throw new MlperfError('ERR_SUT_REFUSED', `${failure.why}${has}`);
+}
+
+/** Models that a message lists. */
+const NAMED_MAX = 20;
+
+function listedModels(
+  { address, models }: OipProbe,
+  { version }: OipModelRef,
+  values: ProbeValues,
+): readonly ListedModel[] {
+  const { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
+  const connection = { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
+  const target = { address: `oip://${address}`, connection };
+  return models.map((facts) => {
+    const probed = probedModel(facts, version);
+    const run = takesMadeUpData(probed) ? readyMadeRun(ownCommand(), target, probed) : undefined;
+    return { probed, run };
+  });
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` where it is not clear for which model, `ERR_OUTPUT` */
+function writeConfig(file: string, models: readonly ListedModel[]): void {
+  const [first] = models;
+  if (first?.run === undefined || models.length > 1) {
+    const names = models.map(({ probed }) => probed.model.name).slice(0, NAMED_MAX);
+    const which =
+      names.length > 1
+        ? `is for one model: add --model NAME (${names.join(', ')})`
+        : 'needs --model NAME, of a model whose inputs the server tells';
+    throw new MlperfError('ERR_CONFIG_INVALID', `--output ${file} ${which}`);
+  }
+  try {
+    writeFileSync(file, first.run.config);
+  } catch (error) {
+    throw new MlperfError('ERR_OUTPUT', `${file}: ${describeSystemError(error)}`, { cause: error });
+  }
+}
+
+function probeDocument(probe: OipProbe, models: readonly ListedModel[]): object {
+  const { isLive = null, isReady = null, repository = null, ...others } = probe;
+  return {
+    ...others,
+    isLive,
+    isReady,
+    repository,
+    models: models.map(({ probed, run = null }) => ({
+      ...orNull(probed.facts),
+      hasBatchAxis: probed.hasBatchAxis,
+      sample: {
+        inputs: probed.inputs,
+        outputs: probed.outputs,
+        inputBytes: probed.inputBytes,
+        outputBytes: probed.outputBytes,
+      },
+      run,
+    })),
+  };
+}
+
+/** What a server does not tell is null in JSON, not absent. */
+function orNull(facts: object): object {
+  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, value ?? null]));
+}

@@ -1,0 +1,115 @@
+import {
+  askNames,
+  checkDispatchSettings,
+  createQueryDispatchLibrary,
+  defaultDispatchSettings,
+  type QueryDispatchLibrary,
+  resolveNodeAddresses,
+} from '../../qdl/index.ts';
+import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { addressList, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import type { NameCall } from '../../shared/evidence/network-evidence.ts';
+import type { HostEvidence } from '../../shared/host/host-facts.ts';
+import { orAbort, type RunHost } from './host/host.ts';
+import { CONNECTION_OPTIONS, toConnectionSettings } from './plan/connection-options.ts';
+import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-options.ts';
+import type { PreparedRun } from './prepare/prepare-run.ts';
+
+/** Settings of `longhaul name`. */
+export const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof OIP_SERVICE_OPTION &
+  typeof CONNECTION_OPTIONS = {
+  sut: addressList('addresses of the SUT nodes', { required: true, allowsOip: true }),
+  ...OIP_SERVICE_OPTION,
+  ...CONNECTION_OPTIONS,
+};
+
+/**
+ * What LoadGen's Name() says of nodes that no run is planned for, with each node's round trip.
+ * @throws MlperfError `ERR_CONFIG_INVALID`; where a node does not answer
+ */
+export async function askNodeNames(values: SettingValues<typeof NAME_SETTINGS>): Promise<NameCall> {
+  requireOipAddress(values, values.sut);
+  const { nodes, ...protocol } = nodesOfRun(values.sut, values);
+  const settings = {
+    ...defaultDispatchSettings(await resolveNodeAddresses(nodes)),
+    ...protocol,
+    ...toConnectionSettings(values),
+  };
+  checkDispatchSettings(settings);
+  return await askNames(settings);
+}
+
+/** What a run needs for its nodes to be asked. */
+type AskedRun = Pick<PreparedRun, 'plan' | 'store'>;
+
+/** What identifies the nodes of a run, in their order. */
+export interface NodeIdentities {
+  /** Empty for a node without a name. */
+  readonly names: readonly string[];
+  /** Name and SHA-256 of each node's model; `none` where it tells none. */
+  readonly models: readonly string[];
+}
+
+/** Asks the nodes of a run who they are. @throws MlperfError where a node is not there, or not ready */
+export async function identifyNodes({ plan, store }: AskedRun): Promise<NodeIdentities> {
+  const { nodes } = await askNames(plan.dispatch);
+  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  try {
+    await qdl.connect(() => {});
+    return { names: nodes.map(({ name }) => name ?? ''), models: modelsOf(qdl) };
+  } finally {
+    await qdl.stop();
+  }
+}
+
+function modelsOf(qdl: QueryDispatchLibrary): string[] {
+  return qdl.nodes.map((node) => {
+    const model = node.evidence().description?.model;
+    return model == null ? 'none' : `${model.name} ${model.sha256}`.trim();
+  });
+}
+
+/** What longhaul's own SUT node tells of itself. */
+export interface DescribedNode {
+  /** As LoadGen's Name() has it. */
+  readonly sutName: string;
+  /** Null: it tells nothing of its machine. */
+  readonly host: HostEvidence | null;
+  readonly model: {
+    readonly name: string;
+    readonly sha256: string;
+    /** Its settings that change what it computes, as one text. */
+    readonly configuration: string;
+  };
+}
+
+/**
+ * Waits until the one node of a run is ready, and asks it for its model and its configuration.
+ * @throws MlperfError where it is not ready; `ERR_SUT_REFUSED` where it does not tell
+ */
+export async function describeNode(
+  { plan, store }: AskedRun,
+  host: RunHost,
+): Promise<DescribedNode> {
+  const qdl = createQueryDispatchLibrary(plan.dispatch, store);
+  try {
+    await orAbort(
+      host,
+      qdl.connect((address, what) => host.progress?.(`waiting for SUT node ${address}`, what)),
+    );
+    const sutName = await orAbort(host, qdl.name());
+    const [node] = (await qdl.evidence()).nodes;
+    const description = node?.description;
+    const configuration = description?.settings['configuration'];
+    if (!description?.model || configuration === undefined) {
+      throw new MlperfError(
+        'ERR_SUT_REFUSED',
+        `SUT node ${node?.address ?? ''} does not tell its model and its configuration: efficiency compares only longhaul's own nodes`,
+      );
+    }
+    const { name, sha256 } = description.model;
+    return { sutName, host: description.host, model: { name, sha256, configuration } };
+  } finally {
+    await qdl.stop();
+  }
+}

@@ -1,0 +1,189 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
+import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
+import { SYNTHETIC_BENCHMARKS } from '../../../shared/rules/rows/synthetic-samples.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import { loadInProcessNode } from '../../run/host/in-process-node.ts';
+import { withSutProcess } from '../../run/host/sut-process.ts';
+import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
+import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { compareSides } from './compare-sides.ts';
+import { efficiencyNotes, oneMachineNote } from './efficiency-notes.ts';
+import {
+  inProcessSide,
+  networkSide,
+  type SideContext,
+  type SideMeasurer,
+} from './efficiency-sides.ts';
+import { type EfficiencyReport, efficiencyText } from './efficiency-text.ts';
+import { measureSides } from './measure-sides.ts';
+import { type EfficiencyPlan, questionOf } from './plan-efficiency.ts';
+import {
+  type EfficiencySide,
+  readInProcessSide,
+  requireSame,
+  sideFile,
+  writeJson,
+} from './side.ts';
+
+/** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
+const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
+/** Share of its peak up to which a side bears a load without being at its limit. */
+const BORNE_SHARE = 0.9;
+
+/** What was compared, or measured for a comparison. */
+export interface EfficiencyResult extends VerbResult {
+  /** False: there is no efficiency, or a run is INVALID. */
+  readonly isWhole: boolean;
+}
+
+/** Measures what the plan asks for and writes its JSON file. @throws MlperfError */
+export async function runEfficiency(
+  plan: EfficiencyPlan,
+  host: RunHost,
+): Promise<EfficiencyResult> {
+  switch (plan.mode) {
+    case 'in-process-only':
+      return await measureInside(plan, host);
+    case 'one-machine':
+      return compared(plan, await measureHere(plan, host), true);
+    case 'two-machines':
+      return compared(plan, await measureAcross(plan, host), false);
+  }
+}
+
+/** Both sides. */
+type Sides = readonly [inProcess: EfficiencySide, network: EfficiencySide];
+
+async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<EfficiencyResult> {
+  const { run, file, task } = plan;
+  const prepared = await prepareData(run, host);
+  const node = await loadInProcessNode(plan.sut, host);
+  try {
+    const question = questionOf(prepared, plan);
+    const loadsOf = ([peak]: readonly (number | null)[]): number[] => loadsBelow(plan, peak);
+    const [side] = (await measureSides(
+      [insideOf(plan, prepared, node, host)],
+      { ...task, question, loadsOf },
+      host,
+    )) as [EfficiencySide];
+    const left = sideFile(packageVersion(), side);
+    writeJson(file, left);
+    const isWhole = side.runs.every(({ isValid }) => isValid);
+    return { text: insideText(side, file), json: left, isWhole };
+  } finally {
+    await node.stop();
+  }
+}
+
+function insideText({ search, runs, model }: EfficiencySide, file: string): string {
+  const rates = runs.map(({ samplesPerSecond }) => Number(samplesPerSecond.toPrecision(4)));
+  const peak = search === null ? '' : `peak ${search.value ?? 'none'} (${search.limitText})\n`;
+  return `in process: ${model.configuration}\n${peak}runs: ${rates.join(', ')} samples/s\nwritten to ${file}: take it to the LoadGen machine, for --in-process\n`;
+}
+
+function loadsBelow({ task }: EfficiencyPlan, peak: number | null | undefined): number[] {
+  if (peak === null || peak === undefined) return [];
+  return LOAD_SHARES.map((share) => rounded(task, peak * share));
+}
+
+/** Streams are whole. */
+function rounded({ search }: EfficiencyPlan['task'], load: number): number {
+  return search?.kind === 'streams' ? Math.max(1, Math.floor(load)) : load;
+}
+
+async function measureHere(plan: EfficiencyPlan, host: RunHost): Promise<Sides> {
+  const { run, sutArgs, task } = plan;
+  if (!SYNTHETIC_BENCHMARKS.includes(run.dispatch.benchmark)) requireOnnxRuntime();
+  return await withSutProcess(['--node', 'sut-efficiency', ...sutArgs], host, async (address) => {
+    const dispatch = { ...run.dispatch, nodes: [address] };
+    const prepared = await prepareRun({ ...run, dispatch }, host);
+    const outside = await networkSide(prepared, contextOf(plan, 'network', host));
+    const node = await loadInProcessNode(plan.sut, host);
+    try {
+      const inside = insideOf(plan, prepared, node, host);
+      const sides = await measureSides(
+        [inside, outside],
+        {
+          ...task,
+          question: questionOf(prepared, plan),
+          loadsOf: (peaks) =>
+            peaks.includes(null) ? [] : [rounded(task, 0.8 * Math.min(...(peaks as number[])))],
+        },
+        host,
+      );
+      return sides as unknown as Sides;
+    } finally {
+      await node.stop();
+    }
+  });
+}
+
+async function measureAcross(plan: EfficiencyPlan, host: RunHost): Promise<Sides> {
+  const inside = readInProcessSide(plan.inProcessFile as string); // The mode says that it is there.
+  const prepared = await prepareRun(plan.run, host);
+  const outside = await networkSide(prepared, contextOf(plan, 'network', host));
+  const question = questionOf(prepared, plan);
+  // Before minutes go into a comparison that cannot be made.
+  requireSame(inside, { ...inside, model: outside.model, question });
+  const loads = inside.runs.flatMap(({ load }) => (load === null ? [] : [load]));
+  const [side] = (await measureSides(
+    [outside],
+    {
+      ...plan.task,
+      question,
+      loadsOf: ([peak]) => {
+        const borne = loads.filter((load) => load <= BORNE_SHARE * (peak ?? 0));
+        return borne.length === 0 ? [] : [Math.max(...borne)];
+      },
+    },
+    host,
+  )) as [EfficiencySide];
+  return [inside, side];
+}
+
+function insideOf(
+  plan: EfficiencyPlan,
+  prepared: PreparedRun,
+  node: InProcessNode,
+  host: RunHost,
+): SideMeasurer {
+  return inProcessSide(prepared, node, contextOf(plan, 'in-process', host));
+}
+
+function contextOf({ folder, file }: EfficiencyPlan, side: string, host: RunHost): SideContext {
+  const output = join(folder, side);
+  // The nodes are ready: what is replaced is replaced now.
+  rmSync(file, { force: true });
+  for (const used of [folder, output]) replaceEarlierRun(used, host);
+  return { host, output };
+}
+
+function compared(
+  { run, file }: EfficiencyPlan,
+  [inProcess, network]: Sides,
+  isOneMachine: boolean,
+): EfficiencyResult {
+  requireSame(inProcess, network);
+  const { scenario } = run.settings;
+  const comparison = compareSides(scenario, inProcess, network);
+  const json: EfficiencyReport = {
+    schemaVersion: 1,
+    longhaul: packageVersion(),
+    scenario,
+    benchmark: run.rules.key,
+    comparison,
+    notes: [
+      ...(isOneMachine ? [oneMachineNote(network.machine.cpuCount)] : []),
+      ...efficiencyNotes(inProcess, network),
+    ],
+    inProcess,
+    network,
+  };
+  writeJson(file, json);
+  const isWhole = comparison.efficiency !== null && comparison.warnings.length === 0;
+  return { text: `${efficiencyText(json)}written to ${file}\n`, json, isWhole };
+}

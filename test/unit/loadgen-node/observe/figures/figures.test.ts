@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type { FigureName } from '../../../../../loadgen-node/observe/figures/figure-names.ts';
+import { Figures } from '../../../../../loadgen-node/observe/figures/figures.ts';
+import { figuresOfOutcome } from '../../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
+import { figuresOf } from '../../../../../loadgen-node/observe/figures/figures-of-records.ts';
+import {
+  LatencyHistogram,
+  RELATIVE_ERROR_MAX,
+} from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
+import { LiveRun } from '../../../../../loadgen-node/observe/live/live-run.ts';
+import type { LiveSnapshot } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
+import {
+  joinRecords,
+  recordsOfSet,
+} from '../../../../../loadgen-node/observe/records/records-of-set.ts';
+import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
+import { simulatedTest } from '../../../../support/simulated-test.ts';
+
+const BOUND_NS = 4e6;
+
+/** 0.1 to 6.1 ms, different for each sample. */
+const serviceNs = (sample: number): number => 1e5 + ((sample * 7_919_321) % 6_000_001);
+
+interface Seen {
+  readonly scenario: TestSettings['scenario'];
+  readonly records: SampleRecords;
+  readonly ofOutcome: ReturnType<typeof figuresOfOutcome>;
+  readonly snapshots: readonly LiveSnapshot[];
+  readonly counted: ReturnType<typeof figuresOfOutcome>;
+}
+
+/** One run, watched live and recorded; a share of its samples is lost. */
+async function measured(settings: Partial<TestSettings>, lostEvery: number): Promise<Seen> {
+  const live = new LiveRun(1);
+  const whole = new Figures(() => new LatencyHistogram());
+  const snapshots: LiveSnapshot[] = [];
+  const parts: SampleRecords[] = [];
+  const test = simulatedTest(settings, {
+    serviceNs,
+    answer: (sink, id, atNs) => {
+      if (id % lostEvery === 5) sink.fail(id, { code: 'limit', text: 'lost' });
+      else sink.complete(id, new Uint8Array(0), 0, atNs);
+    },
+  });
+  const { performance } = await test.run({
+    observer: {
+      sampleWatch: {
+        issued: (lagNs, samples) => {
+          live.statistics.issued(lagNs, samples);
+          whole.issued(lagNs, samples);
+        },
+        served: () => {},
+        completed: (latencyNs) => {
+          live.statistics.completed(latencyNs);
+          whole.completed(latencyNs);
+        },
+      },
+      onProgress: (progress) => void snapshots.push(live.look(progress, [], 0)),
+      keepRecords: async (set) => void parts.push(recordsOfSet(set)),
+    },
+  });
+  if (performance === null) throw new Error('no performance phase');
+  const { scenario } = performance.summary;
+  return {
+    ...{ scenario, snapshots },
+    records: joinRecords(parts),
+    ofOutcome: figuresOfOutcome(performance),
+    counted: whole.close(scenario),
+  };
+}
+
+const ESTIMATES: readonly FigureName[] = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'];
+const EXACT: readonly FigureName[] = ['max', 'lag_max', 'queries', 'samples', 'lost'];
+
+// Goal: a figure is the same figure wherever it is shown: live, in the summary, from the records.
+// Method: one simulated run per scenario, with losses, that is watched, recorded and summed up at once.
+describe('figures of one run', () => {
+  it.each<[what: string, settings: Partial<TestSettings>]>([
+    ['Server', { scenario: 'Server', serverTargetQps: 300, serverTargetLatencyNs: BOUND_NS }],
+    ['SingleStream', { scenario: 'SingleStream' }],
+    ['MultiStream', { scenario: 'MultiStream', multiStreamSamplesPerQuery: 4 }],
+    ['Offline', { scenario: 'Offline', offlineExpectedQps: 400 }],
+  ])('agree live, in the summary and from the records: %s', async (_what, settings) => {
+    const run = { minDurationMs: 4000, minQueryCount: 500, ...settings };
+    const { scenario, records, ofOutcome, snapshots, counted } = await measured(run, 41);
+    const latencyBoundNs = scenario === 'Server' ? BOUND_NS : null;
+    const figures = figuresOf(records, { scenario, latencyBoundNs });
+    // LoadGen has no rate for MultiStream: there the ends of the run differ by a hair.
+    const { completed_qps: rate, ...others } = figures;
+    const { completed_qps: rateOfOutcome, ...othersOfOutcome } = ofOutcome;
+    expect(others).toEqual(othersOfOutcome);
+    expect((rate as number) / (rateOfOutcome as number)).toBeCloseTo(1, 2);
+    if (scenario !== 'MultiStream') expect(rate).toBe(rateOfOutcome);
+
+    for (const name of EXACT) expect([name, counted[name]]).toEqual([name, figures[name]]);
+    for (const name of ESTIMATES) {
+      const exact = figures[name] as number;
+      expect(Math.abs((counted[name] as number) / exact - 1)).toBeLessThan(RELATIVE_ERROR_MAX);
+    }
+    const { overall } = snapshots.at(-1) as LiveSnapshot;
+    const { p50, p90, p99, 'p99.9': p999, max } = counted;
+    expect(overall).toMatchObject({ p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: p999, maxNs: max });
+  });
+
+  it('of what was not measured are absent', () => {
+    const figures = new Figures(() => new LatencyHistogram());
+    expect(figures.close('Server')).toEqual({ queries: 0, samples: 0, lost: 0, errors: 0 });
+  });
+
+  it('leave a query with a lost sample out of MultiStream, also across windows', () => {
+    const figures = new Figures(() => new LatencyHistogram());
+    figures.issued(0, 2);
+    figures.completed(8e6);
+    figures.issued(0, 2);
+    figures.completed(2e6);
+    figures.clear();
+    figures.completed(3e6);
+    expect(figures.latencyOf('MultiStream')).toMatchObject({ count: 1, maxNs: 3e6 });
+    expect(figures.latencyOf('Offline')).toMatchObject({ count: 1, maxNs: 3e6 });
+  });
+});
