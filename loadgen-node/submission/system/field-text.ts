@@ -34,13 +34,13 @@ export function cacheText(bytes: number): string {
 }
 
 /** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
-export function linkRateText(mbps: number): string {
+export function networkRateText(mbps: number): string {
   return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
 }
 
 /** A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core), 100G`. */
 export function nicText(nic: NicFacts): string {
-  const rate = nic.speedMbps === null ? '' : `, ${linkRateText(nic.speedMbps)}`;
+  const rate = nic.speedMbps === null ? '' : `, ${networkRateText(nic.speedMbps)}`;
   return `${nicModelText(nic)}${rate}`;
 }
 
