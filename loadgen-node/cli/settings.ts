@@ -3,18 +3,13 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { reportError } from '../../shared/base/process/report-error.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
 import { SCENARIOS, type Scenario } from '../../shared/domain/scenario.ts';
+import { DEFAULT_ROUND, ROUNDS, type Round } from '../../shared/rules/rounds/rounds.ts';
 import {
-  DEFAULT_ROUND,
-  mlperfConfOf,
-  ROUNDS,
-  type Round,
-} from '../../shared/rules/rounds/rounds.ts';
-import { parseConf } from '../loadgen/settings/conf-grammar.ts';
-import type { ExactSettings } from '../loadgen/settings/exact-settings.ts';
-import type { ConfResult } from '../loadgen/settings/from-config.ts';
-import { loadgenOf } from '../loadgen/settings/loadgen-behaviour.ts';
-import { fieldsOf, settingsJson, settingsTable } from '../loadgen/settings/print-exact-settings.ts';
-import { applyAudit, readConfFiles } from '../loadgen/settings/read-conf-files.ts';
+  jsonOfFiles,
+  notesOfFiles,
+  settingsOfFiles,
+  tableOfFiles,
+} from '../loadgen/settings/settings-of-files.ts';
 import { openAuditConfig, openConfFile } from '../run/plan/conf-files.ts';
 import { explainCommand } from './settings-explain.ts';
 
@@ -59,76 +54,22 @@ function showSettings(options: SettingsOptions, setExitCode: (code: number) => v
     const what = model === undefined ? '--model <name>' : '--scenario <scenario>';
     throw new MlperfError('ERR_CONFIG_INVALID', `${what} is needed (see --help)`);
   }
-  const selection = {
-    round,
-    model,
-    scenario,
-    mlperfConf: openConfFile(options.mlperfConf),
-    userConf: openConfFile(options.userConf),
-  };
-  const reading = readConfFiles(selection);
-  const audit = openConfFile(options.auditConf);
-  const audited = audit && applyAudit(reading.reader, reading.settings, audit);
-  const settings = audited?.settings ?? reading.settings;
-  const results = audited === undefined ? reading.results : [...reading.results, audited.result];
-  const problems = results.flatMap((result) => result.problems);
-  if (options.json === true) process.stdout.write(jsonText(selection, settings, results));
-  else if (problems.length === 0) process.stdout.write(settingsTable(settings, allFields(round)));
-  sayNotes(options, results);
+  const mlperfConf = openConfFile(options.mlperfConf);
+  const userConf = openConfFile(options.userConf);
+  const selection = { round, model, scenario, mlperfConf, userConf };
+  const found = settingsOfFiles(selection, openConfFile(options.auditConf));
+  const { problems } = found;
+  if (options.json === true) process.stdout.write(jsonOfFiles(found));
+  else if (problems.length === 0) process.stdout.write(tableOfFiles(found));
+  const notes = notesOfFiles(found);
+  if (options.auditConf === undefined && openAuditConfig(undefined) !== undefined) {
+    notes.push('./audit.config is not in these; "longhaul run" uses it, --audit-conf shows it');
+  }
+  // On stderr: stdout stays the table or the JSON.
+  for (const note of notes) process.stderr.write(`longhaul: note: ${note}\n`);
   if (problems.length === 0) return;
   const error = new MlperfError('ERR_CONFIG_INVALID', problems.join('\n'));
   if (options.json !== true) throw error;
   // The document has the return code: stdout takes no second one.
   setExitCode(reportError(error));
-}
-
-function allFields(round: Round): ReturnType<typeof fieldsOf> {
-  const loadgen = loadgenOf(round);
-  return [...fieldsOf(loadgen, true), ...fieldsOf(loadgen, false)];
-}
-
-function jsonText(
-  { round, model, scenario }: { round: Round; model: string; scenario: Scenario },
-  settings: ExactSettings,
-  results: readonly ConfResult[],
-): string {
-  const loadgen = loadgenOf(round);
-  const rc = results.find((result) => result.rc !== 0)?.rc ?? 0;
-  const files = results.map(({ name, rc: code, events }) =>
-    JSON.stringify({ file: name, rc: code, log: events.map(({ key, text }) => ({ key, text })) }),
-  );
-  return `{
-"round": ${JSON.stringify(round)},
-"model": ${JSON.stringify(model)},
-"scenario": ${JSON.stringify(scenario)},
-"rc": ${rc},
-"files": [${files.join(',\n')}],
-"settings": ${settingsJson(settings, fieldsOf(loadgen, true))},
-"not_in_files": ${settingsJson(settings, fieldsOf(loadgen, false))}
-}
-`;
-}
-
-/** What had no effect, on stderr: stdout stays the table or the JSON. */
-function sayNotes(options: SettingsOptions, results: readonly ConfResult[]): void {
-  const notes = results.flatMap((result) => result.notes);
-  for (const { kind, text } of results.flatMap((result) => result.events)) {
-    if (kind === 'warning' || text.startsWith('Multiple')) notes.push(`LoadGen logs: ${text}`);
-  }
-  const models = modelsOf(options.round);
-  if (options.model !== undefined && !models.has(options.model)) {
-    const known = [...models].filter((name) => name !== '*').join(', ');
-    notes.push(
-      `round ${options.round} has no lines for model "${options.model}", only those for every model; it names: ${known}`,
-    );
-  }
-  if (options.auditConf === undefined && openAuditConfig(undefined) !== undefined) {
-    notes.push('./audit.config is not in these; "longhaul run" uses it, --audit-conf shows it');
-  }
-  for (const note of notes) process.stderr.write(`longhaul: note: ${note}\n`);
-}
-
-function modelsOf(round: Round): Set<string> {
-  const keys = [...parseConf(mlperfConfOf(round)).entries.keys()];
-  return new Set([...keys.map((key) => key.split('.').slice(0, -2).join('.')), '*']);
 }

@@ -10,8 +10,8 @@ import {
 } from '../../loadgen-node/loadgen/conformance/results.ts';
 import {
   buildTrace,
+  type SetTrace,
   type Trace,
-  type TracedSet,
 } from '../../loadgen-node/loadgen/conformance/trace.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { goldenNames, readGolden, sha256OfUint64 } from '../support/golden.ts';
@@ -27,7 +27,7 @@ function inputOf({ args, qsl }: GoldenFile) {
 }
 
 /** Our set with the beginnings of the sequences cut to the golden's length. */
-function cutLike(ours: TracedSet, golden: TracedSet): Record<string, unknown> {
+function cutLike(ours: SetTrace, golden: SetTrace): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(ours).map(([key, value]) => {
       const expected = golden[key];
@@ -50,7 +50,7 @@ describe.each([
     expect(ours.accuracy_log).toEqual(golden.accuracy_log);
     const phases = ours.phases.map((phase, i) => ({
       ...phase,
-      sets: phase.sets.map((set, j) => cutLike(set, golden.phases[i]?.sets[j] as TracedSet)),
+      sets: phase.sets.map((set, j) => cutLike(set, golden.phases[i]?.sets[j] as SetTrace)),
     }));
     expect(phases).toEqual(golden.phases);
   });

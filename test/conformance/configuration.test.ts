@@ -4,7 +4,7 @@ import { ExactSettings } from '../../loadgen-node/loadgen/settings/exact-setting
 import { ConfReader, type ReturnCode } from '../../loadgen-node/loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import {
-  fieldsOf,
+  fieldsOfRound,
   settingsJson,
 } from '../../loadgen-node/loadgen/settings/print-exact-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
@@ -24,7 +24,7 @@ function parseExact(text: string): unknown {
 }
 
 function valuesOf(settings: ExactSettings, round: Round): Values {
-  return parseExact(settingsJson(settings, fieldsOf(loadgenOf(round), true))) as Values;
+  return parseExact(settingsJson(settings, fieldsOfRound(loadgenOf(round), true))) as Values;
 }
 
 interface Row {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
-import type { MeasuredRun } from '../../loadgen-node/present/compare/resampled-run.ts';
+import type { ComparedRun } from '../../loadgen-node/present/compare/resampled-run.ts';
 import { queueRecords } from '../support/queue-records.ts';
 import { reportSummary } from '../support/report-summary.ts';
 
@@ -11,7 +11,7 @@ import { reportSummary } from '../support/report-summary.ts';
 const PAIRS = 200;
 const REPLICATES = 300;
 
-function queueRun(seed: number, rowCount: number, load: number): MeasuredRun {
+function queueRun(seed: number, rowCount: number, load: number): ComparedRun {
   const records = queueRecords({ seed, rowCount, arrivalQps: 1000 * load, serviceNs: 1e6 });
   return { folder: String(seed), summary: reportSummary(records), records };
 }

@@ -1,9 +1,12 @@
 import { statSync } from 'node:fs';
-import { type DetailLog, readDetailLog } from '../../loadgen-node/loadgen/logs/read/detail-log.ts';
+import {
+  type ReadDetailLog,
+  readDetailLog,
+} from '../../loadgen-node/loadgen/logs/read/detail-log.ts';
 
 /** A reader of detail logs for trees in which one file at a time is changed: a file that stayed as it was is read once. */
-export function cachedLogReader(): (path: string) => Promise<DetailLog> {
-  const known = new Map<string, Promise<DetailLog>>();
+export function cachedLogReader(): (path: string) => Promise<ReadDetailLog> {
+  const known = new Map<string, Promise<ReadDetailLog>>();
   return (path) => {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });
     const key = `${ino} ${size} ${mtimeNs}`;

@@ -4,7 +4,7 @@ import { latencySplit } from '../../loadgen-node/observe/split/latency-split.ts'
 import type { RunSummary } from '../../loadgen-node/observe/summary/run-summary.ts';
 import { compareRuns } from '../../loadgen-node/present/compare/compare-runs.ts';
 import { renderComparison } from '../../loadgen-node/present/compare/render-comparison.ts';
-import type { MeasuredRun } from '../../loadgen-node/present/compare/resampled-run.ts';
+import type { ComparedRun } from '../../loadgen-node/present/compare/resampled-run.ts';
 import {
   type HeatMapInput,
   renderHeatMap,
@@ -45,7 +45,7 @@ function verdictOf({
 }
 
 /** A run of a simulated queue at this load, 0 to 1. */
-function queueRun(folder: string, rowCount: number, load: number, nodes = 1): MeasuredRun {
+function queueRun(folder: string, rowCount: number, load: number, nodes = 1): ComparedRun {
   const serviceNs = 8e6;
   const arrivalQps = (load * nodes * 1e9) / serviceNs;
   const records = queueRecords({ seed: rowCount + nodes, rowCount, arrivalQps, serviceNs, nodes });

@@ -40,7 +40,7 @@ interface TracedDouble {
 }
 
 /** One set of a trace; keys as in the golden files (docs/conformance.md). */
-export interface TracedSet {
+export interface SetTrace {
   readonly set: number;
   readonly first_sample_seq: number;
   readonly loaded_count: number;
@@ -63,7 +63,7 @@ export interface Trace {
     readonly mode: 'AccuracyOnly' | 'PerformanceOnly';
     readonly loadable_set_count: number;
     readonly sets_used: number;
-    readonly sets: readonly TracedSet[];
+    readonly sets: readonly SetTrace[];
   }[];
 }
 
@@ -167,7 +167,7 @@ class PhaseTracer {
     };
   }
 
-  #traceSet(phase: Phase, index: number, set: LoadableSet): TracedSet {
+  #traceSet(phase: Phase, index: number, set: LoadableSet): SetTrace {
     const plan = buildQueryPlan({
       phase,
       settings: this.#effective,

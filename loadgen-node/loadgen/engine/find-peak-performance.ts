@@ -1,7 +1,7 @@
 import { formatFixed } from '../base/number-format.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { type MeasuredRun, measureRun, writePerformance } from './performance-run.ts';
+import { type MeasuredSet, measureSet, writePerformance } from './performance-run.ts';
 import { isBrokenEnd } from './phase-counts.ts';
 import { loadSet } from './run-set.ts';
 import type { TestContext } from './test-context.ts';
@@ -11,7 +11,7 @@ import type { PerformanceOutcome } from './test-outcome.ts';
 const BOUNDARY_QUERIES_MAX = 2 ** 25;
 
 /** What a search ends with. */
-export interface PeakSearch {
+export interface PeakPerformance {
   readonly performance: PerformanceOutcome | null;
   /** Highest target QPS that kept the latency bound; null if the search did not come to its end. */
   readonly peakTargetQps: number | null;
@@ -26,7 +26,7 @@ export async function findPeakPerformance(
   context: TestContext,
   sutName: string,
   askNameAgain: () => Promise<void>,
-): Promise<PeakSearch> {
+): Promise<PeakPerformance> {
   const { logs, effective } = context;
   logs.detail.message('Starting FindPeakPerformance mode');
   if (effective.scenario !== 'Server') {
@@ -40,7 +40,7 @@ export async function findPeakPerformance(
 }
 
 /** A run of the search: what it measured at which rate. */
-interface Probe extends MeasuredRun {
+interface Probe extends MeasuredSet {
   readonly targetQps: number;
 }
 
@@ -59,7 +59,7 @@ class PeakFinder {
     this.#setInput = { phase: 'performance', set, setIndex: 0, setCount: 1 } as const;
   }
 
-  async find(): Promise<PeakSearch> {
+  async find(): Promise<PeakPerformance> {
     const { logs, effective } = this.#context;
     const baseQps = effective.targetQps;
     this.#say(`Check validity of the base settings field: ${text(baseQps)}`);
@@ -78,7 +78,7 @@ class PeakFinder {
   }
 
   /** Raises the rate until a run misses the bound. */
-  async #widen(base: Probe): Promise<PeakSearch> {
+  async #widen(base: Probe): Promise<PeakPerformance> {
     const { effective, logs } = this.#context;
     let lower = base;
     for (;;) {
@@ -105,7 +105,7 @@ class PeakFinder {
   }
 
   /** Halves the interval until its ends agree in the wanted decimals. */
-  async #halve(passing: Probe, failingQps: number): Promise<PeakSearch> {
+  async #halve(passing: Probe, failingQps: number): Promise<PeakPerformance> {
     const { logs, effective, parts } = this.#context;
     const scale = 10 ** effective.findPeakDecimalsOfPrecision;
     let lower = passing;
@@ -142,12 +142,12 @@ class PeakFinder {
     // A probe only asks whether the bound is kept: it is never extended.
     const parts = { ...this.#context.parts, extendsUntilDecided: false };
     const context: TestContext = { ...this.#context, parts, effective };
-    const run = await measureRun(context, { ...this.#setInput, isLoaded }, this.#askNameAgain);
+    const run = await measureSet(context, { ...this.#setInput, isLoaded }, this.#askNameAgain);
     return run === null ? null : { ...run, targetQps };
   }
 
   /** Writes the results of the run that the search ended with. */
-  #end(last: Probe | null): PeakSearch {
+  #end(last: Probe | null): PeakPerformance {
     if (last === null) return { performance: null, peakTargetQps: null };
     writePerformance(last.context, this.#sutName, last.outcome);
     return { performance: last.outcome, peakTargetQps: null };

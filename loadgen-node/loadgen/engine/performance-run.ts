@@ -29,7 +29,7 @@ export async function runPerformance(
   logs.detail.message('Starting performance mode');
   const set = new LoadableSets('performance', effective, parts.qsl, loadgen).at(0);
   const input = { phase: 'performance', set, setIndex: 0, setCount: 1 } as const;
-  const run = await measureRun(context, input, askNameAgain);
+  const run = await measureSet(context, input, askNameAgain);
   if (run === null) return null;
   writePerformance(context, sutName, run.outcome);
   await parts.qsl.unloadSamplesFromRam(set.sampleIndices);
@@ -37,17 +37,17 @@ export async function runPerformance(
 }
 
 /** A run that was measured, in the context that it was run in. */
-export interface MeasuredRun {
+export interface MeasuredSet {
   readonly context: TestContext;
   readonly outcome: PerformanceOutcome;
 }
 
 /** Issues one set under the clock and makes its results; the caller writes them and unloads. */
-export async function measureRun(
+export async function measureSet(
   context: TestContext,
   input: SetInput,
   askNameAgain: () => Promise<void>,
-): Promise<MeasuredRun | null> {
+): Promise<MeasuredSet | null> {
   const { parts, effective, logs, sink, nextIds } = context;
   const firstPart = nextIds.part;
   sink.beginPhase();

@@ -3,7 +3,7 @@ import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
 import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
 
 /** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */
-export function fieldsOf(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {
+export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {
   return SETTINGS_FIELDS.filter(
     ({ field, isNotInFiles = false }) =>
       isNotInFiles !== isInFiles &&

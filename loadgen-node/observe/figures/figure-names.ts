@@ -84,7 +84,7 @@ function rate(about: string): FigureKind {
 
 /**
  * Figures of a performance run by the names that thresholds, comparisons and the summary use. All follow from the records
- * alone (loadgen-node/records). Latencies are of queries (MultiStream: of whole queries; Offline: of samples), completed - scheduled.
+ * alone (observe/records). Latencies are of queries (MultiStream: of whole queries; Offline: of samples), completed - scheduled.
  */
 export const FIGURES: Readonly<Record<FigureName, FigureKind>> = {
   min: latency('smallest latency'),

@@ -1,7 +1,7 @@
 import {
   expectedQueries,
   type RateStep,
-  rateText,
+  stepRateText,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { ExactDistribution } from './distribution.ts';
@@ -57,7 +57,7 @@ export function stepFigures(records: SampleRecords, steps: readonly RateStep[]):
     const figures = (figuresOfSteps[i] as (typeof figuresOfSteps)[number]).close('Server');
     const { queries: dueQueries = 0, lost = 0, p50, p99, max, lag_p99: lagP99 } = figures;
     return {
-      rate: rateText(step),
+      rate: stepRateText(step),
       fromNs: i === 0 ? 0 : (ends[i - 1] as number),
       toNs: ends[i] as number,
       offeredQps: expectedQueries(step) / seconds,

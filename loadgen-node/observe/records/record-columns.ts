@@ -113,6 +113,6 @@ export const RECORD_COLUMNS: readonly RecordColumn[] = [
 ];
 
 /** Columns that a table has. */
-export function columnsOf(records: SampleRecords): readonly RecordColumn[] {
+export function presentColumns(records: SampleRecords): readonly RecordColumn[] {
   return RECORD_COLUMNS.filter(({ of }) => of(records) !== null);
 }

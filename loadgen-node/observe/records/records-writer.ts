@@ -4,7 +4,7 @@ import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import { BlockEncoder } from './arrow-block.ts';
 import { PART_KEY, PART_ROWS_KEY, type RecordsAbout, recordsSchema } from './arrow-schema.ts';
 import { allocateRecords } from './record-block.ts';
-import { columnsOf } from './record-columns.ts';
+import { presentColumns } from './record-columns.ts';
 import { SetRows } from './records-of-set.ts';
 import type { SampleRecords } from './sample-records.ts';
 
@@ -77,7 +77,7 @@ export class RecordsWriter {
   }
 
   #begin(block: SampleRecords): BlockEncoder {
-    const columns = columnsOf(block);
+    const columns = presentColumns(block);
     const schema: Schema = recordsSchema(columns, this.#about);
     this.#writer.reset(this.#sink, schema);
     const { nodes } = this.#about;

@@ -9,7 +9,7 @@ const NOISE = 1e-12;
 const NOISE_NS = 0.5;
 
 /** A figure that does not follow from the records as the summary has it. */
-export interface FigureDifference {
+export interface SummaryDifference {
   /** Name of the figure, or place in the split. */
   readonly what: string;
   readonly unit: FigureUnit;
@@ -19,8 +19,8 @@ export interface FigureDifference {
 }
 
 /** All figures, counts and times of the split that differ between a summary and what its records say. */
-export function differencesOf(summary: RunSummary, derived: DerivedRun): FigureDifference[] {
-  const found: FigureDifference[] = [];
+export function differencesOf(summary: RunSummary, derived: DerivedRun): SummaryDifference[] {
+  const found: SummaryDifference[] = [];
   const hold = (
     what: string,
     unit: FigureUnit,

@@ -48,7 +48,7 @@ export interface ReadRun {
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`: no folder of a run; files that cannot be read, are of another
  *   version, or of two runs.
  */
-export async function readRun(folder: string): Promise<ReadRun> {
+export async function deriveRun(folder: string): Promise<ReadRun> {
   const hasOwnFiles = [RUN_FILES.records, RUN_FILES.runSummary].some((name) =>
     existsSync(join(folder, name)),
   );

@@ -57,7 +57,7 @@ export function subject(
 }
 
 /** Share as a percentage with few digits: `4.2 %`. */
-export function shareText(share: number): string {
+export function shareInPercent(share: number): string {
   const percent = share * 100;
   return `${percent >= 10 ? Math.round(percent) : Number(percent.toPrecision(2))} %`;
 }

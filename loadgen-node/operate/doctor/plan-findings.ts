@@ -8,7 +8,7 @@ import {
   countText,
   type DoctorFinding,
   type Subject,
-  shareText,
+  shareInPercent,
   subject,
 } from './finding.ts';
 import { cardRate, type MeasuredLink } from './link-findings.ts';
@@ -138,7 +138,7 @@ function heldAgainst(about: Subject, { bits, needed, measured, card }: NeededRat
     return about.unknown(`${needed}; the link was not measured, and no card tells its rate`);
   }
   const whose = measured === null ? 'of the card' : 'measured on one connection';
-  const seen = `${needed}: ${shareText(bits / limit)} of the ${formatRate(limit)} ${whose}`;
+  const seen = `${needed}: ${shareInPercent(bits / limit)} of the ${formatRate(limit)} ${whose}`;
   if (bits <= limit) {
     return bits > NEAR * limit
       ? about.warning(seen, 'queues grow near the edge: leave room for bursts')
@@ -163,7 +163,7 @@ function wireTimeFinding(plan: PlannedLoad, link: MeasuredLink): DoctorFinding[]
   const seen = `${formatNs(ns)} for its bytes`;
   if (latencyBoundNs === null) return [about.ok(`${seen}, in every latency`)];
   const share = ns / latencyBoundNs;
-  const of = `${seen}, ${shareText(share)} of the bound of ${formatNs(latencyBoundNs)}`;
+  const of = `${seen}, ${shareInPercent(share)} of the bound of ${formatNs(latencyBoundNs)}`;
   return [
     share > BOUND_SHARE
       ? about.warning(of, 'send smaller samples (--encoding, --compression), or use a faster link')
@@ -204,7 +204,7 @@ export function ceilingFindings(
   if (plan === null || perSecond === null || plan.scenario === 'Offline') return findings;
   const share = perSecond / loopbackQps;
   const load = subject('ceiling-share', 'Planned load on the generator', { share });
-  const text = `${countText(perSecond)} queries/s are ${shareText(share)} of its ceiling over loopback`;
+  const text = `${countText(perSecond)} queries/s are ${shareInPercent(share)} of its ceiling over loopback`;
   const advice =
     'a faster machine, or CPUs of its own for LoadGen; larger samples lower the ceiling further';
   if (share > 1) findings.push(load.error(text, advice));

@@ -1,5 +1,5 @@
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
-import { type DoctorFinding, shareText, subject } from './finding.ts';
+import { type DoctorFinding, shareInPercent, subject } from './finding.ts';
 
 /** Clock sources that are read without a system call, or nearly so. */
 const FAST_CLOCKS = new Set([
@@ -93,7 +93,7 @@ function otherLoad(tuning: TuningFacts): DoctorFinding {
   const { busyShare } = tuning;
   const about = subject('other-load', 'Load of other processes', { busyShare });
   if (busyShare === null) return about.unknown('the system does not tell (no /proc/stat)');
-  const seen = `CPUs were busy for ${shareText(busyShare)} of a quarter of a second`;
+  const seen = `CPUs were busy for ${shareInPercent(busyShare)} of a quarter of a second`;
   return isBusyNow(tuning)
     ? about.warning(seen, 'end what else runs here; "top" names it')
     : about.ok(seen);
@@ -102,7 +102,7 @@ function otherLoad(tuning: TuningFacts): DoctorFinding {
 function steal({ stealShare }: TuningFacts): DoctorFinding {
   const about = subject('steal', 'Steal time', { stealShare });
   if (stealShare === null) return about.unknown('the system does not tell (no /proc/stat)');
-  const seen = `the hypervisor took ${shareText(stealShare)} of the CPU time just now`;
+  const seen = `the hypervisor took ${shareInPercent(stealShare)} of the CPU time just now`;
   const advice = 'use dedicated CPUs, another host, or hardware: this cannot be mended from inside';
   if (stealShare >= STEAL_ERROR)
     return about.error(`${seen}: tails are the host's, not yours`, advice);

@@ -1,6 +1,6 @@
 import type { LinkDirection } from '../../../shared/evidence/node-probe.ts';
 import { formatRate } from '../../samples/bandwidth/link-rate.ts';
-import { bytesText, type DoctorFinding, shareText, subject } from './finding.ts';
+import { bytesText, type DoctorFinding, shareInPercent, subject } from './finding.ts';
 import { boundText, cardRate, linkRoundTripNs, type MeasuredLink } from './link-findings.ts';
 import { boundRates, type LinkBounds, type LinkLimit, limitOf, rateOfBytes } from './link-limit.ts';
 
@@ -171,9 +171,9 @@ function limitText(
     case 'card':
       return 'the card';
     case 'loadgen-cpu':
-      return `the CPU of the LoadGen node (its thread was busy for ${shareText(loadgenBusyShare)})`;
+      return `the CPU of the LoadGen node (its thread was busy for ${shareInPercent(loadgenBusyShare)})`;
     case 'sut-cpu':
-      return `the CPU of the SUT node (its I/O thread was busy for ${shareText(sutBusyShare ?? 1)})`;
+      return `the CPU of the SUT node (its I/O thread was busy for ${shareInPercent(sutBusyShare ?? 1)})`;
     case 'one-machine':
       return 'this machine: both ends share its CPUs';
     case 'path':
@@ -210,7 +210,7 @@ function losses({ tcp, toSut }: MeasuredLink): DoctorFinding | null {
   const sent = Math.max(1, toSut.bytes / PACKET_BYTES);
   const share = tcp.retransmitted / sent;
   if (tcp.retransmitted === 0) return about.ok('none in the test to the SUT');
-  const seen = `${tcp.retransmitted} in the test to the SUT, about ${shareText(share)}`;
+  const seen = `${tcp.retransmitted} in the test to the SUT, about ${shareInPercent(share)}`;
   return share >= LOSS_SHARE
     ? about.warning(
         seen,

@@ -18,7 +18,6 @@ import {
 } from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
@@ -44,15 +43,20 @@ type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 /**
  * What a server of the Open Inference Protocol has, and a run against each of its models. No inference, no load.
  * @param said Its address, with `oip://`.
+ * @param program How longhaul is called.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
  */
-export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
+export async function probeServer(
+  said: string,
+  values: ProbeValues,
+  program: string,
+): Promise<VerbResult> {
   const address = addressOf(said);
   const settings = dispatchSettings(address, values);
   const model = settings.oip?.model ?? { name: '', version: '' };
   const probe = await probeOipServer(address, settings);
   requireModel(probe, model);
-  const models = listedModels(probe, model, values);
+  const models = listedModels(probe, model, values, program);
   if (values.output !== undefined) writeConfig(values.output, models);
   return {
     text: `${probeText(probe, models)}${nextText(probe, models, values.output)}`,
@@ -98,13 +102,14 @@ function listedModels(
   { address, models }: OipProbe,
   { version }: OipModelRef,
   values: ProbeValues,
+  program: string,
 ): readonly ListedModel[] {
   const { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
   const connection = { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
   const target = { address: `oip://${address}`, connection };
   return models.map((facts) => {
     const probed = probedModel(facts, version);
-    const run = takesMadeUpData(probed) ? readyMadeRun(ownCommand(), target, probed) : undefined;
+    const run = takesMadeUpData(probed) ? readyMadeRun(program, target, probed) : undefined;
     return { probed, run };
   });
 }

@@ -8,14 +8,14 @@ import {
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { type DifferingSetting, differingSettings } from './differing-settings.ts';
 import {
-  type MeasuredRun,
+  type ComparedRun,
   REPLICATE_COUNT,
   type Replicates,
   resampleRun,
 } from './resampled-run.ts';
 
 /** From, to: where a value lies with 95 % confidence. */
-export type Interval = readonly [low: number, high: number];
+export type ConfidenceInterval = readonly [low: number, high: number];
 
 /** Confidence of all intervals. */
 export const CONFIDENCE = 0.95;
@@ -28,13 +28,13 @@ export interface FigureDifference {
   /** Null: the run has no such figure. */
   readonly value: number | null;
   /** Where the value lies; null: a count or an extreme, which has no interval. */
-  readonly interval: Interval | null;
+  readonly interval: ConfidenceInterval | null;
   /** Value - base's; null for the base itself. */
   readonly difference: number | null;
-  readonly differenceInterval: Interval | null;
+  readonly differenceInterval: ConfidenceInterval | null;
   /** Difference as a share of the base's value; infinite where that is 0. */
   readonly share: number | null;
-  readonly shareInterval: Interval | null;
+  readonly shareInterval: ConfidenceInterval | null;
   /**
    * `better`, `worse`, or `other` where neither is: the interval of the difference holds no 0. `same`: it does. Null: no
    * interval, an input of the run, or a run that was disturbed.
@@ -52,8 +52,8 @@ export interface FigureRow {
 }
 
 /** Runs side by side. */
-export interface Comparison {
-  readonly runs: readonly MeasuredRun[];
+export interface RunComparison {
+  readonly runs: readonly ComparedRun[];
   readonly rows: readonly FigureRow[];
   readonly replicateCount: number;
   /** Everything that was set and differs, so that a difference of figures may be its. */
@@ -64,9 +64,9 @@ export interface Comparison {
 
 /** Compares the figures of runs with those of the first one. The runs fit together: {@link checkComparable} was asked. */
 export function compareRuns(
-  runs: readonly MeasuredRun[],
+  runs: readonly ComparedRun[],
   replicateCount: number = REPLICATE_COUNT,
-): Comparison {
+): RunComparison {
   const replicates = runs.map((run, i) => resampleRun(run, SEED + i, replicateCount));
   const rows = FIGURE_NAMES.filter((name) =>
     runs.some(({ summary }) => summary.figures[name] !== undefined),
@@ -111,7 +111,7 @@ function disturbance({
 
 function rowOf(
   figure: FigureName,
-  runs: readonly MeasuredRun[],
+  runs: readonly ComparedRun[],
   replicates: readonly Replicates[],
 ): FigureRow {
   const { unit, about } = FIGURES[figure];
@@ -185,7 +185,7 @@ function shareOf(value: number, base: number): number {
 }
 
 /** Percentiles of what was drawn, and never without the estimate itself. Null where too little could be drawn. */
-function intervalOf(drawn: Float64Array, estimate: number): Interval | null {
+function intervalOf(drawn: Float64Array, estimate: number): ConfidenceInterval | null {
   const sorted = drawn.filter((value) => !Number.isNaN(value)).sort();
   if (sorted.length < drawn.length || !Number.isFinite(estimate)) return null;
   const at = (share: number): number => sorted[Math.trunc(share * (sorted.length - 1))] as number;
@@ -195,7 +195,10 @@ function intervalOf(drawn: Float64Array, estimate: number): Interval | null {
   return [low, high];
 }
 
-function judgementOf(figure: FigureName, interval: Interval | null): FigureDifference['judgement'] {
+function judgementOf(
+  figure: FigureName,
+  interval: ConfidenceInterval | null,
+): FigureDifference['judgement'] {
   if (interval === null) return null;
   const [low, high] = interval;
   if (low <= 0 && high >= 0) return 'same';

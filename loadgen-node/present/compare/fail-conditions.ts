@@ -3,7 +3,7 @@ import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts'
 import type { Condition, Operator } from '../../observe/thresholds/condition.ts';
 import { figureText } from '../text/figure-text.ts';
 import { formatShare } from '../text/time-format.ts';
-import type { Comparison, FigureDifference, Interval } from './compare-runs.ts';
+import type { ConfidenceInterval, FigureDifference, RunComparison } from './compare-runs.ts';
 
 /** A condition that fails the comparison where it holds. */
 export interface FailCondition {
@@ -29,7 +29,7 @@ export interface ConditionResult {
  * @throws MlperfError `ERR_CONFIG_INVALID` where a run has no such figure: silence would be taken for consent.
  */
 export function judgeConditions(
-  { runs, rows, disturbedBy }: Comparison,
+  { runs, rows, disturbedBy }: RunComparison,
   conditions: readonly FailCondition[],
 ): ConditionResult[] {
   return conditions.flatMap((asked) => {
@@ -77,7 +77,7 @@ function isExact(figure: FigureName): boolean {
 /** What is held against a condition: the figure, or its difference as a share. */
 interface Held {
   readonly value: number;
-  readonly interval: Interval | null;
+  readonly interval: ConfidenceInterval | null;
   readonly seen: string;
 }
 

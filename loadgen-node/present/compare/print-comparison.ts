@@ -2,12 +2,12 @@ import { sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { figureText } from '../text/figure-text.ts';
 import { formatNumber } from '../text/number.ts';
-import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
+import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
 import { type ConditionResult, signedShare } from './fail-conditions.ts';
 
 /** A comparison with what was asked of it. */
 export interface ComparisonResult {
-  readonly comparison: Comparison;
+  readonly comparison: RunComparison;
   /** What a reader has to know. */
   readonly notes: readonly string[];
   readonly conditions: readonly ConditionResult[];
@@ -55,7 +55,7 @@ export function printComparison(result: ComparisonResult): string {
 }
 
 /** First of all: figures of runs that were set otherwise may differ for that. */
-function settingLines({ settings, runs }: Comparison): string[] {
+function settingLines({ settings, runs }: RunComparison): string[] {
   if (settings.length === 0) return ['Settings      no setting differs'];
   const head = ['Settings      these differ, so that a difference below may be theirs:'];
   if (runs.length === 2) {

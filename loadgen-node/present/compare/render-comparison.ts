@@ -6,7 +6,7 @@ import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { renderNotes } from '../report/sections/verdict.ts';
 import { figureText, instantText } from '../text/figure-text.ts';
-import { CONFIDENCE, type Comparison, type FigureDifference } from './compare-runs.ts';
+import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
 import { type ComparisonResult, cells, METHOD, settingTexts } from './print-comparison.ts';
 
 /** The comparison as an HTML page of its own: distributions over one another, and the table. */
@@ -42,7 +42,7 @@ ${others.map(
   });
 }
 
-function settingsTable({ settings, runs }: Comparison): Html {
+function settingsTable({ settings, runs }: RunComparison): Html {
   if (settings.length === 0) return html`<p>No setting differs.</p>`;
   const columns = ['Setting', ...runs.map(({ folder }) => folder)];
   return html`<section aria-labelledby="settings"><h2 id="settings">Settings that differ</h2>
@@ -53,7 +53,7 @@ function settingsTable({ settings, runs }: Comparison): Html {
 `;
 }
 
-function runTable({ runs }: Comparison): Html {
+function runTable({ runs }: RunComparison): Html {
   const columns = ['Run', 'Result', 'Started', 'SUT', 'longhaul'];
   const rows = runs.map(({ folder, summary }) => [
     folder,
@@ -68,7 +68,7 @@ function runTable({ runs }: Comparison): Html {
   )}</div>`;
 }
 
-function distributionFigure({ runs }: Comparison): Html {
+function distributionFigure({ runs }: RunComparison): Html {
   const distributions = runs.map(({ folder, summary, records }) => {
     const table = latencyTable(records, summary.scenario, summary.records?.parts ?? null);
     return { name: folder, sorted: sortedNumbers(table.latencyNs) };
@@ -97,7 +97,7 @@ function distributionFigure({ runs }: Comparison): Html {
   });
 }
 
-function differenceTable({ rows }: Comparison, index: number): Html {
+function differenceTable({ rows }: RunComparison, index: number): Html {
   const columns = ['Figure', 'base', 'run', 'difference', `${CONFIDENCE * 100} % interval`, ''];
   const tones = { better: 'good', worse: 'bad', other: 'warn', same: 'quiet' } as const;
   const body = rows.map(({ figure, about, runs }) => {

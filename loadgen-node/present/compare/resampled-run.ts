@@ -28,7 +28,7 @@ const BEYOND_MIN = 20;
 const PIECES_PER_BLOCK = 8;
 
 /** A run to compare. */
-export interface MeasuredRun {
+export interface ComparedRun {
   readonly folder: string;
   readonly summary: RunSummary;
   readonly records: SampleRecords;
@@ -45,7 +45,7 @@ export type Replicates = ReadonlyMap<FigureName, Float64Array>;
  * twenty values beyond it has none.
  */
 export function resampleRun(
-  { summary, records }: MeasuredRun,
+  { summary, records }: ComparedRun,
   seed: number,
   replicateCount: number = REPLICATE_COUNT,
 ): Replicates {

@@ -129,7 +129,7 @@ const GAP_POINTS = 4;
  * empty point keeps lines from crossing.
  * @param originS Where the axis begins.
  */
-export function columnsOf(
+export function chartColumns(
   points: readonly LiveSnapshot[],
   series: readonly SeriesSpec[],
   { originS, isLog, isStacked }: { originS: number; isLog: boolean; isStacked: boolean },

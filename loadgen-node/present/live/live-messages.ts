@@ -17,7 +17,7 @@ export interface LiveThreadStart {
 }
 
 /** A run, for people and as labels. */
-export interface RunFacts {
+export interface LiveRunFacts {
   /** What tells the run from others of the same command; empty where there is one only. */
   readonly title: string;
   readonly benchmark: string;
@@ -27,11 +27,11 @@ export interface RunFacts {
 }
 
 /** How a run ended. `BROKEN`: without a result. */
-export type RunState = 'VALID' | 'INVALID' | 'INTERRUPTED' | 'BROKEN';
+export type RunEndState = 'VALID' | 'INVALID' | 'INTERRUPTED' | 'BROKEN';
 
 /** The result of a run in words. */
 export interface RunVerdict {
-  readonly state: RunState;
+  readonly state: RunEndState;
   readonly reasons: readonly string[];
   /** Final figures, exact. */
   readonly figures: readonly { readonly label: string; readonly value: string }[];
@@ -39,7 +39,7 @@ export interface RunVerdict {
 
 /** A run as the page knows it. */
 export interface LiveRunState {
-  readonly facts: RunFacts;
+  readonly facts: LiveRunFacts;
   readonly nodes: readonly string[];
   /** Null while it goes on. */
   readonly verdict: RunVerdict | null;
@@ -47,7 +47,7 @@ export interface LiveRunState {
 
 /** From the command to the thread. */
 export type ToLiveThread =
-  | { readonly kind: 'begin'; readonly facts: RunFacts }
+  | { readonly kind: 'begin'; readonly facts: LiveRunFacts }
   | { readonly kind: 'nodes'; readonly names: readonly string[] }
   | {
       readonly kind: 'snapshot';

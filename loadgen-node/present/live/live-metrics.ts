@@ -10,9 +10,9 @@ import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import { BUCKET_COUNT, lowerEdgeNs } from '../../observe/figures/latency-histogram.ts';
 import type { LiveSnapshot, LiveTotals, WindowCounts } from '../../observe/live/live-snapshot.ts';
 import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
-import type { RunFacts, RunState, ToLiveThread } from './live-messages.ts';
+import type { LiveRunFacts, RunEndState, ToLiveThread } from './live-messages.ts';
 
-const STATES: readonly RunState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
+const STATES: readonly RunEndState[] = ['VALID', 'INVALID', 'INTERRUPTED', 'BROKEN'];
 
 const NONE: LiveTotals = {
   issuedQueries: 0,
@@ -67,13 +67,13 @@ export class LiveMetrics {
   readonly #lag = new Distribution();
   readonly #partSumsNs = new Float64Array(LATENCY_PARTS.length);
   #splitCount = 0;
-  #facts: RunFacts | undefined;
+  #facts: LiveRunFacts | undefined;
   #nodes: readonly string[] = [];
   #last: LiveSnapshot | undefined;
   /** Of the runs before this one. */
   #before: LiveTotals = NONE;
   #runCount = 0;
-  readonly #ended = new Map<RunState, number>(STATES.map((state) => [state, 0]));
+  readonly #ended = new Map<RunEndState, number>(STATES.map((state) => [state, 0]));
 
   constructor() {
     const { registry } = this;

@@ -7,8 +7,8 @@ import type { LiveSnapshot, WindowCounts } from '../../observe/live/live-snapsho
 import type {
   FromLiveThread,
   ListenAddress,
+  LiveRunFacts,
   LiveThreadStart,
-  RunFacts,
   RunVerdict,
   ToLiveThread,
 } from './live-messages.ts';
@@ -85,7 +85,7 @@ export class LiveView {
   }
 
   /** A run begins. */
-  begin(facts: RunFacts): void {
+  begin(facts: LiveRunFacts): void {
     this.#post({ kind: 'begin', facts });
   }
 

@@ -3,7 +3,7 @@ import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { PerformanceOutcome, TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import type { LatencyPercentile } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
-import type { RunState, RunVerdict } from './live-messages.ts';
+import type { RunEndState, RunVerdict } from './live-messages.ts';
 
 /** Reasons that are told; a run that is broken in every sample has one of them anyway. */
 const REASONS_MAX = 20;
@@ -12,7 +12,7 @@ const SHOWN_PERCENTILES: readonly LatencyPercentile[] = ['p50', 'p90', 'p99', 'p
 /** The result of a run for the live page: its exact figures, not the estimates that were shown while it went on. */
 export function runVerdict(outcome: TestOutcome): RunVerdict {
   const { longhaul } = outcome.verdicts;
-  const state: RunState = longhaul.isValid ? 'VALID' : 'INVALID';
+  const state: RunEndState = longhaul.isValid ? 'VALID' : 'INVALID';
   return {
     state: outcome.isInterrupted ? 'INTERRUPTED' : state,
     reasons: longhaul.reasons.slice(0, REASONS_MAX).map(({ text }) => text),

@@ -2,7 +2,7 @@ import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { FIGURE_NAMES, FIGURES, type FigureUnit } from '../../observe/figures/figure-names.ts';
-import type { FigureDifference } from '../../observe/summary/compare-summary.ts';
+import type { SummaryDifference } from '../../observe/summary/compare-summary.ts';
 import type { DerivedRun, ReadRun } from '../../observe/summary/derive-run.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 import { serverLines } from './print-split.ts';
@@ -13,16 +13,16 @@ const NAME_WIDTH = 19;
 const VALUE_WIDTH = 14;
 
 /** What is said of a run that was read again. */
-export interface ReportParts {
+export interface DerivedReport {
   readonly run: ReadRun;
   /** Null: there is no summary, or are no whole records, to compare. */
-  readonly differences: readonly FigureDifference[] | null;
+  readonly differences: readonly SummaryDifference[] | null;
   /** LoadGen's own summary, line by line; for a run with neither summary nor records. */
   readonly loadgenLines: readonly string[];
 }
 
 /** The report of a run for people, ending with a newline. */
-export function reportText(parts: ReportParts): string {
+export function derivedReportText(parts: DerivedReport): string {
   const { run } = parts;
   const { summary, derived } = run;
   const lines = [row('Run', runLine(run)), ...verdictLines(summary)];
@@ -60,7 +60,7 @@ function verdictLines(summary: RunSummary | null): string[] {
   return lines;
 }
 
-function withoutRecords({ run: { summary }, loadgenLines }: ReportParts): string[] {
+function withoutRecords({ run: { summary }, loadgenLines }: DerivedReport): string[] {
   if (summary === null) {
     const why = `only LoadGen's logs are there: it has neither ${RUN_FILES.records} nor ${RUN_FILES.runSummary}`;
     return [row('Records', `none; ${why}`), '', ...loadgenLines];
@@ -125,7 +125,7 @@ function formatFigure(value: number, unit: FigureUnit): string {
   }
 }
 
-function checkLines({ run: { summary, derived }, differences }: ReportParts): string[] {
+function checkLines({ run: { summary, derived }, differences }: DerivedReport): string[] {
   if (derived !== null && derived.cut !== null) {
     return [row('Check', 'the records are not whole: their figures are not those of the run')];
   }

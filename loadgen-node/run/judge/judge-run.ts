@@ -7,9 +7,9 @@ import { arrivalsMark } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import type { NetworkAudit } from '../../observe/audit/network-audit.ts';
 import {
   accuracyInWords,
+  accuracyPercent,
   isMet,
   neededCount,
-  percentText,
   qualityOfRun,
   targetInWords,
 } from '../../samples/benchmarks/quality.ts';
@@ -116,7 +116,7 @@ export function qualityProblems(
   if (accuracy === undefined || isMet(accuracy, quality)) return [];
   const seen = accuracyInWords(accuracy);
   const text = `The quality target is missed: ${seen}, target ${targetInWords(quality)}.`;
-  return [{ rule: 'quality', text, needed: `${percentText(quality.target)} or more`, seen }];
+  return [{ rule: 'quality', text, needed: `${accuracyPercent(quality.target)} or more`, seen }];
 }
 
 /** What a result of these settings must carry, whatever happens. */

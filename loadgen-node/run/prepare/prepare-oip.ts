@@ -19,7 +19,7 @@ import type { DataSet, PrepareProgress } from '../../samples/data-set/data-set.t
 import { answeredOutputs } from '../../samples/oip/answered-outputs.ts';
 import { chooseMethod } from '../../samples/oip/choose-method.ts';
 import { withDeclaredInputs } from '../../samples/oip/declared-inputs.ts';
-import { findRequest, type RequestWay, requestWays } from '../../samples/oip/find-request.ts';
+import { findRequest, type OipWay, requestWays } from '../../samples/oip/find-request.ts';
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { openTensorDataSet } from '../../samples/oip/open-tensor-data-set.ts';
 import { scoreReadable } from '../../samples/oip/readable-responses.ts';
@@ -296,12 +296,12 @@ async function tryOneRequest(
   const oip = dispatch.oip as NonNullable<typeof dispatch.oip>; // Set wherever `asked` is.
   const { samplesPerRequest } = asked;
   const ways = requestWays({ asked, facts, needsTokens: dispatch.tokenLatencies });
-  const planOf = (of: RequestLayout, { method, contents }: RequestWay): OipRequestPlan =>
+  const planOf = (of: RequestLayout, { method, contents }: OipWay): OipRequestPlan =>
     requestPlan(of, {
       ...{ method, contents, samplesPerRequest, isUniform },
       model: oip.model,
     });
-  const tryWays = (of: RequestLayout, tried: readonly RequestWay[]) =>
+  const tryWays = (of: RequestLayout, tried: readonly OipWay[]) =>
     orAbort(
       host,
       findRequest<OipTrial>(tried, (way) => {

@@ -31,19 +31,19 @@ export function isMet(
 }
 
 /** A fraction in percent with five significant figures: `76.460 %`. */
-export function percentText(fraction: number): string {
+export function accuracyPercent(fraction: number): string {
   return `${(fraction * 100).toPrecision(SIGNIFICANT_DIGITS)} %`;
 }
 
 /** `top-1 76.460 % (38230 of 50000)`. */
 export function accuracyInWords({ metric, value, ...counts }: AccuracyReport): string {
-  return `${metric} ${percentText(value)} (${counts.correctCount} of ${counts.sampleCount})`;
+  return `${metric} ${accuracyPercent(value)} (${counts.correctCount} of ${counts.sampleCount})`;
 }
 
 /** `75.695 % (99 % of 76.460 %, FP32 reference of round v4.1)`. */
 export function targetInWords({ target, reference, source }: NamedQuality): string {
-  const text = percentText(target);
+  const text = accuracyPercent(target);
   if (reference === undefined) return text;
   const share = Number((reference.share * 100).toPrecision(SIGNIFICANT_DIGITS));
-  return `${text} (${share} % of ${percentText(reference.value)}, ${source})`;
+  return `${text} (${share} % of ${accuracyPercent(reference.value)}, ${source})`;
 }

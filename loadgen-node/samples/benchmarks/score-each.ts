@@ -1,4 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { formatFixed } from '../../loadgen/base/number-format.ts';
 import type { AccuracyEntry, AccuracyReport } from '../data-set/data-set.ts';
 
 /**
@@ -32,4 +33,10 @@ export function scoreEach(
   }
   const value = sampleCount === 0 ? 0 : correctCount / sampleCount;
   return { value, correctCount, sampleCount };
+}
+
+/** The line that accuracy-imagenet.py prints: checkers of submissions read it. */
+export function formatScriptLine(correctCount: number, sampleCount: number): string {
+  const percent = sampleCount === 0 ? 0 : (100 * correctCount) / sampleCount;
+  return `accuracy=${formatFixed(percent, 3)}%, good=${correctCount}, total=${sampleCount}`;
 }

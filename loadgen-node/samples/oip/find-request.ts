@@ -6,7 +6,7 @@ import type { OipAsked } from './oip-asked.ts';
 import type { OipContents } from './request-fields.ts';
 
 /** A way to ask the servers. */
-export interface RequestWay {
+export interface OipWay {
   readonly method: OipMethod;
   readonly contents: OipContents;
 }
@@ -21,7 +21,7 @@ export interface TriedRequest {
 }
 
 /** The way that all servers took, and what it took to find it. */
-export interface FoundRequest<T extends TriedRequest> extends RequestWay {
+export interface FoundRequest<T extends TriedRequest> extends OipWay {
   /** Answers to the trial that went well. */
   readonly trials: readonly T[];
   /** Requests that each server got, at most. */
@@ -44,8 +44,8 @@ const WORDS_OF_METHOD: Readonly<Record<OipMethod, string>> = {
  * @throws MlperfError `ERR_SUT_REFUSED` with the words of the servers where no way is left
  */
 export async function findRequest<T extends TriedRequest>(
-  ways: readonly RequestWay[],
-  tryWay: (way: RequestWay) => Promise<readonly T[]>,
+  ways: readonly OipWay[],
+  tryWay: (way: OipWay) => Promise<readonly T[]>,
 ): Promise<FoundRequest<T>> {
   const refused: string[] = [];
   const missing = new Set<OipMethod>();
@@ -62,7 +62,7 @@ export async function findRequest<T extends TriedRequest>(
   throw new MlperfError('ERR_SUT_REFUSED', `no request was taken: ${refused.join('; ')}`);
 }
 
-function refusedText({ method, contents }: RequestWay, refusals: readonly TriedRequest[]): string {
+function refusedText({ method, contents }: OipWay, refusals: readonly TriedRequest[]): string {
   const said = refusals.map(
     ({ address, refusal }) => `${address} said "${refusal?.details.trim()}"`,
   );
@@ -85,7 +85,7 @@ export interface WayFacts {
  * several responses, so it goes before calls wherever a server may have it; raw contents go before typed ones.
  * @throws MlperfError `ERR_CONFIG_INVALID` where what was asked for cannot be
  */
-export function requestWays({ asked, facts, needsTokens }: WayFacts): RequestWay[] {
+export function requestWays({ asked, facts, needsTokens }: WayFacts): OipWay[] {
   const needsStream = needsTokens || facts.some(({ isDecoupled }) => isDecoupled === true);
   const methods = methodsOf(asked.method, facts, needsStream, needsTokens);
   const contents = contentsOf(asked.contents, facts);

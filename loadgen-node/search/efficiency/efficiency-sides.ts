@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
-import { type HostEvidence, thisHost } from '../../../shared/host/host-facts.ts';
+import type { HostEvidence } from '../../../shared/host/host-facts.ts';
+import { thisHost } from '../../../shared/host/host-facts.ts';
 import type { LatencyStatistics } from '../../loadgen/results/latency-statistics.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { describeNode } from '../../run/ask-nodes.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { DEFAULT_ROUND } from '../../../shared/rules/rounds/rounds.ts';
-import type { DetailLog } from '../../loadgen/logs/read/detail-log.ts';
+import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
@@ -80,7 +80,7 @@ function wordsOf(found: ReadonlyMap<SubmissionRound, string>): string {
 }
 
 /** The round two of whose seeds a log has: one may be wrong, and then it is told. */
-function roundOfLog(log: DetailLog): SubmissionRound | undefined {
+function roundOfLog(log: ReadDetailLog): SubmissionRound | undefined {
   const isSeed = (seeds: RoundSeeds, name: (typeof SEED_NAMES)[number]): boolean =>
     log.records.get(`effective_${name}`)?.value === seeds[name];
   return SUBMISSION_ROUNDS.find((round) => {

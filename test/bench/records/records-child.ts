@@ -5,7 +5,7 @@ import { runTest } from '../../../loadgen-node/loadgen/engine/start-test.ts';
 import { RUN_FILES } from '../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { defaultTestSettings } from '../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { RecordsKeeper } from '../../../loadgen-node/observe/records/records-keeper.ts';
-import { readRun } from '../../../loadgen-node/observe/summary/derive-run.ts';
+import { deriveRun } from '../../../loadgen-node/observe/summary/derive-run.ts';
 import type {
   Query,
   ResponseSink,
@@ -105,7 +105,7 @@ async function keep(folder: string, count: number): Promise<RecordsResult> {
 async function report(folder: string): Promise<RecordsResult> {
   const rssBeginBytes = process.memoryUsage.rss();
   const beginMs = performance.now();
-  const { derived } = await readRun(folder);
+  const { derived } = await deriveRun(folder);
   if (derived === null || derived.cut !== null) throw new Error('the records are not whole');
   return {
     seconds: (performance.now() - beginMs) / 1e3,

@@ -40,7 +40,7 @@ export interface LogDamage {
 }
 
 /** A detail log that was read to its end, ours or that of the C++ LoadGen. */
-export interface DetailLog {
+export interface ReadDetailLog {
   readonly path: string;
   readonly lineCount: number;
   /** False where the first line is no record: the newer official checkers refuse such a file. */
@@ -66,7 +66,7 @@ export interface DetailLog {
  * Damaged lines are told, never passed over.
  * @throws MlperfError `ERR_OUTPUT` when the file cannot be read.
  */
-export async function readDetailLog(path: string): Promise<DetailLog> {
+export async function readDetailLog(path: string): Promise<ReadDetailLog> {
   const reading = new DetailReading();
   for await (const line of readLogLines(path)) reading.add(line);
   return { path, ...reading.result() };
@@ -123,7 +123,7 @@ class DetailReading {
     if (this.#damages.length < KEPT_MAX) this.#damages.push({ line: line.number, text });
   }
 
-  result(): Omit<DetailLog, 'path'> {
+  result(): Omit<ReadDetailLog, 'path'> {
     return {
       lineCount: this.#lineCount,
       beginsWithRecord: this.#beginsWithRecord,

@@ -81,7 +81,7 @@ export function rateFactor(arrivals: OtherArrivals | undefined, queryCount: numb
 }
 
 /** A rate as it is written: `100`, or `10-100` where it changes evenly. */
-export function rateText({ fromQps, toQps }: RateStep): string {
+export function stepRateText({ fromQps, toQps }: RateStep): string {
   return fromQps === toQps ? `${fromQps}` : `${fromQps}-${toQps}`;
 }
 

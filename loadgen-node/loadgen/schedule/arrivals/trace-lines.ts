@@ -1,5 +1,3 @@
-import { parseCsvLine } from './csv-line.ts';
-
 /** Names that the time may have in a table or an object, and ns of one unit of it. */
 const TIME_NAMES: ReadonlyMap<string, number> = new Map([
   ['timestamp', 1e9],
@@ -90,4 +88,22 @@ function isWritten(unixMs: number, text: string): boolean {
 /** A file may hold anything. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
+}
+
+/** Cells of one line of a table, divided by commas, without the blanks around them; quoted ones may hold commas. */
+function parseCsvLine(line: string): string[] {
+  if (!line.includes('"')) return line.split(',').map((cell) => cell.trim());
+  const cells: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  for (const char of line) {
+    // A doubled quote closes and opens again: the text of such a cell is not what is looked for here.
+    if (char === '"') isQuoted = !isQuoted;
+    else if (char === ',' && !isQuoted) {
+      cells.push(cell.trim());
+      cell = '';
+    } else cell += char;
+  }
+  cells.push(cell.trim());
+  return cells;
 }

@@ -1,6 +1,6 @@
 import UPlot from 'uplot';
 import type { LiveSnapshot } from '../../../observe/live/live-snapshot.ts';
-import { type ChartSpec, type Columns, columnsOf, type SeriesSpec } from '../chart-specs.ts';
+import { type ChartSpec, type Columns, chartColumns, type SeriesSpec } from '../chart-specs.ts';
 import { clock } from '../figure-format.ts';
 import { seriesColor, themeColor } from './colors.ts';
 import { element } from './dom.ts';
@@ -86,8 +86,8 @@ export class Chart {
   #columns(): Columns {
     const { isLog, isStacked } = this.#spec;
     const options = { originS: this.#originS, isLog };
-    this.#raw = columnsOf(this.#points, this.#series, { ...options, isStacked: false });
-    const columns = columnsOf(this.#points, this.#shown, { ...options, isStacked });
+    this.#raw = chartColumns(this.#points, this.#series, { ...options, isStacked: false });
+    const columns = chartColumns(this.#points, this.#shown, { ...options, isStacked });
     if (!isStacked) return columns;
     const [seconds, ...layers] = columns;
     return [seconds, ...layers.reverse()];

@@ -2,14 +2,14 @@ import type { ToLiveThread } from '../live-messages.ts';
 import type { WholeState } from '../live-state.ts';
 
 /** How it stands with the connection. */
-export type Connection = 'connecting' | 'open' | 'lost' | 'over';
+export type FeedConnection = 'connecting' | 'open' | 'lost' | 'over';
 
 /** Whom the feed tells. */
 export interface FeedListener {
   /** All that there is: at the beginning, and whenever a connection was lost. */
   whole(state: WholeState): void;
   change(message: ToLiveThread): void;
-  connection(state: Connection): void;
+  connection(state: FeedConnection): void;
 }
 
 /** A browser gives up by itself where it is refused. */

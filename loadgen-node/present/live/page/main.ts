@@ -4,7 +4,7 @@ import { CHARTS } from '../chart-specs.ts';
 import { LiveState } from '../live-state.ts';
 import { Chart } from './chart.ts';
 import { byId } from './dom.ts';
-import { type Connection, listen } from './feed.ts';
+import { type FeedConnection, listen } from './feed.ts';
 import {
   showNodes,
   showNow,
@@ -21,7 +21,7 @@ import {
 class LivePage {
   readonly #state = new LiveState();
   readonly #charts = CHARTS.map((spec) => new Chart(spec));
-  #connection: Connection = 'connecting';
+  #connection: FeedConnection = 'connecting';
   #isDrawPlanned = false;
 
   start(): void {

@@ -2,7 +2,7 @@ import type { LiveSnapshot } from '../../../observe/live/live-snapshot.ts';
 import { amount, clock, time } from '../figure-format.ts';
 import type { LiveRunState, RunVerdict } from '../live-messages.ts';
 import { byId, element } from './dom.ts';
-import type { Connection } from './feed.ts';
+import type { FeedConnection } from './feed.ts';
 
 /** Rows of the table of the last seconds. */
 const ROWS = 20;
@@ -17,7 +17,7 @@ export function showRun(run: LiveRunState | undefined): void {
 }
 
 /** Whether anything goes on, in a word. */
-export function showState(connection: Connection, run: LiveRunState | undefined): void {
+export function showState(connection: FeedConnection, run: LiveRunState | undefined): void {
   const state = byId('state');
   const verdict = run?.verdict ?? null;
   const [text, kind] = stateText(connection, run, verdict);
@@ -27,7 +27,7 @@ export function showState(connection: Connection, run: LiveRunState | undefined)
 }
 
 function stateText(
-  connection: Connection,
+  connection: FeedConnection,
   run: LiveRunState | undefined,
   verdict: RunVerdict | null,
 ): [text: string, kind: string] {

@@ -75,7 +75,7 @@ export function renderFigures({ figures }: RunSummary): Html {
 }
 
 /** Share of samples as `12 of 100 (12 %)`. */
-export function shareText(part: number, whole: number): string {
+export function partText(part: number, whole: number): string {
   return whole === 0
     ? String(part)
     : `${part.toLocaleString('en-US')} (${formatShare(part / whole)})`;

@@ -7,7 +7,7 @@ import { seriesClass } from '../../charts/percentile-chart.ts';
 import { PLOT } from '../../charts/plot.ts';
 import { type Html, html } from '../../html/html.ts';
 import { nodeLatencies } from '../aggregate/node-latencies.ts';
-import { shareText } from './figures.ts';
+import { partText } from './figures.ts';
 
 /** More bars than that are a list: the table has it. */
 const BARS_MAX = 24;
@@ -21,7 +21,7 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
   );
   const bars = nodes.slice(0, BARS_MAX).map(({ name, address, completedSamples }, i) => ({
     name: shortened(`${name} (${address})`),
-    total: shareText(completedSamples, total),
+    total: partText(completedSamples, total),
     segments: [
       { value: completedSamples, className: seriesClass(i), hint: `${name}: ${completedSamples}` },
     ],
@@ -34,7 +34,7 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
       html`<code>${node.address}</code>`,
       node.model,
       node.issuedSamples.toLocaleString('en-US'),
-      shareText(node.completedSamples, total),
+      partText(node.completedSamples, total),
       (node.issuedSamples - node.completedSamples).toLocaleString('en-US'),
       node.failedSamples.toLocaleString('en-US'),
       own === undefined ? '-' : formatNs(own.p50Ns),

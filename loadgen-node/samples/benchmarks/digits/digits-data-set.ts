@@ -7,20 +7,19 @@ import { decodeResponse } from '../../../../shared/benchmarks/digits/response.ts
 import { decodeJpeg } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../../../shared/rules/rows/digits.ts';
 import type { AccuracyEntry, AccuracyReport, DataSet } from '../../data-set/data-set.ts';
-import { scoreEach } from '../score-each.ts';
-import { formatScriptLine } from '../script-line.ts';
+import { formatScriptLine, scoreEach } from '../score-each.ts';
 import {
   IMAGE_FOLDER,
   imagePath,
   LABEL_FILE,
-  type LabelledImage,
+  type LabelledDigit,
   parseLabelList,
 } from './label-list.ts';
 
 /** What a {@link DigitsDataSet} is made of. */
 export interface DigitsParts {
   readonly folder: string;
-  readonly images: readonly LabelledImage[];
+  readonly images: readonly LabelledDigit[];
   /** Name of the accuracy that the data set reports. */
   readonly metric: string;
   readonly isManifestChecked: boolean;
@@ -36,7 +35,7 @@ export class DigitsDataSet implements DataSet {
   readonly files: readonly string[];
   readonly isManifestChecked: boolean;
   readonly marks: readonly string[];
-  readonly #images: readonly LabelledImage[];
+  readonly #images: readonly LabelledDigit[];
   readonly #metric: string;
 
   constructor(name: string, { folder, images, metric, isManifestChecked, marks }: DigitsParts) {
@@ -113,7 +112,7 @@ export class DigitsDataSet implements DataSet {
     return new MlperfError('ERR_DATA_SET', `${path} (${line}): ${reason}`, { cause });
   }
 
-  #imageAt(sampleIndex: number): LabelledImage {
+  #imageAt(sampleIndex: number): LabelledDigit {
     const image = this.#images[sampleIndex];
     assert(image !== undefined, `sample ${sampleIndex} of ${this.totalSampleCount}`);
     return image;
@@ -124,7 +123,7 @@ export class DigitsDataSet implements DataSet {
  * Reads the label file of a data set.
  * @throws MlperfError `ERR_DATA_SET` naming the file, and the line that is wrong.
  */
-export async function readLabelFile(folder: string): Promise<LabelledImage[]> {
+export async function readLabelFile(folder: string): Promise<LabelledDigit[]> {
   const path = join(folder, LABEL_FILE);
   let text: string;
   try {

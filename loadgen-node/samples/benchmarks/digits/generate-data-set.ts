@@ -19,7 +19,7 @@ import {
   IMAGE_FOLDER,
   imagePath,
   LABEL_FILE,
-  type LabelledImage,
+  type LabelledDigit,
 } from './label-list.ts';
 
 /** Images that are encoded or written at once: enough to keep the thread pool of four busy. */
@@ -64,7 +64,7 @@ async function writeDataSet(
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {
   const { imageCount } = set;
-  const images: LabelledImage[] = [];
+  const images: LabelledDigit[] = [];
   await mkdir(join(folder, IMAGE_FOLDER));
   await forEachIndex(imageCount, CONCURRENCY, async (index) => {
     const { label, rgb } = renderDigit(set, index);

@@ -13,7 +13,7 @@ export const IMAGE_FOLDER = 'images';
 export const LABEL_FILE = 'labels.txt';
 
 /** One image of a data set. Its sample index is its place in the list; its line in the file is that + 1. */
-export interface LabelledImage {
+export interface LabelledDigit {
   /** Relative to {@link IMAGE_FOLDER}. */
   readonly fileName: string;
   /** The digit, 0 to 9. */
@@ -23,7 +23,7 @@ export interface LabelledImage {
 const LINE = /^(\S+)\s+([0-9])$/;
 
 /** Text of the label file. */
-export function formatLabelList(images: readonly LabelledImage[]): string {
+export function formatLabelList(images: readonly LabelledDigit[]): string {
   return images.map(({ fileName, label }) => `${fileName} ${label}\n`).join('');
 }
 
@@ -32,7 +32,7 @@ export function formatLabelList(images: readonly LabelledImage[]): string {
  * @param path Path of the file, for messages.
  * @throws MlperfError `ERR_DATA_SET` naming the first line that is wrong.
  */
-export function parseLabelList(text: string, path: string): LabelledImage[] {
+export function parseLabelList(text: string, path: string): LabelledDigit[] {
   const lines = text.trimEnd().split(/\r?\n/);
   if (lines.length === 1 && lines[0] === '') {
     throw new MlperfError('ERR_DATA_SET', `${path} is empty; one image at least is needed`);
@@ -50,7 +50,7 @@ export function parseLabelList(text: string, path: string): LabelledImage[] {
 }
 
 /** Path of an image of the data set in `folder`. */
-export function imagePath(folder: string, { fileName }: LabelledImage): string {
+export function imagePath(folder: string, { fileName }: LabelledDigit): string {
   return join(folder, IMAGE_FOLDER, fileName);
 }
 

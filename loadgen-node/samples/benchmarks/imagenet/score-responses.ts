@@ -1,7 +1,6 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { AccuracyEntry, AccuracyReport } from '../../data-set/data-set.ts';
-import { scoreEach } from '../score-each.ts';
-import { formatScriptLine } from '../script-line.ts';
+import { formatScriptLine, scoreEach } from '../score-each.ts';
 
 /** How the one number of a response is written; the official script is told by its option `--dtype`. */
 type ResponseType = 'float32' | 'int32' | 'int64';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { type DetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
@@ -8,7 +8,7 @@ import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 /** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
 export interface SubmittedRun {
   readonly files: RunFolder;
-  readonly detail: DetailLog;
+  readonly detail: ReadDetailLog;
   /** Undefined for a run of another LoadGen. */
   readonly audit: NetworkAudit | undefined;
   /** Settings that were said, by key of `longhaul run`; undefined for a run of another LoadGen. */

@@ -1,8 +1,8 @@
-import { type DetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
 /** Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */
-export type DetailLogReader = (path: string) => Promise<DetailLog>;
+export type DetailLogReader = (path: string) => Promise<ReadDetailLog>;
 
 /** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
 const KEPT_CHARACTERS_MAX = 2 ** 20;
@@ -11,7 +11,7 @@ const KEPT_CHARACTERS_MAX = 2 ** 20;
 export class DetailLogs {
   readonly #listing: TreeListing;
   readonly #readLog: DetailLogReader;
-  readonly #kept = new Map<string, Promise<DetailLog>>();
+  readonly #kept = new Map<string, Promise<ReadDetailLog>>();
 
   constructor(listing: TreeListing, readLog: DetailLogReader = readDetailLog) {
     this.#listing = listing;
@@ -19,7 +19,7 @@ export class DetailLogs {
   }
 
   /** @param file Path in the tree. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */
-  read(file: string): Promise<DetailLog> {
+  read(file: string): Promise<ReadDetailLog> {
     const known = this.#kept.get(file);
     if (known !== undefined) return known;
     const log = this.#readLog(this.#listing.pathOf(file));

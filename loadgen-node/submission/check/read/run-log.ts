@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import {
-  type DetailLog,
   type DetailRecord,
   MARKED_BYTE_ORDER,
+  type ReadDetailLog,
 } from '../../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
@@ -14,10 +14,10 @@ import type { CheckContext } from './check-context.ts';
 export class RunLog {
   /** Relative to the root of the tree. */
   readonly file: string;
-  readonly #log: DetailLog;
+  readonly #log: ReadDetailLog;
   readonly #findings: Findings;
 
-  constructor(file: string, log: DetailLog, findings: Findings) {
+  constructor(file: string, log: ReadDetailLog, findings: Findings) {
     this.file = file;
     this.#log = log;
     this.#findings = findings;
@@ -148,7 +148,7 @@ const DAMAGES: Readonly<Record<string, FindingId>> = {
   [MARKED_BYTE_ORDER]: 'log-first-line',
 };
 
-function tellDamages({ damages }: DetailLog, file: string, findings: Findings): void {
+function tellDamages({ damages }: ReadDetailLog, file: string, findings: Findings): void {
   for (const { line, text } of damages) {
     findings.add(DAMAGES[text] ?? 'log-damaged', file, `In line ${line}, ${text}.`, line);
   }

@@ -1,5 +1,5 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { percentText } from '../../../samples/benchmarks/quality.ts';
+import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
 import {
   differenceInterval,
   type Proportion,
@@ -156,8 +156,8 @@ function judgeRate(before: number, after: number): CustomDataSetCheck {
     isMet: after >= before * RATE_SHARE_MIN,
     lines: [
       `Submission's data set: ${before.toFixed(2)} samples/s`,
-      `Custom data set:       ${after.toFixed(2)} samples/s (${percentText(after / before)})`,
-      `Fails below ${percentText(RATE_SHARE_MIN)} of the submission's.`,
+      `Custom data set:       ${after.toFixed(2)} samples/s (${accuracyPercent(after / before)})`,
+      `Fails below ${accuracyPercent(RATE_SHARE_MIN)} of the submission's.`,
     ],
   };
 }
@@ -181,7 +181,7 @@ function judgeLatency(
 
 function latencyBound(submission: ComplianceRun, beforeNs: number): { ns: number; why: string } {
   if (submission.scenario !== 'Server') {
-    const why = `${percentText(RATE_SHARE_MIN)} of the submission's speed`;
+    const why = `${accuracyPercent(RATE_SHARE_MIN)} of the submission's speed`;
     return { ns: beforeNs / RATE_SHARE_MIN, why };
   }
   const slackNs =
@@ -248,7 +248,7 @@ function notesOf(submission: RunPair, custom: RunPair): string[] {
 
 function proportionText(proportion: Proportion): string {
   const { correct, total } = proportion;
-  return `${correct} of ${total} right (${percentText(shareOf(proportion))})`;
+  return `${correct} of ${total} right (${accuracyPercent(shareOf(proportion))})`;
 }
 
 function intervalText({ low, high }: ShareInterval): string {

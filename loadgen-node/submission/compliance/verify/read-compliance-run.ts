@@ -1,7 +1,7 @@
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { SCENARIOS } from '../../../../shared/domain/scenario.ts';
-import { type DetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
+import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog, type SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { type RoundSeeds, readSeeds, roundOfSeeds, SEED_NAMES } from '../../rules/round-seeds.ts';
@@ -10,7 +10,7 @@ import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 /** A run as compliance tests look at it, of longhaul or of the C++ LoadGen. */
 export interface ComplianceRun {
   readonly folder: RunFolder;
-  readonly detail: DetailLog;
+  readonly detail: ReadDetailLog;
   readonly summary: SummaryLog;
   readonly scenario: Scenario;
 }

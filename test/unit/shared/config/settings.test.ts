@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configJsonSchema } from '../../../../loadgen-node/cli/json-schema.ts';
+import { configJsonSchema } from '../../../../loadgen-node/operate/config/config-schema.ts';
 import { printSettings } from '../../../../loadgen-node/run/plan/print-settings.ts';
 import { formatExactNs, formatNs, parseDuration } from '../../../../shared/base/text/duration.ts';
 import { addFlags, createCommand, settingsOf } from '../../../../shared/config/command-line.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   buildTrace,
+  type SetTrace,
   type Trace,
-  type TracedSet,
 } from '../../../../../loadgen-node/loadgen/conformance/trace.ts';
 import { RNG_LIBRARIES } from '../../../../../loadgen-node/loadgen/random/distributions.ts';
 import {
@@ -68,11 +68,11 @@ const CASES: fc.Arbitrary<Case> = fc
     return { settings, library, trace };
   });
 
-function list(set: TracedSet, key: string): readonly number[] {
+function list(set: SetTrace, key: string): readonly number[] {
   return set[key] as readonly number[];
 }
 
-function setsOf({ trace }: Case): readonly TracedSet[] {
+function setsOf({ trace }: Case): readonly SetTrace[] {
   return trace.phases.flatMap((phase) => phase.sets);
 }
 
@@ -144,7 +144,7 @@ describe('any trace', () => {
       fc.property(CASES, ({ settings, trace }) => {
         const phase = trace.phases.find(({ mode }) => mode === 'PerformanceOnly');
         if (phase === undefined || settings.performanceIssueUnique) return;
-        const set = phase.sets[0] as TracedSet;
+        const set = phase.sets[0] as SetTrace;
         const { min_query_count: leastQueries, min_sample_count: leastSamples } = trace.effective;
         expect(set.generated_query_count).toBeGreaterThanOrEqual(Number(leastQueries));
         expect(set.sample_count).toBeGreaterThanOrEqual(Number(leastSamples));

@@ -5,11 +5,11 @@ import { RUN_FILES } from '../../../../../loadgen-node/loadgen/logs/read/run-fol
 import { csvOf } from '../../../../../loadgen-node/observe/records/csv-records.ts';
 import { differencesOf } from '../../../../../loadgen-node/observe/summary/compare-summary.ts';
 import {
+  deriveRun,
   openRecords,
   type ReadRun,
-  readRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
-import { reportText } from '../../../../../loadgen-node/present/text/report-text.ts';
+import { derivedReportText } from '../../../../../loadgen-node/present/text/report-text.ts';
 import { recordsFolder } from '../../../../support/records-folder.ts';
 import { sampleRecords } from '../../../../support/sample-records.ts';
 
@@ -31,37 +31,37 @@ function changeSummary(folder: string, from: RegExp, to: string): void {
 // Method: folders of a run, then one thing about them changed.
 describe('a run folder that is read again', () => {
   it('has figures, split and counts that follow from the records, to the ns', async () => {
-    const run = await readRun(await recordsFolder(RECORDS));
+    const run = await deriveRun(await recordsFolder(RECORDS));
     expect(run.derived?.figures).toEqual(run.summary?.figures);
     expect(run.derived?.split).toEqual(run.summary?.split);
     expect(differences(run)).toEqual([]);
-    const text = reportText({ run, differences: [], loadgenLines: [] });
+    const text = derivedReportText({ run, differences: [], loadgenLines: [] });
     expect(text).toContain('follow from the records');
     expect(text).toMatch(/^p99 +\S+ m?s +latency at the 99th percentile$/m);
   });
 
   it('is told apart from its summary to the ns', async () => {
     const folder = await recordsFolder(RECORDS);
-    const { derived } = await readRun(folder);
+    const { derived } = await deriveRun(folder);
     const p99 = derived?.figures.p99 ?? 0;
     changeSummary(folder, /"p99": \d+/, `"p99": ${p99 + 1}`);
     changeSummary(folder, /"lost": \d+,/, '');
-    const run = await readRun(folder);
+    const run = await deriveRun(folder);
     const found = differences(run);
     expect(found).toEqual([
       { what: 'p99', unit: 'ns', inSummary: p99 + 1, derived: p99 },
       { what: 'lost', unit: 'count', inSummary: null, derived: derived?.figures.lost },
     ]);
-    const text = reportText({ run, differences: found, loadgenLines: [] });
+    const text = derivedReportText({ run, differences: found, loadgenLines: [] });
     expect(text).toContain(`- p99: ${p99 + 1} ns in the summary, ${p99} ns derived, -1 ns apart`);
   });
 
   it('whose records were cut says so, and compares nothing', async () => {
     const folder = await recordsFolder(RECORDS);
     truncateSync(join(folder, RUN_FILES.records), 20_000);
-    const run = await readRun(folder);
+    const run = await deriveRun(folder);
     expect(run.derived?.cut).toBe('cut after 0 of 2000 rows');
-    const text = reportText({ run, differences: null, loadgenLines: [] });
+    const text = derivedReportText({ run, differences: null, loadgenLines: [] });
     expect(text).toContain('cut after 0 of 2000 rows');
     expect(text).toContain('their figures are not those of the run');
   });
@@ -69,18 +69,20 @@ describe('a run folder that is read again', () => {
   it('without a summary, as a killed run leaves it, is derived all the same', async () => {
     const folder = await recordsFolder(RECORDS);
     rmSync(join(folder, RUN_FILES.runSummary));
-    const run = await readRun(folder);
+    const run = await deriveRun(folder);
     expect(run).toMatchObject({ summary: null, derived: { rowCount: 2000, scenario: 'Server' } });
-    expect(reportText({ run, differences: null, loadgenLines: [] })).toContain('to compare with');
+    expect(derivedReportText({ run, differences: null, loadgenLines: [] })).toContain(
+      'to compare with',
+    );
   });
 
   it('of the C++ LoadGen has its logs only', async () => {
     const folder = await recordsFolder(RECORDS);
     rmSync(join(folder, RUN_FILES.runSummary));
     rmSync(join(folder, RUN_FILES.records));
-    const run = await readRun(folder);
+    const run = await deriveRun(folder);
     expect(run).toEqual({ folder, summary: null, derived: null });
-    const text = reportText({ run, differences: null, loadgenLines: ['Result is: VALID'] });
+    const text = derivedReportText({ run, differences: null, loadgenLines: ['Result is: VALID'] });
     expect(text).toContain("only LoadGen's logs are there");
     expect(text).toContain('Result is: VALID');
   });
@@ -103,12 +105,14 @@ describe('a run folder that is read again', () => {
   ])('with a summary %s is refused with the file', async (_what, from, to, message) => {
     const folder = await recordsFolder(RECORDS);
     changeSummary(folder, from, to);
-    await expect(readRun(folder)).rejects.toThrow(message);
-    await expect(readRun(folder)).rejects.toThrow(join(folder, RUN_FILES.runSummary));
+    await expect(deriveRun(folder)).rejects.toThrow(message);
+    await expect(deriveRun(folder)).rejects.toThrow(join(folder, RUN_FILES.runSummary));
   });
 
   it('that is none is refused', async () => {
-    await expect(readRun('/no/such/folder')).rejects.toThrow(/is no folder with the logs of a run/);
+    await expect(deriveRun('/no/such/folder')).rejects.toThrow(
+      /is no folder with the logs of a run/,
+    );
   });
 });
 

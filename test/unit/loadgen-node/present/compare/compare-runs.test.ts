@@ -5,11 +5,11 @@ import { parseCondition } from '../../../../../loadgen-node/observe/thresholds/c
 import { BlockHistogram } from '../../../../../loadgen-node/present/compare/block-histogram.ts';
 import { checkComparable } from '../../../../../loadgen-node/present/compare/check-comparable.ts';
 import {
-  type Comparison,
   compareRuns,
+  type RunComparison,
 } from '../../../../../loadgen-node/present/compare/compare-runs.ts';
 import { judgeConditions } from '../../../../../loadgen-node/present/compare/fail-conditions.ts';
-import type { MeasuredRun } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
+import type { ComparedRun } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
 import { spread, spreadFactor } from '../../../../../loadgen-node/present/compare/spread.ts';
 import { queueRecords } from '../../../../support/queue-records.ts';
 import { reportSummary } from '../../../../support/report-summary.ts';
@@ -24,12 +24,12 @@ function run(
   seed: number,
   serviceNs: number,
   changes: Partial<RunSummary> = {},
-): MeasuredRun {
+): ComparedRun {
   const records = queueRecords({ seed, rowCount: 4000, arrivalQps: 100, serviceNs });
   return { folder, summary: reportSummary(records, changes.scenario, changes), records };
 }
 
-const rowOf = (comparison: Comparison, name: string) =>
+const rowOf = (comparison: RunComparison, name: string) =>
   comparison.rows.find(({ figure }) => figure === name)?.runs[1];
 
 describe('BlockHistogram', () => {
@@ -101,7 +101,7 @@ describe('compareRuns', () => {
   });
 
   it('compares Offline by its throughput only', () => {
-    const offline = (folder: string, seed: number): MeasuredRun => {
+    const offline = (folder: string, seed: number): ComparedRun => {
       const records = queueRecords({ seed, rowCount: 3000, arrivalQps: 0, serviceNs: 1e6 });
       return { folder, summary: reportSummary(records, 'Offline'), records };
     };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { LatencyHistogram } from '../../../../../loadgen-node/observe/figures/latency-histogram.ts';
 import type { WindowCounts } from '../../../../../loadgen-node/observe/live/live-snapshot.ts';
-import type { RunFacts } from '../../../../../loadgen-node/present/live/live-messages.ts';
+import type { LiveRunFacts } from '../../../../../loadgen-node/present/live/live-messages.ts';
 import { LiveMetrics } from '../../../../../loadgen-node/present/live/live-metrics.ts';
 import { liveSecond } from '../../../../support/live-snapshots.ts';
 
 // Goal: Prometheus reads what happened, over several runs of one command. Method: the text of a scrape.
 
-const FACTS: RunFacts = {
+const FACTS: LiveRunFacts = {
   title: 'run_1',
   benchmark: 'digits',
   scenario: 'Server',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   findRequest,
-  type RequestWay,
+  type OipWay,
   requestWays,
   type TriedRequest,
   type WayFacts,
@@ -66,7 +66,7 @@ describe('requestWays', () => {
 });
 
 describe('findRequest', () => {
-  const all: readonly RequestWay[] = requestWays({
+  const all: readonly OipWay[] = requestWays({
     asked: auto,
     facts: [server],
     needsTokens: false,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RateStep } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
-import { rateText } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
+import { stepRateText } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import { parseArrivals } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/parse-arrivals.ts';
 
 // Goal: what is written is what runs, or is refused with what would be right.
@@ -96,7 +96,7 @@ describe('parseArrivals', () => {
           ...{ fromQps, toQps: even ? fromQps : toQps },
           durationNs: seconds * 1e9,
         }));
-        const text = steps.map((one) => `${rateText(one)}@${one.durationNs / 1e9}s`).join(',');
+        const text = steps.map((one) => `${stepRateText(one)}@${one.durationNs / 1e9}s`).join(',');
         expect(parseArrivals(`step:${text}`)).toEqual({ kind: 'step', steps, isConstant: false });
       }),
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scoreResponses } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
-import { formatScriptLine } from '../../../../../../loadgen-node/samples/benchmarks/script-line.ts';
+import { formatScriptLine } from '../../../../../../loadgen-node/samples/benchmarks/score-each.ts';
 
 // Goal: the accuracy is that of MLCommons' accuracy-imagenet.py, to the letter of its line. Method: logs whose
 // result can be told by hand, in each type that the script reads.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SettingTable } from '../../shared/config/setting.ts';
+import type { SettingTable } from '../../../shared/config/setting.ts';
 
 /** JSON Schema (draft 2020-12) of a configuration file with these sections, for editors. */
 export function configJsonSchema(sections: Readonly<Record<string, SettingTable>>): object {

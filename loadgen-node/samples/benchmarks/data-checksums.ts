@@ -1,0 +1,110 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { defaultCacheFolder } from '../../../shared/base/files/cache-folder.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { findList } from '../data-set/check-data-set.ts';
+import { CHECKSUM_FILE, digestOfList, formatChecksumList } from '../data-set/checksum-list.ts';
+import { compareFiles, differenceError, differs } from '../data-set/compare-files.ts';
+import type { DataSet, PrepareProgress } from '../data-set/data-set.ts';
+import { hashFiles } from '../data-set/hash-files.ts';
+import { type DataRequest, generatedSetOf, isGeneratedData } from './generated-data.ts';
+import { loadgenBenchmark } from './registry.ts';
+
+/** Which data set. */
+export interface DataValues extends DataRequest {
+  readonly cacheDir: string | undefined;
+}
+
+/**
+ * The list of the checksums of a data set, as text or in a file.
+ * @throws MlperfError `ERR_DATA_SET`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT`
+ */
+export async function writeChecksums(
+  values: DataValues & { readonly output: string | undefined },
+  onProgress: PrepareProgress,
+): Promise<VerbResult> {
+  const { folder, files } = await openFiles(values, onProgress);
+  const { checksums, missing } = await hashFiles(folder, files, onProgress);
+  if (missing.length > 0) {
+    const differences = { missing, changed: [], additional: [] };
+    throw differenceError(folder, 'it was a moment ago', differences);
+  }
+  const list = formatChecksumList(checksums);
+  const digest = digestOfList(checksums);
+  const { output } = values;
+  const json = {
+    folder,
+    output: output ?? null,
+    listSha256: digest,
+    files: [...checksums].map(([path, sha256]) => ({ path, sha256 })),
+  };
+  if (output === undefined) return { text: list, json };
+  try {
+    writeFileSync(output, list);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    throw new MlperfError('ERR_OUTPUT', `cannot write ${output}: ${reason}`, {
+      cause: error,
+    });
+  }
+  return { text: `${checksums.size} files of ${folder} in ${output}, SHA-256 ${digest}\n`, json };
+}
+
+/**
+ * Compares a data set with a list of checksums, its own or one that is named.
+ * @throws MlperfError `ERR_DATA_SET` naming each file that differs, `ERR_CONFIG_INVALID`
+ */
+export async function verifyDataSet(
+  values: DataValues & { readonly checksums: string | undefined },
+  onProgress: PrepareProgress,
+): Promise<VerbResult> {
+  const { benchmark, dataDir, checksums } = values;
+  const isFolder = dataDir !== undefined && !isGeneratedData(values) && existsSync(dataDir);
+  const [opened] = await Promise.allSettled([openFiles(values, onProgress)]);
+  // A broken data set may not open: the list tells file by file what it lacks.
+  if (opened.status === 'rejected' && !isFolder) throw opened.reason;
+  const { folder, files } =
+    opened.status === 'fulfilled' ? opened.value : { folder: dataDir as string, files: [] };
+  const list = await findList(folder, checksums);
+  if (list === undefined) {
+    throw new MlperfError(
+      'ERR_DATA_SET',
+      `${folder} has no ${CHECKSUM_FILE}: name a list with --checksums, or write one with "longhaul data checksums"`,
+    );
+  }
+  const differences = await compareFiles(folder, list.checksums, files, onProgress);
+  if (differs(differences)) throw differenceError(folder, list.name, differences);
+  if (opened.status === 'rejected') throw opened.reason;
+  const digest = digestOfList(list.checksums);
+  const { totalSampleCount: sampleCount } = opened.value;
+  const fileCount = list.checksums.size;
+  const text =
+    `${fileCount} files of ${folder} are as ${list.name} has them (SHA-256 of the list ${digest}): ` +
+    `${sampleCount} samples of ${benchmark}\n`;
+  const json = { folder, benchmark, list: list.name, listSha256: digest, fileCount, sampleCount };
+  return { text, json };
+}
+
+type OpenedFiles = Required<Pick<DataSet, 'folder' | 'files' | 'totalSampleCount'>>;
+
+async function openFiles(values: DataValues, onProgress: PrepareProgress): Promise<OpenedFiles> {
+  const { name, folder, files, totalSampleCount } = await openDataSet(values, onProgress);
+  if (files !== undefined) return { folder, files, totalSampleCount };
+  throw new MlperfError(
+    'ERR_CONFIG_INVALID',
+    `the samples of ${name} are made up: they have no files and no checksums`,
+  );
+}
+
+async function openDataSet(values: DataValues, onProgress: PrepareProgress): Promise<DataSet> {
+  const { benchmark, dataDir, cacheDir } = values;
+  const { openDataSet: open } = await loadgenBenchmark(benchmark);
+  const cacheFolder = cacheDir ?? defaultCacheFolder();
+  return open({
+    dataFolder: dataDir,
+    cacheFolder,
+    generated: generatedSetOf(values),
+    onProgress,
+  });
+}
