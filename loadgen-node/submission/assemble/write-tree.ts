@@ -17,7 +17,7 @@ import type { PlannedFiles } from './planned-files.ts';
  * Refuses a path that has something which longhaul did not build.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function checkTarget(tree: string, mayReplace: boolean): void {
+export function checkTreeTarget(tree: string, mayReplace: boolean): void {
   if (!existsSync(tree)) return;
   const mark = join(tree, MARK_FILE);
   const isOurs = existsSync(mark) && readFileSync(mark, 'utf8').startsWith(MARK_LINE);

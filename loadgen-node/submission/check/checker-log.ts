@@ -6,11 +6,11 @@ import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
 import { resultsFolder } from './read/result-site.ts';
 import type { CheckReport } from './report/check-report.ts';
-import { reportText } from './report/report-text.ts';
+import { treeReportText } from './report/report-text.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
-  return reportText(await checkTree(tree, { round }));
+  return treeReportText(await checkTree(tree, { round }));
 }
 
 /**
@@ -19,7 +19,7 @@ export async function checkerLogText(tree: string, round: SubmissionRound): Prom
  */
 export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {
   const report = await checkTree(tree, { round });
-  writeTo(checkerLogs(tree, report).filter(existsSync), reportText(report));
+  writeTo(checkerLogs(tree, report).filter(existsSync), treeReportText(report));
 }
 
 /** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */

@@ -18,7 +18,7 @@ export interface DescriptionTarget {
  * Refuses to replace a description that somebody may have filled in. Asked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function checkTarget({ path, mergePath, isForced }: DescriptionTarget): void {
+export function checkDescriptionTarget({ path, mergePath, isForced }: DescriptionTarget): void {
   if (isForced || !existsSync(path)) return;
   if (mergePath !== undefined && existsSync(mergePath) && isSameFile(path, mergePath)) return;
   throw new MlperfError(
