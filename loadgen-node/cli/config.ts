@@ -4,7 +4,7 @@ import { addJson, wantsJson, writeResult } from '../../shared/base/process/json-
 import { CONFIG_SECTIONS, createCommand } from '../../shared/config/command-line.ts';
 import type { SettingTable } from '../../shared/config/setting.ts';
 import { configJsonSchema } from '../operate/config/config-schema.ts';
-import { effectiveSettings } from '../operate/config/effective-settings.ts';
+import { inspectSections } from '../operate/config/inspect-sections.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 
 const EXAMPLE = `
@@ -35,7 +35,7 @@ export function configCommand(loadSutOptions: () => Promise<SettingTable>): Comm
     }
     const verbs = verb === undefined ? CONFIG_SECTIONS : [verb];
     const args = config === undefined ? flags : ['--config', config, ...flags];
-    const { problems, isJson, ...result } = await effectiveSettings(tables, verbs, args);
+    const { problems, isJson, ...result } = await inspectSections(tables, verbs, args);
     // It may stand behind the verb as well.
     if (isJson) command.setOptionValue('json', true);
     // With --json what is wrong takes the place of the document.

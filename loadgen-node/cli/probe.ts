@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
 import { PROBE_SETTINGS, probeServer } from '../operate/probe/probe-server.ts';
-import { ownCommand } from '../run/host/own-command.ts';
 
 const EXAMPLE = `
 Examples:
@@ -22,6 +21,6 @@ export function probeCommand(): Command {
     .addHelpText('after', EXAMPLE)
     .action(async (address: string) => {
       const { values } = settingsOf(command, undefined, PROBE_SETTINGS);
-      writeResult(command, await probeServer(address, values, ownCommand()));
+      writeResult(command, await probeServer(address, values));
     });
 }

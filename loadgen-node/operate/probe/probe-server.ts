@@ -43,20 +43,15 @@ type ProbeValues = SettingValues<typeof PROBE_SETTINGS>;
 /**
  * What a server of the Open Inference Protocol has, and a run against each of its models. No inference, no load.
  * @param said Its address, with `oip://`.
- * @param program How longhaul is called.
  * @throws MlperfError `ERR_CONFIG_INVALID`, `ERR_OUTPUT`; `ERR_SUT_REFUSED` where the named model is not there; where nobody answers
  */
-export async function probeServer(
-  said: string,
-  values: ProbeValues,
-  program: string,
-): Promise<VerbResult> {
+export async function probeServer(said: string, values: ProbeValues): Promise<VerbResult> {
   const address = addressOf(said);
   const settings = dispatchSettings(address, values);
   const model = settings.oip?.model ?? { name: '', version: '' };
   const probe = await probeOipServer(address, settings);
   requireModel(probe, model);
-  const models = listedModels(probe, model, values, program);
+  const models = listedModels(probe, model, values);
   if (values.output !== undefined) writeConfig(values.output, models);
   return {
     text: `${probeText(probe, models)}${nextText(probe, models, values.output)}`,
@@ -102,14 +97,13 @@ function listedModels(
   { address, models }: OipProbe,
   { version }: OipModelRef,
   values: ProbeValues,
-  program: string,
 ): readonly ListedModel[] {
   const { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = values;
   const connection = { oipService, tls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile };
   const target = { address: `oip://${address}`, connection };
   return models.map((facts) => {
     const probed = probedModel(facts, version);
-    const run = takesMadeUpData(probed) ? readyMadeRun(program, target, probed) : undefined;
+    const run = takesMadeUpData(probed) ? readyMadeRun(ownCommand(), target, probed) : undefined;
     return { probed, run };
   });
 }

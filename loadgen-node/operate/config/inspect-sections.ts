@@ -12,7 +12,7 @@ import type { SettingTable } from '../../../shared/config/setting.ts';
 import { printSettings } from '../../run/plan/print-settings.ts';
 
 /** Settings that were looked at. */
-export interface EffectiveSettings extends VerbResult {
+export interface InspectedSections extends VerbResult {
   /** What is wrong with them. */
   readonly problems: readonly string[];
   /** True: `--json` stands among the flags. */
@@ -25,11 +25,11 @@ export interface EffectiveSettings extends VerbResult {
  * @param args Flags of the verbs.
  * @throws MlperfError `ERR_CONFIG_INVALID` for a verb without settings in the file
  */
-export async function effectiveSettings(
+export async function inspectSections(
   tables: Readonly<Record<string, SettingTable>>,
   verbs: readonly string[],
   args: readonly string[],
-): Promise<EffectiveSettings> {
+): Promise<InspectedSections> {
   const problems: string[] = [];
   const texts: string[] = [];
   const json: Record<string, object> = {};
