@@ -21,8 +21,6 @@ import { SUT_OPTIONS, toSutSettings } from './settings/sut-options.ts';
 import type { SutSettings } from './settings/sut-settings.ts';
 import { type SutNode, startSutNode } from './sut-node.ts';
 
-export { SUT_OPTIONS };
-
 const EXAMPLE = `
 Example:
   longhaul sut --benchmark digits --listen 0.0.0.0:50051 --node sut-a

@@ -5,7 +5,7 @@ import { createCommand } from '../../shared/config/command-line.ts';
 import { checkTree } from '../submission/check/check-tree.ts';
 import { writeCheckerLogs } from '../submission/check/checker-log.ts';
 import { checkReportSchema, writeCheckReport } from '../submission/check/report/check-report.ts';
-import { reportText } from '../submission/check/report/report-text.ts';
+import { treeReportText } from '../submission/check/report/report-text.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../submission/rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../submission/tree/tree-layout.ts';
 
@@ -64,7 +64,7 @@ export function submissionCheckCommand(setExitCode: (code: number) => void): Com
       const { round, originals, strict: isStrict } = flags;
       const report = await checkTree(tree, { round, originals, isStrict });
       if (typeof flags.json === 'string') writeCheckReport(flags.json, report);
-      const text = reportText(report);
+      const text = treeReportText(report);
       if (flags.log === true) writeCheckerLogs(tree, report, text);
       writeResult(command, { text, json: checkReportSchema.parse(report) });
       const { error, mark } = report.counts;

@@ -17,7 +17,6 @@ export interface Verb {
 /** What the SUT half exports to the one bin (sut-node/command.ts). */
 interface SutHalf {
   sutCommand(setExitCode: SetExitCode): Command;
-  readonly SUT_OPTIONS: SettingTable;
 }
 
 /** Loads the other half by path: `run` must work where it, or ONNX Runtime, is not installed. */
@@ -26,7 +25,8 @@ async function loadSutHalf(): Promise<SutHalf> {
 }
 
 async function loadSutOptions(): Promise<SettingTable> {
-  return (await loadSutHalf()).SUT_OPTIONS;
+  const { href } = compiledModule('sut-node/settings/sut-options.js');
+  return ((await import(href)) as { readonly SUT_OPTIONS: SettingTable }).SUT_OPTIONS;
 }
 
 /** Every verb, in the order of the help. Modules are imported by the verb that needs them: starting stays quick. */

@@ -1,6 +1,7 @@
 import type { BuildProgress } from '../../shared/base/cache/artifact-cache.ts';
 import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { upperMedian } from '../../shared/base/figures/median.ts';
 import { packageVersion } from '../../shared/base/files/package-files.ts';
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import { settingsAsText } from '../../shared/evidence/settings-text.ts';
@@ -150,7 +151,7 @@ async function measure(model: SutModel, batch: TestBatch): Promise<MeasuredBatch
     computeNs.push(answer?.times?.computeNs ?? 0);
   }
   const { batchSize } = batch;
-  return { batchSize, computeNs: median(computeNs), totalNs: median(totalNs) };
+  return { batchSize, computeNs: upperMedian(computeNs) ?? 0, totalNs: upperMedian(totalNs) ?? 0 };
 }
 
 function runBatch(
@@ -174,9 +175,4 @@ function runBatch(
     });
     model.run({ samples, takenAtNs });
   });
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

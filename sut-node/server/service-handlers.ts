@@ -6,7 +6,7 @@ import { factsToWire } from '../../shared/host/facts-on-wire.ts';
 import { tuningToWire } from '../../shared/host/tuning-on-wire.ts';
 import type { SutServiceHandlers } from '../../shared/wire/sut-contract.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
-import { describeNode } from './describe/describe-node.ts';
+import { describeResponse } from './describe/describe-node.ts';
 import type { MachineFacts } from './describe/machine-facts.ts';
 import type { NodeFacts } from './describe/node-offer.ts';
 import type { NodeStatus } from './describe/node-status.ts';
@@ -44,7 +44,7 @@ export function createServiceHandlers(node: ServedNode): SutServiceHandlers {
       callback(null, { name: facts.name, nonce, nodeIdentity: facts.identity, seen });
     },
     Describe: (_call, callback) => {
-      callback(null, describeNode(facts, node.model(), node.limits()));
+      callback(null, describeResponse(facts, node.model(), node.limits()));
     },
     Ready: (call, callback) => {
       callback(null, readiness(node, call.request.benchmark, call.request.model));

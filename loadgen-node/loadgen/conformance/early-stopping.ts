@@ -1,4 +1,5 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { minPassingQueries } from '../results/early-stopping.ts';
 
 /** Most queries above the bound that are worked out: more is a slip of the finger. */
@@ -92,9 +93,4 @@ export function describeAdvice(queries: number, question: EarlyStoppingQuestion)
           `(${grouped(neededQueries)} in all)`,
   );
   return `${lines.join('\n')}\n`;
-}
-
-/** Thousands apart: `1,043`. */
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { GrowingFloat64, GrowingUint32 } from '../base/growing-array.ts';
 import { exponentialNs, shuffle } from '../random/distributions.ts';
 import { Mt19937 } from '../random/mt19937.ts';
@@ -285,10 +285,6 @@ function checkSampleCount(sampleCount: number): void {
     `the settings ask for more than ${PLAN_SAMPLES_MAX} samples in one run: ` +
       'lower the target QPS, min_duration or min_query_count, or raise the expected latency',
   );
-}
-
-function configInvalid(text: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', text);
 }
 
 function roundUp(value: number, step: number): number {

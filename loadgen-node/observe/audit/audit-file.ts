@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
 import { networkAuditSchema } from './audit-schema.ts';
 import type { NetworkAudit } from './network-audit.ts';
@@ -14,8 +13,7 @@ export function writeAudit(folder: string, audit: NetworkAudit): void {
   try {
     writeFileSync(path, `${JSON.stringify(audit, null, 2)}\n`);
   } catch (error) {
-    const text = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }
 

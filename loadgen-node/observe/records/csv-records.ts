@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { RecordColumn } from './record-columns.ts';
 import type { RecordsReader } from './records-reader.ts';
 import type { SampleRecords } from './sample-records.ts';
@@ -40,9 +41,7 @@ function fieldsOf(
     const value = values[row] as number;
     if (Number.isNaN(value)) return '';
     // 9 digits tell every 32-bit number from its neighbours.
-    return type === 'float32' && !Number.isInteger(value)
-      ? String(Number(value.toPrecision(9)))
-      : String(value);
+    return type === 'float32' && !Number.isInteger(value) ? rounded(value, 9) : String(value);
   };
 }
 

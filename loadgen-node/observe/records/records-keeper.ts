@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import type { RecordedSet } from '../../loadgen/engine/issue/issued-set.ts';
 import type { RecordsAbout } from './arrow-schema.ts';
@@ -55,7 +55,7 @@ export class RecordsKeeper {
     try {
       return new RecordsKeeper(path, about, await open(path, 'w'));
     } catch (error) {
-      throw outputError(path, error);
+      throw outputError(`cannot write the records ${path}`, error);
     }
   }
 
@@ -147,7 +147,7 @@ export class RecordsKeeper {
     if (errorCodeOf(error) === undefined) throw error;
     const file = this.#file;
     this.#file = null;
-    this.#problem = outputError(this.#path ?? '', error);
+    this.#problem = outputError(`cannot write the records ${this.#path ?? ''}`, error);
     try {
       await file?.close();
     } catch {
@@ -163,9 +163,4 @@ export class RecordsKeeper {
       // A file that cannot be removed either: the error before says what is wrong with the disk.
     }
   }
-}
-
-function outputError(path: string, error: unknown): MlperfError {
-  const text = `cannot write the records ${path}: ${describeSystemError(error)}`;
-  return new MlperfError('ERR_OUTPUT', text, { cause: error });
 }

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { RUN_SUMMARY, type RunSummary, SUMMARY_SCHEMA_VERSION } from './run-summary.ts';
@@ -18,8 +18,7 @@ export function writeSummary(folder: string, summary: RunSummary): void {
   try {
     writeFileSync(path, `${JSON.stringify(summary, null, 2)}\n`);
   } catch (error) {
-    const text = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }
 

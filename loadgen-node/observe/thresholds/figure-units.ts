@@ -1,3 +1,4 @@
+import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { FigureUnit } from '../figures/figure-names.ts';
 
@@ -23,7 +24,7 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a number per second, without a unit',
     example: '100',
     factors: { '': 1 },
-    format: (value) => `${Number(value.toPrecision(6))} per second`,
+    format: (value) => `${rounded(value, 6)} per second`,
   },
   count: {
     words: 'a number, without a unit',
@@ -35,7 +36,7 @@ const WRITTEN: Readonly<Record<FigureUnit, WrittenUnit>> = {
     words: 'a percentage',
     example: '1%',
     factors: { '%': 0.01 },
-    format: (value) => `${Number((value * 100).toPrecision(4))} %`,
+    format: (value) => percentage(value, 4),
   },
 };
 

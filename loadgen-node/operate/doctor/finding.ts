@@ -1,3 +1,5 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
+
 /** How much a finding matters. `error`: a run would be wrong or impossible. `not checkable`: nobody could look. */
 export const FINDING_STATES = ['ok', 'warning', 'error', 'not checkable'] as const;
 
@@ -69,7 +71,7 @@ export function bytesText(bytes: number): string {
     ['MiB', 1024 ** 2],
     ['KiB', 1024],
   ] as const) {
-    if (bytes >= size) return `${Number((bytes / size).toPrecision(3))} ${unit}`;
+    if (bytes >= size) return `${rounded(bytes / size, 3)} ${unit}`;
   }
   return `${Math.round(bytes)} B`;
 }

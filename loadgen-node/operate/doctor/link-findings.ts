@@ -1,3 +1,4 @@
+import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
@@ -6,7 +7,7 @@ import type { LinkFacts } from '../../submission/system/facts-file.ts';
 import { linkRateMbps } from '../../submission/system/link-facts.ts';
 import { betweenFinding } from './between-finding.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
-import { median, minimum } from './numbers.ts';
+import { minimum } from './numbers.ts';
 import type { TcpInfo } from './tcp-info.ts';
 
 /** A link as it was found, with its tests. */
@@ -136,11 +137,11 @@ function mtu({ link, loadgen, probe, tcp }: MeasuredLink): DoctorFinding {
 function roundTrip({ probe }: MeasuredLink): DoctorFinding {
   const { tcpConnectNs, nameRoundTripNs } = probe;
   const least = minimum(nameRoundTripNs);
-  const middle = median(nameRoundTripNs);
+  const middle = upperMedian(nameRoundTripNs) ?? null;
   const tcp = minimum(tcpConnectNs);
   const figures = {
     tcpConnectMinNs: tcp,
-    tcpConnectMedianNs: median(tcpConnectNs),
+    tcpConnectMedianNs: upperMedian(tcpConnectNs) ?? null,
     nameMinNs: least,
     nameMedianNs: middle,
   };

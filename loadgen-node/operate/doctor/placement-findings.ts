@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { TuningFacts } from '../../../shared/host/tuning-facts.ts';
 import { type DoctorFinding, subject } from './finding.ts';
 
@@ -121,7 +122,7 @@ function energyPreference({ energyPreferences }: TuningFacts): DoctorFinding | n
 function weight({ cpuWeight }: TuningFacts): DoctorFinding | null {
   const about = subject('cpu-weight', 'CPU weight of the control group', { cpuWeight });
   if (cpuWeight === null) return null;
-  const seen = `${Number(cpuWeight.toPrecision(2))} of the default`;
+  const seen = `${rounded(cpuWeight, 2)} of the default`;
   return cpuWeight < WEIGHT_WARNING
     ? about.warning(
         `${seen}: others go first where CPUs are short`,

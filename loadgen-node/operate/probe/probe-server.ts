@@ -7,7 +7,7 @@ import {
   probeOipServer,
 } from '../../../qdl/index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
   optional,
@@ -18,7 +18,6 @@ import {
 } from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
@@ -123,7 +122,7 @@ function writeConfig(file: string, models: readonly ListedModel[]): void {
   try {
     writeFileSync(file, first.run.config);
   } catch (error) {
-    throw new MlperfError('ERR_OUTPUT', `${file}: ${describeSystemError(error)}`, { cause: error });
+    throw outputError(file, error);
   }
 }
 

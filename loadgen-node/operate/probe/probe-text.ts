@@ -1,4 +1,5 @@
 import type { OipProbe } from '../../../qdl/index.ts';
+import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { counted } from '../../../shared/base/text/counted.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import { tensorText } from '../../../shared/domain/tensors.ts';
@@ -76,8 +77,7 @@ function noRunText({ repository }: OipProbe, models: readonly ListedModel[]): st
 function serverLines(probe: OipProbe): string[] {
   const { server, address, service, roundTripNs, repository } = probe;
   const name = server.name === '' ? 'a server without a name' : server.name;
-  const sorted = roundTripNs.toSorted((a, b) => a - b);
-  const median = sorted[Math.floor(sorted.length / 2)];
+  const median = upperMedian(roundTripNs);
   const roundTrip = median === undefined ? '' : `, round trip ${(median / 1e6).toFixed(2)} ms`;
   return [
     `oip://${address}  ${[name, server.version].join(' ').trim()}`,

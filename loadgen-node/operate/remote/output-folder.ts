@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { errorCodeOf, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { atExit } from './hosts/at-exit.ts';
 
 /** Begins the name of the folder in which files are collected: whoever else wants the output folder sees that it is taken. */
@@ -49,7 +49,7 @@ export class OutputFolder {
       return folder;
     } catch (error) {
       for (const one of made) removeIfEmpty(one);
-      throw outputError(error, `${name} cannot hold the results`);
+      throw orOutputError(error, `${name} cannot hold the results`);
     }
   }
 
@@ -63,7 +63,7 @@ export class OutputFolder {
         renameSync(join(this.partial, entry), join(this.#name, entry));
       }
     } catch (error) {
-      const { message } = outputError(error, `${this.#name} cannot hold the results`);
+      const { message } = orOutputError(error, `${this.#name} cannot hold the results`);
       const text = `${message}; what was fetched is in ${this.partial}`;
       throw new MlperfError('ERR_OUTPUT', text, { cause: error });
     }
@@ -121,8 +121,7 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function outputError(error: unknown, what: string): MlperfError {
+function orOutputError(error: unknown, what: string): MlperfError {
   if (error instanceof MlperfError) return error;
-  const text = `${what}: ${describeSystemError(error)}`;
-  return new MlperfError('ERR_OUTPUT', text, { cause: error });
+  return outputError(what, error);
 }

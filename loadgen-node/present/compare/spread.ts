@@ -1,3 +1,5 @@
+import { upperMedian } from '../../../shared/base/figures/median.ts';
+
 /**
  * Intervals from 50 blocks are too narrow by a little: t of 49 degrees of freedom over the normal quantile, and the lost degree
  * itself.
@@ -30,6 +32,6 @@ export function spreadFactor(blockMeans: readonly number[]): number {
 
 /** Values further away from their median by a factor; no figure of a run is below 0. */
 export function spread(values: Float64Array, factor: number): Float64Array {
-  const middle = values.slice().sort()[values.length >> 1] as number;
+  const middle = upperMedian(values) as number;
   return values.map((value) => Math.max(middle + (value - middle) * factor, 0));
 }

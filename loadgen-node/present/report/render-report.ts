@@ -1,3 +1,4 @@
+import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import {
   type LatencyTable,
   latencyTable,
@@ -47,7 +48,7 @@ ${renderSplit(summary)}${renderNodes(summary, table)}${renderServers(summary)}${
 function renderCharts(summary: RunSummary, table: LatencyTable): Html {
   const sorted = sortedNumbers(table.latencyNs);
   if (sorted.length === 0) {
-    return html`<p>No sample of the ${table.count.toLocaleString('en-US')} in the records was completed: there is no latency to draw.</p>`;
+    return html`<p>No sample of the ${grouped(table.count)} in the records was completed: there is no latency to draw.</p>`;
   }
   const timeline = timelineOf(table);
   // In Offline all is due at the start: latency over time would show only when each was completed.

@@ -1,3 +1,4 @@
+import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { isBrokenEnd } from '../../loadgen/engine/phase-counts.ts';
 import type {
@@ -181,9 +182,4 @@ function adviceOnRate(
 function lowerRate({ targetQps }: EffectiveSettings, share: number): string {
   const lower = Number((targetQps * Math.max(1 - share, MARGIN)).toPrecision(3));
   return `try a lower --target-qps, for example ${lower}.`;
-}
-
-/** Thousands apart: `1,043`. */
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { formatNumber } from './number.ts';
@@ -13,7 +14,7 @@ export function figureText(name: FigureName, value: number): string {
     case 'share':
       return formatShare(value);
     case 'count':
-      return value.toLocaleString('en-US');
+      return grouped(value);
   }
 }
 

@@ -1,3 +1,4 @@
+import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
@@ -119,7 +120,7 @@ function formatFigure(value: number, unit: FigureUnit): string {
     case '1/s':
       return `${value.toFixed(2)}/s`;
     case 'share':
-      return `${Number((value * 100).toPrecision(4))} %`;
+      return percentage(value, 4);
     case 'count':
       return String(value);
   }

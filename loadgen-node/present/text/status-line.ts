@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
 
@@ -66,7 +67,7 @@ function rateText(snapshot: LiveSnapshot): string {
 
 /** Four figures at most. */
 function rate(perS: number): string {
-  return perS >= 1000 ? String(Math.round(perS)) : String(Number(perS.toPrecision(3)));
+  return perS >= 1000 ? String(Math.round(perS)) : rounded(perS, 3);
 }
 
 /** `12 s`, `1:05`, `2:00:09`. */

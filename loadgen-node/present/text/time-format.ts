@@ -1,3 +1,5 @@
+import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
+
 const UNITS = [
   { name: 'ns', ns: 1, below: 1e3 },
   { name: 'µs', ns: 1e3, below: 1e6 },
@@ -10,15 +12,15 @@ export function tickTime(ns: number): string {
   if (ns === 0) return '0';
   const size = Math.abs(ns);
   const unit = UNITS.find(({ below }) => size < below * (1 - 1e-9)) ?? UNITS[3];
-  return `${Number((ns / unit.ns).toPrecision(3))} ${unit.name}`;
+  return `${rounded(ns / unit.ns, 3)} ${unit.name}`;
 }
 
 /** Time since the start of a run, in s: `0.5`, `12`, `600`. */
 export function tickSeconds(ns: number): string {
-  return String(Number((ns / 1e9).toPrecision(6)));
+  return rounded(ns / 1e9, 6);
 }
 
 /** A share as a percentage: `0.12 %`. */
 export function formatShare(share: number): string {
-  return Number.isFinite(share) ? `${Number((share * 100).toPrecision(3))} %` : '-';
+  return Number.isFinite(share) ? percentage(share) : '-';
 }

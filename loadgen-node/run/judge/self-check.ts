@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { distFolder, packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { SelfCheck } from '../../loadgen/logs/write/header-lines.ts';
 
@@ -52,8 +51,7 @@ export function writeManifest(folder: string = distFolder()): SelfCheck {
   try {
     writeFileSync(path, `${JSON.stringify(manifest, null, 1)}\n`);
   } catch (error) {
-    const text = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
   return checkSelf(folder);
 }

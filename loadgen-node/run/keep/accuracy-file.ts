@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { asOneLine } from '../../../shared/base/text/one-line.ts';
 import type { AccuracyReport } from '../../samples/data-set/data-set.ts';
 
@@ -35,7 +34,6 @@ export function writeAccuracyText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
+import {
+  describeSystemError,
+  errorCodeOf,
+  outputError,
+} from '../../../shared/base/errors/to-mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { RunHost } from '../host/host.ts';
 
@@ -80,7 +84,7 @@ function orOutputError(what: string, work: () => void): void {
   try {
     work();
   } catch (error) {
-    throw new MlperfError('ERR_OUTPUT', `${what}: ${describeSystemError(error)}`, { cause: error });
+    throw outputError(what, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DispatchSettings } from '../../../qdl/index.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   choice,
   count,
@@ -144,7 +144,7 @@ export function oipAsked(values: OipValues, context: OipContext): OipAsked | und
   refuseNativeSettings(context);
   refuseData(values, context);
   if (values.model === undefined) {
-    throw invalid(
+    throw configInvalid(
       `--model NAME is needed with oip://: "longhaul probe ${sut[0]}" shows what the server has`,
     );
   }
@@ -166,7 +166,7 @@ export function requireOipAddress(values: OipValues, sut: readonly string[]): vo
   if (sut.some(isOipAddress)) return;
   const said = Object.keys(OIP_OPTIONS).find((key) => values[key as keyof OipValues] !== undefined);
   if (said === undefined) return;
-  throw invalid(
+  throw configInvalid(
     `${flagOf(said)} is for servers of the Open Inference Protocol: --sut oip://${first ?? 'HOST:PORT'}`,
   );
 }
@@ -196,25 +196,23 @@ function refuseNativeSettings({ values, said }: OipContext): void {
   for (const [key, { neutral, why }] of Object.entries(NATIVE_ONLY)) {
     const value = values[key];
     if (!said.has(key) || JSON.stringify(value) === JSON.stringify(neutral)) continue;
-    throw invalid(`${flagOf(key)} ${String(value)} has no effect with oip://: ${why}`);
+    throw configInvalid(`${flagOf(key)} ${String(value)} has no effect with oip://: ${why}`);
   }
 }
 
 function refuseData({ data }: OipValues, { benchmark, encoding, dataDir }: OipContext): void {
   if (data === undefined) return;
   if (benchmark !== 'custom') {
-    throw invalid(
+    throw configInvalid(
       `--data ${data} and --benchmark ${benchmark}: samples are those of one of them; leave one out`,
     );
   }
   if (dataDir !== undefined) {
-    throw invalid(`--data ${data} and --data-dir ${dataDir}: samples come from one of them`);
+    throw configInvalid(`--data ${data} and --data-dir ${dataDir}: samples come from one of them`);
   }
   if (encoding !== undefined) {
-    throw invalid(`--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`);
+    throw configInvalid(
+      `--encoding ${encoding} is of a benchmark's data set; --data ${data} has none`,
+    );
   }
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
@@ -37,7 +36,6 @@ export function writeRunRecord(output: string, record: string | undefined): void
     makeFolder(output);
     writeFileSync(path, record);
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${reason}`, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }

@@ -1,3 +1,5 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
+
 const PREFIX: Readonly<Record<string, number>> = { k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /** A number, a prefix, and perhaps a unit: `100G`, `25 Gbit/s`, `10GbE`, `800 Mbps`. Bytes (`GB/s`) are no rate of a link. */
@@ -26,5 +28,5 @@ export function formatRate(bitsPerSecond: number): string {
 }
 
 function threeFigures(value: number): string {
-  return value >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+  return value >= 1000 ? String(Math.round(value)) : rounded(value, 3);
 }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { type OipTensor, tensorsText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 
@@ -21,7 +21,9 @@ export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void
   const { name, inputs, outputs, batchSizeMax } = facts;
   const asked = `--oip-batch ${samplesPerRequest}`;
   if (batchSizeMax !== undefined && batchSizeMax > 0 && samplesPerRequest > batchSizeMax) {
-    throw invalid(`${asked}: model ${name} takes ${batchSizeMax} samples in a request at most`);
+    throw configInvalid(
+      `${asked}: model ${name} takes ${batchSizeMax} samples in a request at most`,
+    );
   }
   const fixed = [...inputs, ...outputs].filter((tensor) => !isFreeFirst(tensor));
   if (batchSizeMax !== 0 && fixed.length === 0) return;
@@ -29,7 +31,7 @@ export function requireBatch(facts: BatchFacts, samplesPerRequest: number): void
     batchSizeMax === 0
       ? 'its server says that no axis counts samples'
       : `the first axis of ${tensorsText(fixed)} is not free`;
-  throw invalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
+  throw configInvalid(`${asked}: a request to model ${name} has one sample, as ${why}`);
 }
 
 /**
@@ -44,7 +46,7 @@ export function requireBatchAxis(
   samplesPerRequest: number,
 ): void {
   if (samplesPerRequest === 1 || isThere) return;
-  throw invalid(
+  throw configInvalid(
     `--oip-batch ${samplesPerRequest}: a request to model ${name} has one sample, as no axis of its inputs ` +
       `(${tensorsText(inputs)}) is left to count samples`,
   );
@@ -52,8 +54,4 @@ export function requireBatchAxis(
 
 function isFreeFirst({ shape }: OipTensor): boolean {
   return shape[0] === -1;
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipWaysCompared } from '../../../shared/wire/oip/ways-compared.ts';
@@ -103,5 +104,5 @@ function timesText(
 }
 
 function msText(ms: number): string {
-  return `${Number(ms.toPrecision(3))} ms`;
+  return `${rounded(ms, 3)} ms`;
 }

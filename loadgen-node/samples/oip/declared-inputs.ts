@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, type MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { type OipTensor, type SampleTensor, tensorText } from '../../../shared/domain/tensors.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { InputsAsked } from './parse-input-shapes.ts';
@@ -22,7 +22,9 @@ export function withDeclaredInputs(
   const unknown = declaredInputs.find(({ name }) => !facts.inputs.some((one) => one.name === name));
   if (unknown !== undefined) {
     const names = facts.inputs.map(({ name }) => name).join(', ');
-    throw invalid(`${declarationText(unknown)}: the model has no such input; it has ${names}`);
+    throw configInvalid(
+      `${declarationText(unknown)}: the model has no such input; it has ${names}`,
+    );
   }
   const inputs = facts.inputs.map((told) => {
     const declared = declaredInputs.find(({ name }) => name === told.name);
@@ -41,7 +43,7 @@ function agreed(told: OipTensor, declared: OipTensor): OipTensor {
     declared.shape.length === told.shape.length &&
     shape.every((length, axis) => told.shape[axis] === -1 || told.shape[axis] === length);
   if (fits) return { ...told, shape };
-  throw invalid(
+  throw configInvalid(
     `${declarationText(declared)}: the server says that ${told.name} is ${tensorText(told)}; a declaration has all of its axes, also the one that counts samples`,
   );
 }
@@ -58,7 +60,7 @@ function noInputs(
   });
   const flags = said.length > 0 ? [said.join(',')] : ofBenchmark;
   const flag = flags.length > 0 ? flags.join(' or ') : EXAMPLE;
-  return invalid(
+  return configInvalid(
     `the server at ${address} tells no inputs of model ${name} (its ModelMetadata has none): say what each is, by ` +
       `--input-shape ${flag}; with -1x before the axes where the first one counts samples`,
   );
@@ -68,8 +70,4 @@ const EXAMPLE = 'NAME:DATATYPE:AXES, as in --input-shape image:FP32:3x224x224';
 
 function declarationText({ name, datatype, shape }: OipTensor): string {
   return `--input-shape ${name}:${datatype}:${shape.join('x')}`;
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

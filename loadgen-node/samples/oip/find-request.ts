@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { RAW_ONLY_DATA_TYPES } from '../../../shared/domain/data-types.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
 import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
@@ -102,13 +102,13 @@ function methodsOf(
     ? 'token latencies need the first token, which a unary answer does not bring'
     : 'the model is decoupled: any number of responses come to one request';
   if (asked === 'unary' && needsStream) {
-    throw invalid(`--oip-method unary: ${why}; leave it out, or say stream`);
+    throw configInvalid(`--oip-method unary: ${why}; leave it out, or say stream`);
   }
   if (asked !== 'auto') return [asked];
   const without = facts.filter(({ hasStream }) => hasStream === false);
   if (needsStream && without.length > 0) {
     const addresses = without.map(({ address }) => address).join(', ');
-    throw invalid(`${why}, and ${addresses} has no ModelStreamInfer`);
+    throw configInvalid(`${why}, and ${addresses} has no ModelStreamInfer`);
   }
   if (needsStream) return ['stream', 'stream-per-request'];
   return without.length > 0 ? ['unary'] : ['stream', 'unary'];
@@ -119,14 +119,10 @@ function contentsOf(asked: OipAsked['contents'], facts: WayFacts['facts']): OipC
     .flatMap(({ inputs }) => inputs)
     .find(({ datatype }) => RAW_ONLY_DATA_TYPES.includes(datatype));
   if (asked === 'typed' && rawOnly !== undefined) {
-    throw invalid(
+    throw configInvalid(
       `--oip-contents typed: input "${rawOnly.name}" is ${rawOnly.datatype}, which travels raw or not at all`,
     );
   }
   if (asked !== 'auto') return [asked];
   return rawOnly === undefined ? ['raw', 'typed'] : ['raw'];
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { isOipDataType } from '../../../shared/domain/data-types.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 
@@ -31,7 +31,7 @@ export function parseInputShapes(texts: readonly string[]): InputsAsked {
     const declaration = declaredInput(text);
     const { name, shape } = declaration ?? inputShape(text);
     const known: ReadonlyMap<string, unknown> = declaration === undefined ? inputShapes : declared;
-    if (known.has(name)) throw invalid(`--input-shape names ${name} twice`);
+    if (known.has(name)) throw configInvalid(`--input-shape names ${name} twice`);
     if (declaration === undefined) inputShapes.set(name, shape);
     else declared.set(name, declaration);
   }
@@ -49,7 +49,7 @@ function declaredInput(text: string): OipTensor | undefined {
 function inputShape(text: string): Pick<OipTensor, 'name' | 'shape'> {
   const [, name, axes] = /^(.+):((?:\d+(?:x\d+)*)?)$/s.exec(text) ?? [];
   if (name === undefined || axes === undefined) {
-    throw invalid(`--input-shape ${text}: ${FORMS}`);
+    throw configInvalid(`--input-shape ${text}: ${FORMS}`);
   }
   return { name, shape: lengthsOf(axes, text) };
 }
@@ -59,9 +59,5 @@ function lengthsOf(axes: string, text: string): number[] {
   if (lengths.every((length) => length === -1 || (length >= 1 && length <= LENGTH_MAX))) {
     return lengths;
   }
-  throw invalid(`--input-shape ${text}: an axis has a length from 1 to ${LENGTH_MAX}`);
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid(`--input-shape ${text}: an axis has a length from 1 to ${LENGTH_MAX}`);
 }

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipTensor } from '../../../shared/domain/tensors.ts';
 import type { InputShapes } from './parse-input-shapes.ts';
 
@@ -19,7 +19,7 @@ export function resolveInputs(
   const unknown = [...overrides.keys()].find((name) => !inputs.some((one) => one.name === name));
   if (unknown !== undefined) {
     const names = inputs.map(({ name }) => name).join(', ');
-    throw invalid(`--input-shape ${unknown}: the model has no such input; it has ${names}`);
+    throw configInvalid(`--input-shape ${unknown}: the model has no such input; it has ${names}`);
   }
   return inputs.map((input) => {
     const shape = hasBatchAxis ? input.shape.slice(1) : input.shape;
@@ -38,7 +38,7 @@ export function requireKnownShapes(inputs: readonly OipTensor[]): void {
   const free = inputs.filter(({ shape }) => shape.includes(-1));
   if (free.length === 0) return;
   const flag = free.map((input) => inputShapeText(input, 'N')).join(',');
-  throw invalid(
+  throw configInvalid(
     `the model leaves axes free (-1 in ${free.map(inShort).join(', ')}): say their lengths for one sample by --input-shape ${flag}, with a number in place of each N`,
   );
 }
@@ -69,15 +69,11 @@ function checkFits(
     hasBatchAxis && asked.length === shape.length + 1
       ? '; the axis that counts samples is left out'
       : '';
-  throw invalid(
+  throw configInvalid(
     `--input-shape ${name}:${asked.join('x')}: a sample of the model has the shape [${shape.join(', ')}]${batchHint}`,
   );
 }
 
 function inShort({ name, shape }: OipTensor): string {
   return `${name} [${shape.join(', ')}]`;
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

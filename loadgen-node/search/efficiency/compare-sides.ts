@@ -1,3 +1,4 @@
+import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { LATENCY_PARTS, type LatencyPart } from '../../observe/split/latency-parts.ts';
 import { type Banded, medianOf, pairedQuotient, quotientOf } from './ratio-band.ts';
 import type { EfficiencySide, RunLatencies, SideRun, SideSearch } from './side.ts';
@@ -111,7 +112,7 @@ function efficiencyOf(
   const band =
     count === 1
       ? 'one pair of runs: no band'
-      : `smallest and largest of ${count} pairs of runs made in turns; the median lies between them at ${percent(confidence)} confidence`;
+      : `smallest and largest of ${count} pairs of runs made in turns; the median lies between them at ${percentage(confidence)} confidence`;
   return {
     efficiency: {
       ...{ value, low, high, band },
@@ -138,7 +139,7 @@ function ofSearches(
       what: 'confirmed peak, scheduled queries/s',
       inProcess: inside.value,
       network: outside.value,
-      band: `ends of the two searches' intervals (${percent(confidence)} confidence each) against one another`,
+      band: `ends of the two searches' intervals (${percentage(confidence)} confidence each) against one another`,
     },
     whyNot: null,
   };
@@ -210,8 +211,4 @@ function invalidRuns({ kind, runs }: EfficiencySide): string[] {
   return [
     `${invalid.length} of ${runs.length} runs ${where} are INVALID, the first one (${first.folder}) because: ${first.whyInvalid ?? 'not told'}`,
   ];
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
 }

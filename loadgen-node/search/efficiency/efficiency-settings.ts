@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   addressList,
   count,
@@ -91,23 +91,19 @@ export function efficiencyMode(
 ): EfficiencyMode {
   if (inProcessOnly) {
     if (sut === undefined && inProcess === undefined) return 'in-process-only';
-    throw invalid('--in-process-only measures no network: leave --sut and --in-process out');
+    throw configInvalid('--in-process-only measures no network: leave --sut and --in-process out');
   }
   if (sut === undefined) {
     if (inProcess === undefined) return 'one-machine';
-    throw invalid('--in-process needs --sut: the node to compare with');
+    throw configInvalid('--in-process needs --sut: the node to compare with');
   }
   if (sut.length > 1) {
-    throw invalid(
+    throw configInvalid(
       `--sut names ${sut.length} nodes: efficiency compares one node with its own model in process`,
     );
   }
   if (inProcess !== undefined) return 'two-machines';
-  throw invalid(
+  throw configInvalid(
     '--sut needs --in-process FILE, made on the SUT machine by "longhaul efficiency --in-process-only --output FILE"; without --sut a node is started here',
   );
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -1,3 +1,4 @@
+import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { LatencyDifference, PartDifference, SideComparison } from './compare-sides.ts';
 import type { EfficiencySide } from './side.ts';
@@ -42,7 +43,7 @@ export function efficiencySentence({ efficiency, whyNot, latency, parts }: SideC
   else {
     const { value, low, high } = efficiency;
     sentences.push(
-      `Over the network the SUT has ${percent(value)} (${percent(low)} to ${percent(high)}) of what it has in process.`,
+      `Over the network the SUT has ${percentage(value)} (${percentage(low)} to ${percentage(high)}) of what it has in process.`,
     );
   }
   if (latency === null) return sentences.join(' ');
@@ -80,8 +81,8 @@ export function efficiencyTable(comparison: SideComparison): string {
           isTime ? efficiency.what.slice(0, -TIME_UNIT.length) : efficiency.what,
           shown(efficiency.inProcess),
           shown(efficiency.network),
-          percent(efficiency.value),
-          `${percent(efficiency.low)} to ${percent(efficiency.high)}`,
+          percentage(efficiency.value),
+          `${percentage(efficiency.low)} to ${percentage(efficiency.high)}`,
         ],
       ]),
       `band: ${efficiency.band}`,
@@ -147,10 +148,6 @@ function plain(ns: number): string {
   return ns < 0 ? `-${formatNs(-ns)}` : formatNs(ns);
 }
 
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
-}
-
 function figure(value: number): string {
-  return String(Number(value.toPrecision(4)));
+  return rounded(value, 4);
 }

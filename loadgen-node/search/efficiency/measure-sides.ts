@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { findPeak } from '../peak/find-peak.ts';
@@ -76,7 +77,7 @@ function probeLine(
   kind: string,
   { load, kind: probeKind, percentileNs, verdict, why }: PeakProbe,
 ): string {
-  const at = `${Number(load.toPrecision(4))}/s`;
+  const at = `${rounded(load, 4)}/s`;
   return `${kind}: ${probeKind} at ${at}: ${formatNs(percentileNs)}, ${verdict}: ${why}`;
 }
 
@@ -101,8 +102,8 @@ async function runInTurns(
 }
 
 function runLine(kind: string, { load, samplesPerSecond, latency, isValid }: SideRun): string {
-  const at = load === null ? '' : ` at ${Number(load.toPrecision(4))}/s`;
-  const rate = `${Number(samplesPerSecond.toPrecision(4))} samples/s`;
+  const at = load === null ? '' : ` at ${rounded(load, 4)}/s`;
+  const rate = `${rounded(samplesPerSecond, 4)} samples/s`;
   const verdict = isValid ? '' : ', INVALID';
   return `${kind}: run${at}: ${rate}, p50 ${formatNs(latency.p50Ns)}, p99 ${formatNs(latency.p99Ns)}${verdict}`;
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import { LATENCY_PARTS, type LatencySplit } from '../../observe/split/latency-parts.ts';
@@ -154,8 +154,7 @@ export function writeJson(path: string, value: object): void {
     makeFolder(dirname(path));
     writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
   } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }
 

@@ -1,4 +1,5 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { parseDuration } from '../../../shared/base/text/duration.ts';
 
 /** What a link is to be like; the same in both directions. */
@@ -45,7 +46,7 @@ export function parseLinkGrid(texts: {
   };
   const count = grid.delaysNs.length * grid.rates.length * grid.lossShares.length;
   if (count > CELLS_MAX) {
-    throw invalid(`the grid has ${count} cells; a sweep takes ${CELLS_MAX} at most`);
+    throw configInvalid(`the grid has ${count} cells; a sweep takes ${CELLS_MAX} at most`);
   }
   return grid;
 }
@@ -87,7 +88,7 @@ export function lossText(lossShare: number): string {
 }
 
 function round(value: number): string {
-  return String(Number(value.toPrecision(6)));
+  return rounded(value, 6);
 }
 
 /** A number, and the letters behind it. */
@@ -110,16 +111,17 @@ function parseList<T>(flag: string, text: string, parse: (flag: string, item: st
     .toReversed();
   const values = withUnits.map((item) => parse(flag, item));
   const repeated = values.findIndex((value, i) => values.indexOf(value) !== i);
-  if (repeated >= 0) throw invalid(`${flag} "${text}" names ${items[repeated]} twice`);
+  if (repeated >= 0) throw configInvalid(`${flag} "${text}" names ${items[repeated]} twice`);
   return values;
 }
 
 function parseDelay(flag: string, item: string): number {
   const ns = item === '0' ? 0 : parseDuration(item);
   if (ns === undefined) {
-    throw invalid(`${flag} "${item}" must be one-way delays such as 0,1,5,10ms or 250us`);
+    throw configInvalid(`${flag} "${item}" must be one-way delays such as 0,1,5,10ms or 250us`);
   }
-  if (ns > DELAY_NS_MAX) throw invalid(`${flag} "${item}" must be at most ${DELAY_NS_MAX / 1e9}s`);
+  if (ns > DELAY_NS_MAX)
+    throw configInvalid(`${flag} "${item}" must be at most ${DELAY_NS_MAX / 1e9}s`);
   return ns;
 }
 
@@ -128,10 +130,11 @@ function parseRate(flag: string, item: string): number | null {
   const match = ITEM.exec(item);
   const unit = RATE_UNITS[match?.[2] ?? ''];
   if (match === null || unit === undefined) {
-    throw invalid(`${flag} "${item}" must be rates such as 100mbit,1gbit, or unlimited`);
+    throw configInvalid(`${flag} "${item}" must be rates such as 100mbit,1gbit, or unlimited`);
   }
   const rate = Number(match[1]) * unit;
-  if (rate < RATE_MIN) throw invalid(`${flag} "${item}" must be at least ${RATE_MIN / 1e3}kbit`);
+  if (rate < RATE_MIN)
+    throw configInvalid(`${flag} "${item}" must be at least ${RATE_MIN / 1e3}kbit`);
   return rate;
 }
 
@@ -140,13 +143,9 @@ function parseLoss(flag: string, item: string): number {
   const match = ITEM.exec(item);
   const share = Number(match?.[1]) / 100;
   if (match === null || match[2] !== '%' || share > LOSS_SHARE_MAX) {
-    throw invalid(
+    throw configInvalid(
       `${flag} "${item}" must be percentages such as 0,0.1%, ${LOSS_SHARE_MAX * 100}% at most`,
     );
   }
   return share;
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { LinkConditions } from './link-conditions.ts';
 
 /** Interface on which both directions of a connection leave: each passes it once. */
@@ -20,7 +21,7 @@ export function netemArgs(device: string, link: LinkConditions): string[] {
   const flying = ((bitsPerSecond ?? RATE_ASSUMED) / 8 / PACKET_BYTES) * (onceNs / 1e9);
   const args = ['limit', String(QUEUE_PACKETS + Math.ceil(flying))];
   if (onceNs > 0) args.push('delay', `${Math.round(onceNs / 1e3)}us`);
-  if (lossShare > 0) args.push('loss', `${Number((lossShare * 100).toPrecision(6))}%`);
+  if (lossShare > 0) args.push('loss', `${rounded(lossShare * 100, 6)}%`);
   if (bitsPerSecond !== null) args.push('rate', `${Math.round(bitsPerSecond)}bit`);
   return args;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { upperMedian } from '../../../shared/base/figures/median.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { PerformanceSummary } from '../../loadgen/results/performance-summary.ts';
 import type { TestSettings } from '../../loadgen/settings/test-settings.ts';
@@ -74,7 +75,7 @@ async function firstExpectation(prepared: PreparedRun, host: RunHost): Promise<n
     sutOf: (plan) => nodesOf(plan, prepared),
   });
   const { latenciesNs } = await look({ kind: 'unloaded', load: 1, number: 0, ...LOOK });
-  const median = latenciesNs.sort()[Math.floor(latenciesNs.length / 2)];
+  const median = upperMedian(latenciesNs);
   if (median === undefined) {
     throw new MlperfError('ERR_SUT_LOST', 'the SUT answered no query of a first look');
   }

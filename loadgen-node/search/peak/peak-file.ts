@@ -2,7 +2,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
 import type { PeakProbe } from './peak-search.ts';
@@ -121,7 +121,6 @@ export function writePeakFile(
     writeFileSync(`${path}.part`, text);
     renameSync(`${path}.part`, path);
   } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }

@@ -1,3 +1,4 @@
+import { percentage, rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { SUT_TOO_SLOW } from '../../loadgen/engine/generator-bound.ts';
 import { allowedShare, confirmedLoad, measuredLoad } from './full-runs.ts';
@@ -245,7 +246,7 @@ function adviceOf(
     const late = 1 - search.percentile;
     if (value < interval.low && allowed < 0.9 * late) {
       advice.push(
-        `Early stopping lets only ${percentOf(allowed)} of so few queries be late, not ${percentOf(late)}: ` +
+        `Early stopping lets only ${percentage(allowed)} of so few queries be late, not ${percentage(late)}: ` +
           'a longer run (--min-duration, --min-query-count) confirms more.',
       );
     }
@@ -268,17 +269,14 @@ export function loadText({ kind }: LoadSearch, load: number): string {
 
 /** A rate with as many digits as it deserves. */
 export function loadRateText(rate: number): string {
-  return rate >= 1000 ? rate.toFixed(0) : String(Number(rate.toPrecision(4)));
+  return rate >= 1000 ? rate.toFixed(0) : rounded(rate, 4);
 }
 
-function percentileText({ percentile }: LoadSearch): string {
-  return String(Number((percentile * 100).toPrecision(6)));
+/** The percentile of the bound, in percent: `99`, `97.5`. */
+export function percentileText({ percentile }: LoadSearch): string {
+  return rounded(percentile * 100, 6);
 }
 
 function lateText({ percentile }: LoadSearch): string {
-  return percentOf(1 - percentile);
-}
-
-function percentOf(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
+  return percentage(1 - percentile);
 }

@@ -1,6 +1,7 @@
+import { percentage } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { asOneLine, sentencesOf } from '../../../shared/base/text/one-line.ts';
-import { loadRateText, loadText } from './peak-result.ts';
+import { loadRateText, loadText, percentileText } from './peak-result.ts';
 import type { HeldLoad, LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 
 /** What is searched and how long that takes, in two lines. */
@@ -38,7 +39,7 @@ export function probeHeader(search: LoadSearch): string {
 /** A probe as a line of the table. */
 export function probeLine(search: LoadSearch, probe: PeakProbe): string {
   const { number, kind, load, queries, latency, share, interval } = WIDTHS;
-  const late = probe.queries === 0 ? '-' : shareText(probe.overlatencyQueries / probe.queries);
+  const late = probe.queries === 0 ? '-' : percentage(probe.overlatencyQueries / probe.queries);
   const loadOf = search.kind === 'rate' ? loadRateText(probe.load) : String(probe.load);
   return [
     String(probe.number).padStart(number),
@@ -47,7 +48,7 @@ export function probeLine(search: LoadSearch, probe: PeakProbe): string {
     String(probe.queries).padStart(queries),
     formatNs(probe.percentileNs).padStart(latency),
     late.padStart(share),
-    `${shareText(probe.shareLow)} - ${shareText(probe.shareHigh)}`.padStart(interval),
+    `${percentage(probe.shareLow)} - ${percentage(probe.shareHigh)}`.padStart(interval),
     isSameWord(probe) ? probe.why : `${probe.verdict}: ${shortWhy(probe)}`,
   ].join(' ');
 }
@@ -87,7 +88,7 @@ function peakOf(
 
 function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
   const { number, kind, queries, overlatencyQueries, durationNs } = probe;
-  const late = shareText(overlatencyQueries / queries);
+  const late = percentage(overlatencyQueries / queries);
   const where = `${kind === 'full' ? 'full run' : 'screening'} ${number}`;
   return `${loadText(search, load)}, in ${where}: ${late} of ${queries} queries late in ${formatNs(durationNs)}`;
 }
@@ -95,7 +96,7 @@ function heldText(search: LoadSearch, { load, probe }: HeldLoad): string {
 function intervalText(search: LoadSearch, result: PeakResult): string {
   const { interval, estimate, confidence, isPrecise, limit } = result;
   if (interval === null || estimate === null) return 'nothing is known of a limit';
-  const sure = `${Number((confidence * 100).toPrecision(4))} % sure`;
+  const sure = `${percentage(confidence, 4)} sure`;
   if (!Number.isFinite(interval.high)) {
     return `above ${loadText(search, interval.low)}: nothing that was tried missed the bound`;
   }
@@ -139,12 +140,4 @@ function shortWhy({ verdict, why }: PeakProbe): string {
 /** A full run that is VALID says so itself. */
 function isSameWord({ kind, verdict }: PeakProbe): boolean {
   return kind === 'full' && verdict === 'keeps';
-}
-
-function shareText(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
-}
-
-function percentileText({ percentile }: LoadSearch): string {
-  return String(Number((percentile * 100).toPrecision(6)));
 }

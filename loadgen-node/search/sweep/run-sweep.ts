@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
@@ -151,7 +152,7 @@ function notesOf({ dispatch }: RunPlan, maker: ChosenLinkMaker, grid: LinkGrid):
 
 function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
   const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
-  return `${what}, ${rules.key}: p${Number((percentile * 100).toPrecision(6))} within ${boundNs / 1e6} ms`;
+  return `${what}, ${rules.key}: p${rounded(percentile * 100, 6)} within ${boundNs / 1e6} ms`;
 }
 
 /** @throws MlperfError `ERR_OUTPUT` */
@@ -160,7 +161,6 @@ function writePage(output: string, sweep: Sweep, grid: LinkGrid, title: string):
   try {
     writeFileSync(path, renderHeatMap(heatMapOf(sweep, grid, title)));
   } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
@@ -100,7 +101,7 @@ async function searchCell(
     );
     const found = await findPeak(search, runProbe, {
       onProbe: ({ kind, load, verdict, why }) =>
-        host.report(`  ${kind} at ${Number(load.toPrecision(4))}: ${verdict}: ${why}`),
+        host.report(`  ${kind} at ${rounded(load, 4)}: ${verdict}: ${why}`),
     });
     return await resultOf(found, made);
   } finally {

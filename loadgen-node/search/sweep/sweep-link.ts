@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
 import type { RunPlan } from '../../run/plan/run-plan.ts';
 import { type LinkConditions, linkText } from '../link/link-conditions.ts';
@@ -34,10 +34,11 @@ export async function chooseLinkMaker({
 }: SweepValues): Promise<ChosenLinkMaker> {
   if (asked === 'shim') {
     if (device === undefined) return { with: 'shim', why: undefined, seed: lossSeed };
-    throw invalid('--device is for --with tc: a shim shapes no interface');
+    throw configInvalid('--device is for --with tc: a shim shapes no interface');
   }
   if (device === undefined) {
-    if (asked === 'tc') throw invalid('--with tc needs --device: the interface that it may shape');
+    if (asked === 'tc')
+      throw configInvalid('--with tc needs --device: the interface that it may shape');
     const why = 'no --device was named that tc may shape';
     return { with: 'shim', why, seed: lossSeed };
   }
@@ -88,7 +89,7 @@ function serverName({ dispatch: { nodes, security } }: RunPlan): string {
   const [host] = hosts;
   if (security.tlsServerName !== undefined) return security.tlsServerName;
   if (hosts.size === 1 && host !== undefined) return host;
-  throw invalid(
+  throw configInvalid(
     'nodes on several hosts with TLS through a shim need one name in all certificates: --tls-server-name',
   );
 }
@@ -112,8 +113,4 @@ async function openTc(device: string, link: LinkConditions, plan: RunPlan): Prom
  */
 function asOpen(plan: RunPlan): RunPlan {
   return { ...plan, division: 'open', dispatch: { ...plan.dispatch, division: 'open' } };
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

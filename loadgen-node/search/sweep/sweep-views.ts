@@ -1,3 +1,4 @@
+import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
 import {
@@ -124,5 +125,5 @@ export function cellLine({ link, seconds, result }: SweepCell): string {
 }
 
 function figure(value: number): string {
-  return String(Number(value.toPrecision(4)));
+  return rounded(value, 4);
 }

@@ -6,7 +6,7 @@ import type { ResultPlace, TreeLayout } from '../tree/tree-layout.ts';
 import type { DivisionScope } from './division-scope.ts';
 import { measurementReadme } from './documents/measurement-readme.ts';
 import type { PlannedImplementation, PlannedResult } from './plan/plan-types.ts';
-import type { RunFacts } from './plan/read-run.ts';
+import type { SubmittedRun } from './plan/read-run.ts';
 import type { PlannedFiles } from './planned-files.ts';
 
 /** Puts a result in its place: logs, measurements, compliance tests, evidence. */
@@ -31,12 +31,12 @@ export function assembleResult(scope: DivisionScope, result: PlannedResult): voi
 }
 
 /** Only these: the official checkers refuse what they do not know. */
-function copyLogs(files: PlannedFiles, folder: string, run: RunFacts): void {
+function copyLogs(files: PlannedFiles, folder: string, run: SubmittedRun): void {
   files.copy(posix.join(folder, RUN_FILES.summary), run.files.summary);
   files.copy(posix.join(folder, RUN_FILES.detail), run.files.detail);
 }
 
-function copyEvidence(files: PlannedFiles, folder: string, run: RunFacts): void {
+function copyEvidence(files: PlannedFiles, folder: string, run: SubmittedRun): void {
   for (const [name, file] of [
     [RUN_FILES.audit, run.files.audit],
     [RUN_FILES.record, run.files.record],

@@ -6,7 +6,7 @@ import { assembleTree } from './assemble-tree.ts';
 import { readSubmissionConfig } from './config/read-submission-config.ts';
 import { planSubmission } from './plan/plan-submission.ts';
 import type { SubmissionPlan } from './plan/plan-types.ts';
-import { checkTarget, writeTree } from './write-tree.ts';
+import { checkTreeTarget, writeTree } from './write-tree.ts';
 
 /** What a tree is built from, and where to. */
 export interface BuildOptions {
@@ -35,7 +35,7 @@ export interface BuiltTree {
 export async function buildSubmission(options: BuildOptions): Promise<BuiltTree> {
   const { tree, isDryRun, mayReplace, selfCheck } = options;
   const config = readSubmissionConfig(options.config);
-  checkTarget(tree, mayReplace);
+  checkTreeTarget(tree, mayReplace);
   const { plan, warnings } = await planSubmission(config, isDryRun);
   const { files, notices } = assembleTree(plan);
   await writeTree(tree, files, async (folder) => {

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { MARK_FILE, MARK_LINE } from '../tree/tree-layout.ts';
 import type { PlannedFiles } from './planned-files.ts';
 
@@ -17,7 +17,7 @@ import type { PlannedFiles } from './planned-files.ts';
  * Refuses a path that has something which longhaul did not build.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function checkTarget(tree: string, mayReplace: boolean): void {
+export function checkTreeTarget(tree: string, mayReplace: boolean): void {
   if (!existsSync(tree)) return;
   const mark = join(tree, MARK_FILE);
   const isOurs = existsSync(mark) && readFileSync(mark, 'utf8').startsWith(MARK_LINE);
@@ -59,8 +59,7 @@ export async function writeTree(
     replace(target, made);
   } catch (error) {
     if (error instanceof MlperfError) throw error;
-    const text = `cannot write ${tree}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot write ${tree}`, error);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

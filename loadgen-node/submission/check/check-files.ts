@@ -1,11 +1,8 @@
 import { posix } from 'node:path';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
-import { DRY_RUN_FILE } from '../tree/tree-layout.ts';
+import { DRY_RUN_FILE, TREE_FILE_BYTES_MAX } from '../tree/tree-layout.ts';
 import type { TreeListing } from './read/tree-listing.ts';
 import type { Findings } from './rules/findings.ts';
-
-/** Largest file of a tree. */
-const FILE_BYTES_MAX = 50 * 2 ** 20;
 
 /** Folders that the official tools pass over in the root. */
 const PASSED_OVER: readonly string[] = ['.git', '.github', 'assets'];
@@ -26,8 +23,12 @@ export function checkFiles(listing: TreeListing, findings: Findings): void {
   for (const path of listing.filePaths()) {
     if (isOfDivision(path)) checkName(path, findings);
     const bytes = listing.bytesOf(path) ?? 0;
-    if (bytes > FILE_BYTES_MAX) {
-      findings.add('file-too-large', path, `It has ${bytes} bytes; ${FILE_BYTES_MAX} are allowed.`);
+    if (bytes > TREE_FILE_BYTES_MAX) {
+      findings.add(
+        'file-too-large',
+        path,
+        `It has ${bytes} bytes; ${TREE_FILE_BYTES_MAX} are allowed.`,
+      );
     }
   }
 }

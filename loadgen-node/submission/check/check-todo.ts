@@ -1,7 +1,7 @@
 import { TODO_MARK } from '../tree/system-fields.ts';
 import type { CheckContext } from './read/check-context.ts';
+import { shortened } from './read/description-values.ts';
 import { DOCUMENT_BYTES_MAX, documentLines } from './read/read-document.ts';
-import { shortened } from './read/shortened.ts';
 
 /** Texts for people; a .txt is one in documentation only, elsewhere it is of a tool. */
 const TEXT = /(?:\.md|\.adoc|\/documentation\/.*\.txt)$/;

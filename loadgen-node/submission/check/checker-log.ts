@@ -1,17 +1,16 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
 import { resultsFolder } from './read/result-site.ts';
 import type { CheckReport } from './report/check-report.ts';
-import { reportText } from './report/report-text.ts';
+import { treeReportText } from './report/report-text.ts';
 
 /** Text of the self-check of a tree. */
 export async function checkerLogText(tree: string, round: SubmissionRound): Promise<string> {
-  return reportText(await checkTree(tree, { round }));
+  return treeReportText(await checkTree(tree, { round }));
 }
 
 /**
@@ -20,7 +19,7 @@ export async function checkerLogText(tree: string, round: SubmissionRound): Prom
  */
 export async function renewCheckerLogs(tree: string, round: SubmissionRound): Promise<void> {
   const report = await checkTree(tree, { round });
-  writeTo(checkerLogs(tree, report).filter(existsSync), reportText(report));
+  writeTo(checkerLogs(tree, report).filter(existsSync), treeReportText(report));
 }
 
 /** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */
@@ -40,8 +39,7 @@ function writeTo(paths: readonly string[], text: string): void {
     try {
       writeFileSync(path, text);
     } catch (error) {
-      const why = describeSystemError(error);
-      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+      throw outputError(`cannot write ${path}`, error);
     }
   }
 }

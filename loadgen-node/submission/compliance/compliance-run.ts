@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   type ResolvedSetting,
@@ -88,8 +88,7 @@ export function performTestRun(
       makeFolder(plan.output);
       writeFileSync(path, auditConfigText(test, plan.rules.key, plan.settings.scenario));
     } catch (error) {
-      const why = describeSystemError(error);
-      throw new MlperfError('ERR_OUTPUT', `cannot write ${path}: ${why}`, { cause: error });
+      throw outputError(`cannot write ${path}`, error);
     }
   };
   return performRun(plan, host, { onBegin });

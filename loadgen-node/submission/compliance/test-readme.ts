@@ -3,7 +3,7 @@ import type { RunnableTestId } from '../rules/test-ids.ts';
 import type { TestCheck, TestVerdict } from './verify/test-verdict.ts';
 
 /** What a test's README.md says besides its verdict. */
-export interface TestContext {
+export interface TestReadmeParts {
   readonly benchmark: string;
   readonly scenario: string;
   readonly sutName: string;
@@ -35,7 +35,7 @@ export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): 
 }
 
 /** README.md of a test's folder. */
-export function testReadme(verdict: TestVerdict, context: TestContext): string {
+export function testReadme(verdict: TestVerdict, context: TestReadmeParts): string {
   const { test, round } = verdict;
   const [submissionQps, testQps] = context.targetQps;
   const rows: [string, string | undefined][] = [

@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Round } from '../../../shared/rules/rounds/rounds.ts';
 import { modelOfFolder, modelsOfBenchmark } from '../rules/models-of-rounds.ts';
 import type { SubmissionModel } from '../rules/submission-model.ts';
@@ -25,7 +25,7 @@ export function requireTest(
   model?: string,
 ): TestApplies {
   if (test === 'TEST05' && round !== 'v4.1') {
-    throw refusal(`round ${round} has no TEST05: rounds after v4.1 dropped it`);
+    throw configInvalid(`round ${round} has no TEST05: rounds after v4.1 dropped it`);
   }
   const models = modelsOfBenchmark(round, benchmark);
   const [first] = models;
@@ -33,15 +33,17 @@ export function requireTest(
     const named = model === undefined ? first : modelOfFolder(round, model);
     if (named === undefined || !models.includes(named)) {
       const names = models.map(({ name }) => name).join(', ');
-      throw refusal(`--model ${model}: round ${round} has for benchmark ${benchmark}: ${names}`);
+      throw configInvalid(
+        `--model ${model}: round ${round} has for benchmark ${benchmark}: ${names}`,
+      );
     }
     if (named.tests.includes(test)) return { model: named };
     const has = named.tests.length === 0 ? 'no test' : named.tests.join(', ');
-    throw refusal(`round ${round} has no ${test} for ${named.name}; it has ${has}`);
+    throw configInvalid(`round ${round} has no ${test} for ${named.name}; it has ${has}`);
   }
   const others = SUBMISSION_ROUNDS.filter((it) => modelsOfBenchmark(it, benchmark).length > 0);
   if (others.length > 0) {
-    throw refusal(
+    throw configInvalid(
       `round ${round} has no benchmark ${benchmark}; there it is in ${others.join(', ')}`,
     );
   }
@@ -57,7 +59,7 @@ export function requireTest(
 export function submissionRound(round: Round): SubmissionRound {
   const found = SUBMISSION_ROUNDS.find((known) => known === round);
   if (found !== undefined) return found;
-  throw refusal(
+  throw configInvalid(
     `--round ${round}: the compliance tests of this round are not known; there is: ${SUBMISSION_ROUNDS.join(', ')}`,
   );
 }
@@ -68,8 +70,4 @@ export function submissionRound(round: Round): SubmissionRound {
  */
 export function accuracyTolerancePercent(model: SubmissionModel | undefined): number {
   return model?.name.includes('99.9') === true ? 0.1 : 1;
-}
-
-function refusal(text: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', text);
 }

@@ -1,7 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import type { TestVerdict } from './verify/test-verdict.ts';
 
@@ -41,8 +40,7 @@ export function writeTestFolder(folder: string, verdict: TestVerdict, readme: st
       if (!isOneOf(path, [realpathSync(source)])) copyFileSync(source, path);
     }
   } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${folder}: ${why}`, { cause: error });
+    throw outputError(`cannot write ${folder}`, error);
   }
 }
 
@@ -57,8 +55,7 @@ export function removeTestFiles(folder: string): boolean {
   try {
     for (const path of paths) rmSync(path, { force: true });
   } catch (error) {
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${folder}: ${why}`, { cause: error });
+    throw outputError(`cannot write ${folder}`, error);
   }
   return wasThere;
 }

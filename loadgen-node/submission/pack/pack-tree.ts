@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { formatChecksumList } from '../../samples/data-set/checksum-list.ts';
 import { isWithin } from '../tree/is-within.ts';
 import type { Encryption } from './encryption.ts';
@@ -79,8 +79,7 @@ export async function packTree({
   } catch (error) {
     for (const path of [unfinished, ...Object.values(side)]) await rm(path, { force: true });
     if (error instanceof MlperfError) throw error;
-    const text = `cannot pack ${tree} into ${output}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot pack ${tree} into ${output}`, error);
   }
 }
 

@@ -36,7 +36,7 @@ export function samples(
 }
 
 /** Targets as shares of what the reference model reaches. */
-export function shareOf(
+export function targetsAt(
   share: number,
   references: Readonly<Record<string, number>>,
 ): AccuracyTarget[] {

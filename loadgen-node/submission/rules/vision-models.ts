@@ -6,7 +6,7 @@ import {
   SINGLE_MULTI_OFFLINE,
   SINGLE_OFFLINE,
   samples,
-  shareOf,
+  targetsAt,
 } from './model-parts.ts';
 import type { SubmissionModel } from './submission-model.ts';
 
@@ -19,7 +19,7 @@ const RESNET: SubmissionModel = {
   dataSetSamples: 50_000,
   offlineSamples: 24_576,
   serverLatencyNs: 15_000_000,
-  accuracy: shareOf(0.99, { acc: 76.46 }),
+  accuracy: targetsAt(0.99, { acc: 76.46 }),
   tests: ['TEST01', 'TEST04'],
 };
 
@@ -32,7 +32,7 @@ const RETINANET: SubmissionModel = {
   dataSetSamples: 24_781,
   offlineSamples: 24_576,
   serverLatencyNs: 100_000_000,
-  accuracy: shareOf(0.99, { mAP: 37.55 }),
+  accuracy: targetsAt(0.99, { mAP: 37.55 }),
   tests: ['TEST01'],
 };
 
@@ -49,7 +49,7 @@ const UNET = accuracyPair(
     tests: ['TEST01'],
     isEqualIssue: true,
   },
-  (share) => shareOf(share, { DICE: 0.8617 }),
+  (share) => targetsAt(share, { DICE: 0.8617 }),
 );
 
 /** Without bounds in shares: the rules give a range. */
@@ -102,7 +102,7 @@ const POINT_PAINTING: SubmissionModel = {
   performanceSamples: 1024,
   dataSetSamples: 39_987,
   offlineSamples: 6636,
-  accuracy: shareOf(0.999, { mAP: 0.5425 }),
+  accuracy: targetsAt(0.999, { mAP: 0.5425 }),
   tests: ['TEST01', 'TEST04'],
 };
 
@@ -115,7 +115,7 @@ const WAN: SubmissionModel = {
   performanceSamples: 248,
   dataSetSamples: 248,
   offlineSamples: 50,
-  accuracy: shareOf(0.99, { vbench_score: 70.48 }),
+  accuracy: targetsAt(0.99, { vbench_score: 70.48 }),
   tests: ['TEST04'],
 };
 
@@ -157,7 +157,7 @@ export const VISION: readonly ModelOfRounds[] = [
   { rounds: ['v6.1'], model: SDXL_EDGE },
   ...[0.95, 0.99].map((share): ModelOfRounds => {
     const name = `yolo-${share * 100}`;
-    const accuracy = shareOf(share, { mAP: 53.4 });
+    const accuracy = targetsAt(share, { mAP: 53.4 });
     return { rounds: ['v6.0', 'v6.1'], model: { ...YOLO, name, folder: name, accuracy } };
   }),
   { rounds: ['v5.0', 'v5.1', 'v6.0'], model: POINT_PAINTING },

@@ -28,7 +28,7 @@ export type SystemDescription = Readonly<Record<string, string>>;
  * The fields that a description has. A closed one has no `is_network`: with it the tools would ask for the others, too.
  * Source: the official checkers.
  */
-export function fieldsOf({
+export function descriptionFields({
   division,
   facts,
 }: Pick<DescriptionParts, 'division' | 'facts'>): readonly SystemField[] {
@@ -77,7 +77,7 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
     sw_notes: softwareNotes(facts),
   };
   const fixed: Readonly<Record<string, string>> = { division, system_type: suite };
-  const description = fieldsOf(parts).map(({ key }): [string, string] => {
+  const description = descriptionFields(parts).map(({ key }): [string, string] => {
     const own = notes[key];
     if (own !== undefined) return [key, withNotes(given[key] ?? '', own)];
     return [key, given[key] ?? fixed[key] ?? read[key] ?? ''];
@@ -88,7 +88,7 @@ export function composeDescription(parts: DescriptionParts): SystemDescription {
 /** What is said of each key of the user's file that this description has no field for, with its place. */
 export function leftOut(parts: Pick<DescriptionParts, 'division' | 'facts' | 'merged'>): string[] {
   const { values, places, unknown } = parts.merged;
-  const keys = new Set(fieldsOf(parts).map(({ key }) => key));
+  const keys = new Set(descriptionFields(parts).map(({ key }) => key));
   const others = Object.keys(values).filter((key) => !keys.has(key));
   const no = 'is no field of this description';
   return [

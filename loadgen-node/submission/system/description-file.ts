@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import type { SystemDescription } from './compose-description.ts';
 import { type FactsFile, factsPathOf } from './facts-file.ts';
@@ -18,7 +18,7 @@ export interface DescriptionTarget {
  * Refuses to replace a description that somebody may have filled in. Asked before any work.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function checkTarget({ path, mergePath, isForced }: DescriptionTarget): void {
+export function checkDescriptionTarget({ path, mergePath, isForced }: DescriptionTarget): void {
   if (isForced || !existsSync(path)) return;
   if (mergePath !== undefined && existsSync(mergePath) && isSameFile(path, mergePath)) return;
   throw new MlperfError(
@@ -46,8 +46,7 @@ export function writeDescription(
       makeFolder(dirname(file));
       writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
     } catch (error) {
-      const why = describeSystemError(error);
-      throw new MlperfError('ERR_OUTPUT', `cannot write ${file}: ${why}`, { cause: error });
+      throw outputError(`cannot write ${file}`, error);
     }
   }
 }

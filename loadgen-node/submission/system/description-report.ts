@@ -4,7 +4,7 @@ import { factsPathOf } from './facts-file.ts';
 import { isTodo } from './field-text.ts';
 
 /** What the report tells. */
-export interface ReportParts {
+export interface DescriptionReportParts {
   readonly path: string;
   readonly description: SystemDescription;
   readonly fields: readonly SystemField[];
@@ -16,7 +16,7 @@ export interface ReportParts {
 }
 
 /** The same as {@link descriptionReport}, for programs. */
-export function descriptionJson(parts: ReportParts): object {
+export function descriptionJson(parts: DescriptionReportParts): object {
   const { path, description, fields, warnings, leftOut, machineCount } = parts;
   const open = fields.map(({ key }) => key).filter((key) => isTodo(description[key] ?? ''));
   return {
@@ -31,7 +31,7 @@ export function descriptionJson(parts: ReportParts): object {
 }
 
 /** For people: what was written, what to be careful with, and what is left to fill in. */
-export function descriptionReport(parts: ReportParts): string {
+export function descriptionReport(parts: DescriptionReportParts): string {
   const { path, description, fields, warnings, leftOut, machineCount } = parts;
   const open = fields.filter(({ key }) => isTodo(description[key] ?? ''));
   const width = Math.max(0, ...open.map(({ key }) => key.length));

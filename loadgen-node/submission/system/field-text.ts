@@ -1,3 +1,4 @@
+import type { NicFacts } from '../../../shared/host/system-facts.ts';
 import { TODO_MARK } from '../tree/system-fields.ts';
 
 /** Stands for a value that nobody could read. @param wanted What the submitter has to write, for a person. */
@@ -33,8 +34,21 @@ export function cacheText(bytes: number): string {
 }
 
 /** Rate of a link as `network_rate` names it: `100G`, `2.5G`, `100M`. */
-export function rateText(mbps: number): string {
+export function networkRateText(mbps: number): string {
   return mbps >= 1000 ? `${rounded(mbps / 1000)}G` : `${rounded(mbps)}M`;
+}
+
+/** A card by its model, or what stands for it, and the rate of its link: `ConnectX-6 Dx (mlx5_core), 100G`. */
+export function nicText(nic: NicFacts): string {
+  const rate = nic.speedMbps === null ? '' : `, ${networkRateText(nic.speedMbps)}`;
+  return `${nicModelText(nic)}${rate}`;
+}
+
+/** A card by its model and driver. */
+export function nicModelText({ model, pciId, driver, backing, fabric }: NicFacts): string {
+  const made = backing === 'hypervisor' ? 'card of a hypervisor' : `${fabric ?? 'network'} card`;
+  const name = model ?? (pciId === null ? made : `${made} ${pciId}`);
+  return driver === null ? name : `${name} (driver ${driver})`;
 }
 
 /** Equal texts counted: `2x A + B`. */

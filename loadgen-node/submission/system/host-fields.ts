@@ -7,9 +7,8 @@ import type {
 } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { ECC_TEXTS } from '../tree/system-fields.ts';
-import { cacheText, countedText, memoryText, storageText, todo } from './field-text.ts';
+import { cacheText, countedText, memoryText, nicText, storageText, todo } from './field-text.ts';
 import { isCard } from './link-facts.ts';
-import { nicText } from './nic-text.ts';
 
 /** What a machine without an accelerator writes; the official tools refuse an empty text. */
 const NONE = 'N/A';

@@ -4,7 +4,7 @@ import { isLoopback } from '../../../shared/security/loopback.ts';
 import type { LinkEnd, LinkFacts } from './facts-file.ts';
 
 /** What is known of a connection from the LoadGen node to a SUT node. */
-export interface Connection {
+export interface NodeConnection {
   readonly localAddress: string | null;
   readonly remoteAddress: string | null;
   /** TCP connections to each node, by the settings of the QDL. */
@@ -18,7 +18,7 @@ const NO_END: LinkEnd = { interface: null, nics: [], speedMbps: null };
 
 /** Which interfaces a link goes through. @param sut Null where the node told nothing of its machine. */
 export function linkFacts(
-  connection: Connection,
+  connection: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
 ): LinkFacts {
@@ -36,7 +36,7 @@ export function linkFacts(
 }
 
 function isSameMachine(
-  { remoteAddress }: Connection,
+  { remoteAddress }: NodeConnection,
   loadgen: SystemFacts,
   sut: SystemFacts | null,
 ): boolean | null {

@@ -2,9 +2,8 @@ import { isIPv6 } from 'node:net';
 import { bareAddress } from '../../../shared/host/ip-addresses.ts';
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { FactsFile, LinkEnd, LinkFacts, SutNodeFacts } from './facts-file.ts';
-import { isTodo, rateText, todo } from './field-text.ts';
+import { isTodo, networkRateText, nicModelText, todo } from './field-text.ts';
 import { linkRateMbps } from './link-facts.ts';
-import { nicModelText } from './nic-text.ts';
 
 /** How the QDL speaks on its connections. */
 export interface SessionFacts {
@@ -125,14 +124,16 @@ function rateOf(links: readonly LinkFacts[]): string {
   const rates = links.map(linkRateMbps);
   const known = rates.filter((rate) => rate !== null);
   if (known.length === rates.length && known.length > 0) {
-    return [...new Set(known.map(rateText))].join(' and ');
+    return [...new Set(known.map(networkRateText))].join(' and ');
   }
   const ends = links
     .flatMap(({ loadgen, sut }) => [
       loadgen.speedMbps === null
         ? ''
-        : `${loadgen.interface} of the LoadGen node has ${rateText(loadgen.speedMbps)}`,
-      sut.speedMbps === null ? '' : `${sut.interface} of a SUT node has ${rateText(sut.speedMbps)}`,
+        : `${loadgen.interface} of the LoadGen node has ${networkRateText(loadgen.speedMbps)}`,
+      sut.speedMbps === null
+        ? ''
+        : `${sut.interface} of a SUT node has ${networkRateText(sut.speedMbps)}`,
     ])
     .filter((text) => text !== '');
   const seen = ends.length === 0 ? 'no card tells its rate' : [...new Set(ends)].join(', ');

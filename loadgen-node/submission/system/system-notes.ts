@@ -1,7 +1,7 @@
 import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import type { FactsFile, LinkFacts, SutNodeFacts } from './facts-file.ts';
-import { memoryText, rateText } from './field-text.ts';
+import { memoryText, networkRateText } from './field-text.ts';
 
 /** A machine of the system and what it is called in notes. */
 export interface NamedMachine {
@@ -127,7 +127,7 @@ function linkWarnings(node: SutNodeFacts): string[] {
   const [local, remote] = [loadgen.speedMbps, sut.speedMbps];
   if (local !== null && remote !== null && local !== remote) {
     warnings.push(
-      `the link to SUT node ${name} has ${rateText(local)} at the LoadGen node and ${rateText(remote)} at the SUT node`,
+      `the link to SUT node ${name} has ${networkRateText(local)} at the LoadGen node and ${networkRateText(remote)} at the SUT node`,
     );
   }
   return gathered === null

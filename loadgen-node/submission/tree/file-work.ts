@@ -4,7 +4,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 
 /** Ending of a file that is being written; one of an interrupted run is written over by the next. */
@@ -65,7 +65,6 @@ async function orFail(verb: string, path: string, work: () => Promise<unknown>):
   try {
     await work();
   } catch (error) {
-    const text = `cannot ${verb} ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot ${verb} ${path}`, error);
   }
 }

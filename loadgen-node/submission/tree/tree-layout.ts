@@ -21,6 +21,9 @@ export const MARK_LINE = '<!-- built by longhaul submission build -->';
 /** Name of the self-check's text in a submitter's results. Source: submission_rules, "Directory structure". */
 export const CHECKER_LOG = 'compliance_checker_log.txt';
 
+/** Largest file that the official checkers take. Source: submission_checker.py, "file size". */
+export const TREE_FILE_BYTES_MAX: number = 50 * 2 ** 20;
+
 /** Who submits what: the folders of one result. */
 export interface ResultPlace {
   readonly division: SubmissionDivision;

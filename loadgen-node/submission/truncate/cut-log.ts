@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * Characters that stay of a log's beginning, and bytes of its end; shorter logs stay whole.
@@ -47,7 +46,6 @@ async function readPart(path: string, from: number, length: number): Promise<Buf
       await file.close();
     }
   } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot read ${path}`, error);
   }
 }

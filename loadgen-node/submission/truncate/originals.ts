@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import {
   CHECKSUM_FILE,
@@ -102,8 +102,7 @@ export class Originals {
     try {
       makeFolder(this.folder);
     } catch (error) {
-      const text = `cannot write ${this.folder}: ${describeSystemError(error)}`;
-      throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+      throw outputError(`cannot write ${this.folder}`, error);
     }
     await replaceFile(join(this.folder, CHECKSUM_FILE), formatChecksumList(this.#checksums));
   }
@@ -115,7 +114,6 @@ export async function readTextIfThere(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot read ${path}`, error);
   }
 }

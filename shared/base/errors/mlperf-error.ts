@@ -64,3 +64,8 @@ export class MlperfError extends Error {
     this.code = code;
   }
 }
+
+/** A setting or a combination of settings is wrong. @param text Which one, and what would be right. */
+export function configInvalid(text: string): MlperfError {
+  return new MlperfError('ERR_CONFIG_INVALID', text);
+}

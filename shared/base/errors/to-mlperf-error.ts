@@ -68,3 +68,8 @@ export function grpcToMlperfError(error: unknown, what: string): MlperfError {
     cause: error,
   });
 }
+
+/** Something cannot be written or read: `what: reason`. @param what For example `cannot write FILE`. */
+export function outputError(what: string, error: unknown): MlperfError {
+  return new MlperfError('ERR_OUTPUT', `${what}: ${describeSystemError(error)}`, { cause: error });
+}

@@ -1,3 +1,5 @@
+import { rounded } from '../figures/figure-text.ts';
+
 const UNIT_NS: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,
@@ -36,7 +38,7 @@ export function formatExactNs(ns: number): string {
 export function formatNs(ns: number): string {
   if (!Number.isFinite(ns)) return '-';
   if (ns < 1e3) return `${Math.round(ns)} ns`;
-  if (ns < 1e6) return `${Number((ns / 1e3).toPrecision(3))} µs`;
-  if (ns < 1e9) return `${Number((ns / 1e6).toPrecision(3))} ms`;
-  return `${Number((ns / 1e9).toPrecision(3))} s`;
+  if (ns < 1e6) return `${rounded(ns / 1e3, 3)} µs`;
+  if (ns < 1e9) return `${rounded(ns / 1e6, 3)} ms`;
+  return `${rounded(ns / 1e9, 3)} s`;
 }

@@ -1,5 +1,5 @@
 import { type BorrowedBytes, littleUint32At } from '../../base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../base/errors/mlperf-error.ts';
+import type { MlperfError } from '../../base/errors/mlperf-error.ts';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../../domain/data-types.ts';
 import { malformed, ProtoReader } from '../proto-reader.ts';
 import { ProtoWriter, varintSize } from '../proto-writer.ts';
@@ -10,6 +10,7 @@ import {
   varintCount,
   writeIntegers,
   writtenSize,
+  wrongContents,
 } from './typed-integers.ts';
 
 /**
@@ -152,7 +153,7 @@ function elementCounter(
 function fieldOf(datatype: OipDataType): ContentsField {
   const field = FIELD_OF_TYPE[datatype];
   if (field !== undefined) return field;
-  throw refusal(
+  throw wrongContents(
     `typed contents have no list for elements of ${datatype}; they travel as raw contents only`,
   );
 }
@@ -173,7 +174,8 @@ function walkRuns(
   const other = { datatype, field };
   const reader = new ProtoReader(contents);
   for (let pieces = 0; reader.position < reader.end; pieces += 1) {
-    if (pieces === piecesMax) throw refusal(`typed contents have more than ${piecesMax} fields`);
+    if (pieces === piecesMax)
+      throw wrongContents(`typed contents have more than ${piecesMax} fields`);
     const tag = reader.varint();
     const wireType = tag % 8;
     const number = (tag - wireType) / 8;
@@ -221,7 +223,9 @@ function skipOther(
   const isEmptyList =
     wireType === LENGTH_DELIMITED && reader.position === begin + 1 && number !== 8;
   if (isEmptyList) return;
-  throw refusal(`elements of ${datatype} belong into ${field.name}; there are some in ${other}`);
+  throw wrongContents(
+    `elements of ${datatype} belong into ${field.name}; there are some in ${other}`,
+  );
 }
 
 function encodeBytes(number: number, raw: Uint8Array): Uint8Array {
@@ -253,7 +257,7 @@ export function forEachBytesElement<Bytes extends BorrowedBytes>(
     const begin = position + LENGTH_BYTES;
     const end = begin <= raw.length ? begin + littleUint32At(raw, position) : begin;
     if (end > raw.length) {
-      throw refusal(
+      throw wrongContents(
         `element ${count} of BYTES is cut off: it ends at ${end}, there are ${raw.length} bytes`,
       );
     }
@@ -268,13 +272,13 @@ export function forEachBytesElement<Bytes extends BorrowedBytes>(
 function checkWhole(datatype: OipDataType, { length }: Uint8Array): void {
   const bytes = OIP_ELEMENT_BYTES[datatype];
   if (length % bytes === 0) return;
-  throw refusal(`${length} bytes are no whole elements of ${datatype}, which have ${bytes} each`);
+  throw wrongContents(
+    `${length} bytes are no whole elements of ${datatype}, which have ${bytes} each`,
+  );
 }
 
 function wrongCount(datatype: OipDataType, found: string, expected: number): MlperfError {
-  return refusal(`typed contents of ${datatype} have ${found}; the shape asks for ${expected}`);
-}
-
-function refusal(text: string): MlperfError {
-  return new MlperfError('ERR_WIRE_PROTOCOL', text);
+  return wrongContents(
+    `typed contents of ${datatype} have ${found}; the shape asks for ${expected}`,
+  );
 }

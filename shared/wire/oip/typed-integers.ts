@@ -75,7 +75,8 @@ function narrowReader(view: DataView, bytes: number, isSigned: boolean): (i: num
 
 function checkBools(raw: Uint8Array): void {
   const place = raw.findIndex((byte) => byte > 1);
-  if (place >= 0) throw refusal(`element ${place} is ${raw[place]}, which is no BOOL (0 or 1)`);
+  if (place >= 0)
+    throw wrongContents(`element ${place} is ${raw[place]}, which is no BOOL (0 or 1)`);
 }
 
 /** Bytes of all elements as varints. */
@@ -188,13 +189,16 @@ function elementWriter(
   return (index, { low }) => {
     const value = isSigned ? low | 0 : low >>> 0;
     if (value < min || value > max) {
-      throw refusal(`element ${index} is ${value}, which no ${datatype} holds (${min} to ${max})`);
+      throw wrongContents(
+        `element ${index} is ${value}, which no ${datatype} holds (${min} to ${max})`,
+      );
     }
     if (isByte) target[index] = value;
     else view.setInt16(index * 2, value, true);
   };
 }
 
-function refusal(text: string): MlperfError {
+/** Contents break the protocol. */
+export function wrongContents(text: string): MlperfError {
   return new MlperfError('ERR_WIRE_PROTOCOL', text);
 }

@@ -1,6 +1,6 @@
 import { spinningClock } from '../../../shared/base/clock/spinning-clock.ts';
 import { machineNowNs, timerClock } from '../../../shared/base/clock/timer-clock.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { SYNTHETIC_RESPONSE_BYTES_DEFAULT } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { DELAY_CONCURRENCY_DEFAULT, type DelaySettings } from '../../settings/delay-settings.ts';
@@ -43,17 +43,20 @@ export function createBuiltInModel(settings: SutSettings): SutModel | undefined 
   for (const key of saidSettings(settings)) {
     if (builtIn?.heeds(key) === true) continue;
     const heedful = Object.keys(BUILT_INS).filter((name) => BUILT_INS[name]?.heeds(key) === true);
-    throw invalid(`${flagOf(key)} is for ${heedful.join(', ')} only; this one is ${benchmark}`);
+    throw configInvalid(
+      `${flagOf(key)} is for ${heedful.join(', ')} only; this one is ${benchmark}`,
+    );
   }
   if (builtIn === undefined) return undefined;
-  if (model !== undefined) throw invalid(`--model ${model}: benchmark ${benchmark} has no model`);
+  if (model !== undefined)
+    throw configInvalid(`--model ${model}: benchmark ${benchmark} has no model`);
   if (responseCompression !== 'identity') {
-    throw invalid(
+    throw configInvalid(
       `--response-compression ${responseCompression}: benchmark ${benchmark} compresses nothing`,
     );
   }
   for (const [key, value] of workerSettings(settings)) {
-    throw invalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
+    throw configInvalid(`${flagOf(key)} ${value}: benchmark ${benchmark} has no workers`);
   }
   if (benchmark === 'delay') refuseBatches(settings);
   return builtIn.create(settings);
@@ -71,7 +74,7 @@ function refuseBatches(settings: SutSettings): void {
       `--batch-preferred-sizes ${batchPreferredSizes.join(',')}`) ||
     (batchDelayUsMax > 0 && `--batch-delay-us-max ${batchDelayUsMax}`);
   if (said === false) return;
-  throw invalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
+  throw configInvalid(`${said}: benchmark delay serves each sample by itself, in no batch`);
 }
 
 /** Keys of the settings of built-in models that somebody has set. */
@@ -113,7 +116,9 @@ function createDelayModel({ delay, responseBytes }: SutSettings): DelayModel {
     return new DelayModel({ ...shared, answers, responseBytesMax: bytes });
   }
   if (responseBytes !== undefined) {
-    throw invalid('--response-bytes has no effect with --delay-tokens: tokens are the response');
+    throw configInvalid(
+      '--response-bytes has no effect with --delay-tokens: tokens are the response',
+    );
   }
   const answers = withTokens(delay, counts);
   return new DelayModel({ ...shared, answers, responseBytesMax: undefined });
@@ -126,7 +131,7 @@ function plainAnswers(
 ): () => Promise<() => DelayedAnswer> {
   const { firstTokenNs, tokenNs, tokenType } = tokens;
   if ((firstTokenNs ?? tokenNs ?? tokenType) !== undefined) {
-    throw invalid(
+    throw configInvalid(
       '--delay-first-token, --delay-token and --delay-token-type need --delay-tokens <n>',
     );
   }
@@ -143,12 +148,12 @@ function withTokens(
   counts: NonNullable<DelaySettings['tokens']>,
 ): () => Promise<() => DelayedAnswer> {
   if (model !== undefined) {
-    throw invalid(
+    throw configInvalid(
       '--delay-model and --delay-tokens: choose one; with tokens, --delay-first-token and --delay-token are the time',
     );
   }
   if (firstTokenNs === undefined || tokenNs === undefined) {
-    throw invalid(
+    throw configInvalid(
       '--delay-tokens needs --delay-first-token <duration> and --delay-token <duration>',
     );
   }
@@ -158,11 +163,7 @@ function withTokens(
 
 function refuseSeed(seed: number | undefined, isRandom: boolean): void {
   if (seed === undefined || isRandom) return;
-  throw invalid(
+  throw configInvalid(
     `--delay-seed ${seed} has no effect: only exponential times and uniform token counts are random`,
   );
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

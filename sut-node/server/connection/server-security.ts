@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { hostAndPort } from '../../../shared/base/text/host-and-port.ts';
 import { readToken, TokenCheck } from '../../../shared/security/bearer-token.ts';
 import { isLoopback } from '../../../shared/security/loopback.ts';
@@ -28,15 +28,15 @@ export interface ServerSecurity {
 export function readServerSecurity(settings: SutSettings): ServerSecurity {
   const { tlsCert, tlsKey, tlsClientCa, tokenFile, listen } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw invalid('--tls-cert and --tls-key belong together: give both or neither');
+    throw configInvalid('--tls-cert and --tls-key belong together: give both or neither');
   }
   if (tlsClientCa !== undefined && tlsCert === undefined) {
-    throw invalid(
+    throw configInvalid(
       '--tls-client-ca asks clients for certificates, which needs --tls-cert and --tls-key',
     );
   }
   if (tokenFile !== undefined && tlsCert === undefined && !isLoopback(listen.host)) {
-    throw invalid(
+    throw configInvalid(
       `--token-file on ${listen.host} would have the token cross the network for everybody to read; ` +
         'use TLS as well (--tls-cert FILE --tls-key FILE)',
     );
@@ -79,8 +79,4 @@ export function exposureWarnings({
     );
   }
   return warnings;
-}
-
-function invalid(message: string): MlperfError {
-  return new MlperfError('ERR_CONFIG_INVALID', message);
 }

@@ -13,7 +13,7 @@ import { configurationName } from './configuration-name.ts';
 import { NODE_FEATURES, type NodeFacts, readBy } from './node-offer.ts';
 
 /** Answers Describe. Before the model is loaded there is none to describe. */
-export function describeNode(
+export function describeResponse(
   facts: NodeFacts,
   model: LoadedModel | undefined,
   limits: NodeLimits,

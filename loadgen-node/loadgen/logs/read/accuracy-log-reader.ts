@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import {
   type FilePlace,
   JsonArrayScanner,
@@ -42,8 +42,7 @@ export async function* readAccuracyLog(path: string): AsyncGenerator<AccuracyLog
   } catch (error) {
     if (error instanceof NotAListError) throw damaged(path, error.place, error.message);
     if (error instanceof MlperfError) throw error;
-    const text = `cannot read the accuracy log ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot read the accuracy log ${path}`, error);
   }
 }
 

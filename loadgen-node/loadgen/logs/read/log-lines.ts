@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
 /**
  * Longest line that is kept whole, in bytes; of a longer one its beginning is given. LoadGen writes lists of sample
@@ -38,8 +37,7 @@ export async function* readLogLines(path: string): AsyncGenerator<LogLine> {
     const stream = createReadStream(path, { highWaterMark: READ_BYTES });
     for await (const chunk of stream) yield* line.add(chunk as Buffer);
   } catch (error) {
-    const text = `cannot read ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot read ${path}`, error);
   }
   yield* line.rest();
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import type { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 
 /** Held text above which a file is written even between two calls of `flush`. */
 const HELD_CHARACTERS_MAX = 1 << 20;
@@ -29,7 +29,7 @@ export class LogFile {
     try {
       this.#descriptor = openSync(path, 'w');
     } catch (error) {
-      throw outputError(path, error);
+      throw outputError(`cannot write the log file ${path}`, error);
     }
   }
 
@@ -66,12 +66,7 @@ export class LogFile {
         written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
       }
     } catch (error) {
-      this.#failure = outputError(this.path, error);
+      this.#failure = outputError(`cannot write the log file ${this.path}`, error);
     }
   }
-}
-
-function outputError(path: string, error: unknown): MlperfError {
-  const text = `cannot write the log file ${path}: ${describeSystemError(error)}`;
-  return new MlperfError('ERR_OUTPUT', text, { cause: error });
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
 import type { LogSettings } from '../../settings/log-settings.ts';
 import { AccuracyLog } from './accuracy-log.ts';
@@ -123,7 +122,6 @@ function createFolder(path: string): void {
   try {
     makeFolder(path);
   } catch (error) {
-    const text = `cannot create the output folder ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', text, { cause: error });
+    throw outputError(`cannot create the output folder ${path}`, error);
   }
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
@@ -76,7 +77,5 @@ export function renderFigures({ figures }: RunSummary): Html {
 
 /** Share of samples as `12 of 100 (12 %)`. */
 export function partText(part: number, whole: number): string {
-  return whole === 0
-    ? String(part)
-    : `${part.toLocaleString('en-US')} (${formatShare(part / whole)})`;
+  return whole === 0 ? String(part) : `${grouped(part)} (${formatShare(part / whole)})`;
 }

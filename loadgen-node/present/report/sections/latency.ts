@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import { percentileOf } from '../../../loadgen/results/latency-statistics.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
@@ -30,7 +31,7 @@ export function renderDistribution(summary: RunSummary, sorted: Float64Array): H
     drawing,
     width: PLOT.width,
     height: PLOT.height,
-    caption: `Completed - scheduled of ${sorted.length.toLocaleString('en-US')} ${summary.scenario === 'MultiStream' ? 'queries' : 'samples'}: what share of them was no slower. The axis stretches the tail: each step to the right leaves a tenth of them.`,
+    caption: `Completed - scheduled of ${grouped(sorted.length)} ${summary.scenario === 'MultiStream' ? 'queries' : 'samples'}: what share of them was no slower. The axis stretches the tail: each step to the right leaves a tenth of them.`,
     table: percentileTable(sorted),
     isWide: false,
   });

@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
@@ -33,10 +34,10 @@ export function renderNodes({ nodes }: RunSummary, table: LatencyTable | null): 
       node.name,
       html`<code>${node.address}</code>`,
       node.model,
-      node.issuedSamples.toLocaleString('en-US'),
+      grouped(node.issuedSamples),
       partText(node.completedSamples, total),
-      (node.issuedSamples - node.completedSamples).toLocaleString('en-US'),
-      node.failedSamples.toLocaleString('en-US'),
+      grouped(node.issuedSamples - node.completedSamples),
+      grouped(node.failedSamples),
       own === undefined ? '-' : formatNs(own.p50Ns),
       own === undefined ? '-' : formatNs(own.p99Ns),
     ];

@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderTable } from '../../charts/figure.ts';
 import { type Html, html } from '../../html/html.ts';
@@ -40,5 +41,5 @@ ${renderTable(
 export function recordsText({ records }: RunSummary): string {
   if (records === null) return 'This run kept no records.';
   const parts = records.parts.length === 1 ? '' : `, parts ${records.parts.join(', ')}`;
-  return `All figures follow from the ${records.rows.toLocaleString('en-US')} records in ${records.file}${parts}.`;
+  return `All figures follow from the ${grouped(records.rows)} records in ${records.file}${parts}.`;
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import {
   SERVER_PART_WORDS,
@@ -48,7 +49,7 @@ function cells(statistics: ServerStatistics): string[] {
     ...[statistics.meanNs, ...statistics.parts.map(({ meanNs }) => meanNs)].map((ns) =>
       ns === null ? '-' : formatNs(ns),
     ),
-    ...[successCount, failCount, batchCount].map((count) => count.toLocaleString('en-US')),
+    ...[successCount, failCount, batchCount].map((count) => grouped(count)),
     meanBatchSize === null ? '-' : String(Number(meanBatchSize.toFixed(2))),
   ];
 }

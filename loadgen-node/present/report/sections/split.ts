@@ -1,3 +1,4 @@
+import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import {
   LATENCY_PARTS,
@@ -57,7 +58,7 @@ export function renderSplit(summary: RunSummary): Html {
     drawing,
     width: PLOT.width,
     height,
-    caption: `Means over ${split.sampleCount.toLocaleString('en-US')} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
+    caption: `Means over ${grouped(split.sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
     table: null,
     isWide: false,
   })}

@@ -9,7 +9,7 @@ import type { VerbResult } from '../../../../shared/base/process/json-output.ts'
 import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
 import { generatedName, generatedSetOf, isStandardSet, STAND_IN_WORD } from '../generated-data.ts';
-import { type PreparedStandin, preparedJson, preparedText } from '../prepared-text.ts';
+import { type PreparedStandin, preparedJson, preparedText } from './prepared-text.ts';
 import { PREPARED_STANDINS, writeReferenceAccuracy } from './reference-accuracy.ts';
 import { ensureStandinDataSet } from './standin-data-set.ts';
 import { readValMap } from './val-map.ts';
@@ -20,7 +20,7 @@ interface Files {
   readonly int8: string;
 }
 
-/** What the SUT half exports to this verb (sut-node/prepare.ts). */
+/** What the SUT half exports to this verb (sut-node/benchmarks/imagenet/). */
 interface SutHalf {
   ensureStandinModels(request: {
     readonly benchmark: 'resnet50';
@@ -38,7 +38,7 @@ interface SutHalf {
 }
 
 /** Where a stand-in goes, and which images it has. */
-export interface StandinRequest {
+export interface PrepareRequest {
   /** Folder for copies; undefined: in the cache only. */
   readonly output: string | undefined;
   readonly dataSeed: number | undefined;
@@ -53,7 +53,7 @@ export interface StandinRequest {
  */
 export async function prepareStandin(
   what: string,
-  request: StandinRequest,
+  request: PrepareRequest,
   onProgress: PrepareProgress,
 ): Promise<VerbResult> {
   const benchmark = Object.hasOwn(PREPARED_STANDINS, what) ? PREPARED_STANDINS[what] : undefined;
@@ -68,7 +68,7 @@ export async function prepareStandin(
 
 async function makeStandin(
   benchmark: 'resnet50',
-  { output, dataSeed, dataCount, cacheDir }: StandinRequest,
+  { output, dataSeed, dataCount, cacheDir }: PrepareRequest,
   onProgress: PrepareProgress,
 ): Promise<PreparedStandin> {
   const cacheFolder = cacheDir ?? defaultCacheFolder();
@@ -76,7 +76,7 @@ async function makeStandin(
   const set = generatedSetOf(asked) ?? STANDIN_EVALUATION_SET;
   // First, so that a folder that cannot be written is told before minutes of work.
   if (output !== undefined) makeOutputFolder(output);
-  const sutHalf = (await import(compiledModule('sut-node/prepare.js').href)) as SutHalf;
+  const sutHalf = await loadSutHalf();
   const dataFolder = await ensureStandinDataSet({ cacheFolder, onProgress, images: set });
   const models = await sutHalf.ensureStandinModels({ benchmark, cacheFolder, onProgress });
   const images = (await readValMap(dataFolder)).map(({ path, label }) => ({
@@ -102,6 +102,15 @@ async function makeStandin(
     name: generatedName('imagenet-standin', set, STANDIN_EVALUATION_SET),
   });
   return { ...made, ...copied, isCopy: true };
+}
+
+/** Loads the other half by path: it need not be installed where the other verbs run. */
+async function loadSutHalf(): Promise<SutHalf> {
+  const [models, accuracy] = await Promise.all([
+    import(compiledModule('sut-node/benchmarks/imagenet/standin-models.js').href),
+    import(compiledModule('sut-node/benchmarks/imagenet/standin-accuracy.js').href),
+  ]);
+  return { ...models, ...accuracy } as SutHalf;
 }
 
 function makeOutputFolder(folder: string): void {

@@ -4,7 +4,7 @@ import type { SubmissionDivision, SubmissionRound } from '../../rules/submission
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
 import { nodesStateBatching, saidBatching } from '../plan/batching.ts';
 import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
-import { type RunFacts, recordOf } from '../plan/read-run.ts';
+import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
@@ -124,7 +124,7 @@ function runText({ result, implementation }: ReadmeFacts): string {
   );
 }
 
-function commandText(run: RunFacts, output: string): string {
+function commandText(run: SubmittedRun, output: string): string {
   const command = runCommandOf(run, output);
   if (command !== undefined) {
     return `On the LoadGen node (longhaul ${versionOf(run)}):\n\n${codeBlock(command, 'sh')}`;
@@ -135,7 +135,7 @@ function commandText(run: RunFacts, output: string): string {
   );
 }
 
-function versionOf({ audit }: RunFacts): string {
+function versionOf({ audit }: SubmittedRun): string {
   return audit?.loadgenNode.softwareVersion ?? packageVersion();
 }
 
@@ -155,7 +155,7 @@ function serversText({ nodes }: NetworkAudit): string {
   );
 }
 
-function nodesText({ audit }: RunFacts): string {
+function nodesText({ audit }: SubmittedRun): string {
   if (audit !== undefined && audit.oip !== null) return serversText(audit);
   const nodes = audit?.nodes.filter(({ description }) => description !== null) ?? [];
   if (nodes.length === 0) return '';

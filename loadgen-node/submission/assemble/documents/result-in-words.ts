@@ -1,5 +1,5 @@
 import type { SubmissionScenario } from '../../rules/submission-model.ts';
-import { numberOf, type RunFacts } from '../plan/read-run.ts';
+import { numberOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFigures } from './five-figures.ts';
 
 /** A number of a result: what it is, and its text with unit. */
@@ -59,7 +59,7 @@ const METRICS: Readonly<Record<SubmissionScenario, readonly Metric[]>> = {
 };
 
 /** The performance of a run, five significant figures. */
-export function performanceRows(run: RunFacts, scenario: SubmissionScenario): Row[] {
+export function performanceRows(run: SubmittedRun, scenario: SubmissionScenario): Row[] {
   return METRICS[scenario].flatMap(({ record, title, unit, factor = 1 }): Row[] => {
     const value = numberOf(run, record);
     if (value === undefined) return [];
@@ -68,7 +68,7 @@ export function performanceRows(run: RunFacts, scenario: SubmissionScenario): Ro
 }
 
 /** Samples per second that the SUT achieved; undefined for a scenario that is measured by its latency. */
-export function throughputOf(run: RunFacts, scenario: SubmissionScenario): number | undefined {
+export function throughputOf(run: SubmittedRun, scenario: SubmissionScenario): number | undefined {
   const metric = scenario === 'Offline' ? OFFLINE : COMPLETED;
   return numberOf(run, metric.record);
 }

@@ -1,5 +1,5 @@
 import { flagText } from '../../../run/plan/flag-text.ts';
-import type { RunFacts } from '../plan/read-run.ts';
+import type { SubmittedRun } from '../plan/read-run.ts';
 
 /** Where a run wrote its logs, and what its user wished to see or keep, say nothing about how it is made again. */
 const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report']);
@@ -9,7 +9,7 @@ const LEFT_OUT = new Set(['output', 'cacheDir', 'thresholds', 'records', 'report
  * LoadGen, which leaves its settings in its log only.
  * @param output Folder for the logs.
  */
-export function runCommandOf({ settings }: RunFacts, output: string): string | undefined {
+export function runCommandOf({ settings }: SubmittedRun, output: string): string | undefined {
   if (settings === undefined) return undefined;
   const flags = Object.entries(settings)
     .filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== false)
@@ -18,7 +18,7 @@ export function runCommandOf({ settings }: RunFacts, output: string): string | u
 }
 
 /** Settings that a log says were in force, key and value, for a run whose command is not known. */
-export function effectiveSettings({ detail }: RunFacts): [string, string][] {
+export function effectiveSettings({ detail }: SubmittedRun): [string, string][] {
   return [...detail.records.values()]
     .filter(({ key }) => key.startsWith('effective_'))
     .map(({ key, value }) => [key, String(value)]);

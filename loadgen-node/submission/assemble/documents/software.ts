@@ -2,7 +2,7 @@ import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { SoftwareEntry } from '../config/config-types.ts';
 import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
 import { recordOf } from '../plan/read-run.ts';
-import { SOFTWARE_METHODS, softwareBreach } from '../plan/software-methods.ts';
+import { SOFTWARE_METHOD_TEXTS, softwareBreach } from '../plan/software-methods.ts';
 import { document, table } from './markdown.ts';
 
 /** A component as it stands in software.md. */
@@ -21,7 +21,7 @@ export function softwareText(
   const rows = components.map((component) => [
     component.name,
     component.version ?? '',
-    SOFTWARE_METHODS[component.method].title,
+    SOFTWARE_METHOD_TEXTS[component.method].title,
     component.identifier ??
       (component.method === 'included'
         ? 'this tree'

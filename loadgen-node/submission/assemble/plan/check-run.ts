@@ -14,7 +14,7 @@ import {
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { Problems } from '../config/problems.ts';
-import { benchmarkOf, numberOf, type RunFacts, recordOf } from './read-run.ts';
+import { benchmarkOf, numberOf, recordOf, type SubmittedRun } from './read-run.ts';
 
 /** What a run has to be. */
 export interface ExpectedRun {
@@ -39,7 +39,7 @@ const MODES: Readonly<Record<ExpectedRun['kind'], readonly string[]>> = {
 };
 
 /** Holds a run against what the configuration says it is, and against what its round asks for. */
-export function checkRun(run: RunFacts, expected: ExpectedRun, problems: Problems): void {
+export function checkRun(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   checkLog(run, expected, problems);
   checkIdentity(run, expected, problems);
   checkSeeds(run, expected, problems);
@@ -52,7 +52,7 @@ export function checkRun(run: RunFacts, expected: ExpectedRun, problems: Problem
   checkLengths(run, expected, problems);
 }
 
-function checkLog({ detail }: RunFacts, { path }: ExpectedRun, problems: Problems): void {
+function checkLog({ detail }: SubmittedRun, { path }: ExpectedRun, problems: Problems): void {
   const [damage] = detail.damages;
   if (damage !== undefined) {
     problems.error(
@@ -69,7 +69,7 @@ function checkLog({ detail }: RunFacts, { path }: ExpectedRun, problems: Problem
   }
 }
 
-function checkIdentity(run: RunFacts, expected: ExpectedRun, problems: Problems): void {
+function checkIdentity(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   const { path, kind, model, divisions } = expected;
   const log = run.detail.path;
   const scenario = recordOf(run, 'effective_scenario');
@@ -98,7 +98,7 @@ function checkIdentity(run: RunFacts, expected: ExpectedRun, problems: Problems)
   }
 }
 
-function checkSeeds(run: RunFacts, expected: ExpectedRun, problems: Problems): void {
+function checkSeeds(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   const { round, path, isTest05 = false } = expected;
   const needed = (isTest05 ? test05SeedsOfRound(round) : undefined) ?? seedsOfRound(round);
   const seenOf = (name: string): unknown => recordOf(run, `effective_${name}`);
@@ -130,7 +130,7 @@ function checkSeeds(run: RunFacts, expected: ExpectedRun, problems: Problems): v
   }
 }
 
-function checkNetworkName(run: RunFacts, expected: ExpectedRun, problems: Problems): void {
+function checkNetworkName(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   if (!expected.divisions.includes('network')) return;
   const name = String(recordOf(run, 'sut_name') ?? '');
   if (name.includes('Network SUT')) return;
@@ -140,7 +140,7 @@ function checkNetworkName(run: RunFacts, expected: ExpectedRun, problems: Proble
   );
 }
 
-function checkVerdict(run: RunFacts, { path, kind }: ExpectedRun, problems: Problems): void {
+function checkVerdict(run: SubmittedRun, { path, kind }: ExpectedRun, problems: Problems): void {
   const validity = recordOf(run, 'result_validity');
   if (validity === 'VALID') return;
   const seen = validity === undefined ? 'no verdict' : String(validity);
@@ -150,7 +150,7 @@ function checkVerdict(run: RunFacts, { path, kind }: ExpectedRun, problems: Prob
   );
 }
 
-function checkLengths(run: RunFacts, expected: ExpectedRun, problems: Problems): void {
+function checkLengths(run: SubmittedRun, expected: ExpectedRun, problems: Problems): void {
   const { path, model, scenario, divisions } = expected;
   const least = (key: string, value: number): void => {
     const seen = numberOf(run, key);
@@ -175,7 +175,7 @@ function checkLengths(run: RunFacts, expected: ExpectedRun, problems: Problems):
 }
 
 function checkDataSet(
-  run: RunFacts,
+  run: SubmittedRun,
   { path, model, scenario }: ExpectedRun,
   problems: Problems,
 ): void {

@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-
-/** Largest file that the official checkers take. Source: submission_checker.py, "file size". */
-export const COLLECTED_BYTES_MAX: number = 50 * 2 ** 20;
+import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 
 /** Folders that hold what can be made again, and that no reviewer reads. */
 const SKIPPED = new Set(['node_modules', '__pycache__']);
@@ -39,7 +37,7 @@ class Walk implements CollectedFiles {
     if (/\s/.test(name))
       this.problems.push(`${path} has a blank in its name: the checkers refuse it`);
     const { size } = statSync(path);
-    if (size > COLLECTED_BYTES_MAX) {
+    if (size > TREE_FILE_BYTES_MAX) {
       this.problems.push(`${path} has ${size} bytes: the checkers refuse files above 50 MiB`);
     }
     if (this.files.has(name)) {

@@ -8,7 +8,7 @@ import type { SubmissionDivision } from '../../rules/submission-rounds.ts';
 import type { ResultEntry } from '../config/config-types.ts';
 import type { Problems } from '../config/problems.ts';
 import type { PlannedResult, PlannedSystem } from './plan-types.ts';
-import { suitesOf } from './read-system.ts';
+import { plannedSuites } from './read-system.ts';
 
 /**
  * Closed and network: each model of a system has every scenario that its suite asks for. Open takes any.
@@ -33,7 +33,7 @@ export function checkInferred(
   for (const [i, { inferred_from, system: id, scenario }] of results.entries()) {
     const system = systems.get(id);
     if (inferred_from === undefined || system === undefined) continue;
-    if (mayInfer(suitesOf(system), scenario)) continue;
+    if (mayInfer(plannedSuites(system), scenario)) continue;
     problems.error(
       ['results', i, 'inferred_from'],
       `only edge systems may infer ${scenario}; ${id} is of type "${system.fields['system_type']}"`,
@@ -65,8 +65,8 @@ function checkGroup(
   if (first === undefined || first.model === undefined || system === undefined) return;
   const there = group.map(({ scenario }) => scenario);
   const { model, entry } = first;
-  const suites = suitesOf(system).join(' and ');
-  const need = scenarioNeed(model, suitesOf(system));
+  const suites = plannedSuites(system).join(' and ');
+  const need = scenarioNeed(model, plannedSuites(system));
   const lacks = need === undefined ? [] : lacking(need, there);
   if (lacks.length > 0) {
     problems.error(

@@ -2,7 +2,7 @@ import type { SubmissionModel, SubmissionScenario } from '../../rules/submission
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { TestId } from '../../rules/test-ids.ts';
 import type { ImplementationEntry, NetworkEntry, ResultEntry } from '../config/config-types.ts';
-import type { RunFacts } from './read-run.ts';
+import type { SubmittedRun } from './read-run.ts';
 
 /** A compliance test of a result. */
 export interface PlannedTest {
@@ -15,8 +15,8 @@ export interface PlannedTest {
 
 /** Runs behind a result. */
 export interface MeasuredRuns {
-  readonly performance: RunFacts;
-  readonly accuracy: RunFacts;
+  readonly performance: SubmittedRun;
+  readonly accuracy: SubmittedRun;
   /** Path of accuracy.txt, and its lines. */
   readonly accuracyFile: string;
   readonly accuracyLines: readonly string[];

@@ -2,12 +2,13 @@ import { existsSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { sha256OfFile } from '../../tree/file-work.ts';
+import { TREE_FILE_BYTES_MAX } from '../../tree/tree-layout.ts';
 import type { ImplementationEntry, WeightsEntry } from '../config/config-types.ts';
 import type { YamlPath } from '../config/placed-yaml.ts';
 import type { Problems } from '../config/problems.ts';
 import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
-import { COLLECTED_BYTES_MAX, collectFiles } from './collect-files.ts';
+import { collectFiles } from './collect-files.ts';
 import type { PlannedImplementation, PlannedWeights } from './plan-types.ts';
 
 /** Reads what an implementation brings: code, scripts, weights, the calibration text. */
@@ -86,7 +87,7 @@ async function readWeights(
     problems.error(path, `${path_} has the SHA-256 ${hash}, not ${sha256}`);
   }
   const bytes = statSync(path_).size;
-  const isSmall = bytes <= COLLECTED_BYTES_MAX;
+  const isSmall = bytes <= TREE_FILE_BYTES_MAX;
   if (!isSmall && source === undefined) {
     problems.error(
       path,

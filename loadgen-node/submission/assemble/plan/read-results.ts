@@ -10,7 +10,7 @@ import type { SubmissionConfig } from '../config/read-submission-config.ts';
 import { readTextFile } from '../config/read-text-file.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import type { MeasuredRuns, PlannedResult } from './plan-types.ts';
-import { type RunFacts, readRun } from './read-run.ts';
+import { readSubmittedRun, type SubmittedRun } from './read-run.ts';
 import { readTests } from './read-tests.ts';
 import { userConfOf } from './user-conf.ts';
 
@@ -97,9 +97,11 @@ async function readRuns(
   const model = modelOfFolder(round, entry.reference_model ?? entry.model);
   const expected = { round, divisions, scenario, model };
   const performanceFolder = config.resolve(entry.performance as string);
-  const read = async (kind: 'performance' | 'accuracy'): Promise<RunFacts | undefined> => {
+  const read = async (kind: 'performance' | 'accuracy'): Promise<SubmittedRun | undefined> => {
     const place = [...path, kind];
-    const run = await problems.attempt(place, () => readRun(config.resolve(entry[kind] as string)));
+    const run = await problems.attempt(place, () =>
+      readSubmittedRun(config.resolve(entry[kind] as string)),
+    );
     if (run !== undefined)
       checkRun(run, { ...expected, kind, path: place } as ExpectedRun, problems);
     return run;
@@ -127,7 +129,7 @@ async function readRuns(
   return { performance, accuracy, accuracyFile, accuracyLines, tests };
 }
 
-function readAccuracy({ files }: RunFacts, path: YamlPath, problems: Problems): string[] {
+function readAccuracy({ files }: SubmittedRun, path: YamlPath, problems: Problems): string[] {
   if (!existsSync(files.accuracy) || statSync(files.accuracy).size === 0) {
     problems.error(path, `${files.accuracy} is missing or empty: it is the log of an accuracy run`);
   }
@@ -151,7 +153,7 @@ function readAccuracy({ files }: RunFacts, path: YamlPath, problems: Problems): 
 }
 
 function warnOfEvidence(
-  { audit, files }: RunFacts,
+  { audit, files }: SubmittedRun,
   { divisions }: ResultEntry,
   path: YamlPath,
   problems: Problems,

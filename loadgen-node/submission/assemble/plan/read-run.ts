@@ -6,7 +6,7 @@ import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 
 /** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
-export interface RunFacts {
+export interface SubmittedRun {
   readonly files: RunFolder;
   readonly detail: ReadDetailLog;
   /** Undefined for a run of another LoadGen. */
@@ -19,7 +19,7 @@ export interface RunFacts {
  * Reads what there is of a run; the logs are streamed.
  * @throws MlperfError `ERR_CONFIG_FILE`, `ERR_CONFIG_INVALID`, `ERR_OUTPUT` when it is no run's folder, or damaged.
  */
-export async function readRun(folder: string): Promise<RunFacts> {
+export async function readSubmittedRun(folder: string): Promise<SubmittedRun> {
   const files = openRunFolder(folder);
   return {
     files,
@@ -35,19 +35,19 @@ function readRecord(path: string): Readonly<Record<string, unknown>> {
 }
 
 /** Value of a record of the detail log; undefined when there is none. */
-export function recordOf(run: Pick<RunFacts, 'detail'>, key: string): unknown {
+export function recordOf(run: Pick<SubmittedRun, 'detail'>, key: string): unknown {
   return run.detail.records.get(key)?.value;
 }
 
 /** Number of a record; undefined when there is none or it is no number. */
-export function numberOf(run: Pick<RunFacts, 'detail'>, key: string): number | undefined {
+export function numberOf(run: Pick<SubmittedRun, 'detail'>, key: string): number | undefined {
   const value = recordOf(run, key);
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' ? value : undefined;
 }
 
 /** The benchmark that was run, where the run says so. */
-export function benchmarkOf(run: RunFacts): string | undefined {
+export function benchmarkOf(run: SubmittedRun): string | undefined {
   const said = run.audit?.run.benchmark ?? run.settings?.['benchmark'];
   return typeof said === 'string' ? said : undefined;
 }

@@ -53,7 +53,7 @@ export async function readSystem(
 }
 
 /** Suites that a system is in, by its `system_type`. */
-export function suitesOf({ fields }: PlannedSystem): Suite[] {
+export function plannedSuites({ fields }: PlannedSystem): Suite[] {
   const type = textOf(fields['system_type']).toLowerCase().split(',');
   return (['datacenter', 'edge'] as const).filter((suite) => type.includes(suite));
 }

@@ -8,7 +8,7 @@ import type { Problems } from '../config/problems.ts';
 import { checkRun, type ExpectedRun } from './check-run.ts';
 import { collectFiles } from './collect-files.ts';
 import type { PlannedTest } from './plan-types.ts';
-import { readRun } from './read-run.ts';
+import { readSubmittedRun } from './read-run.ts';
 
 /** Compliance tests of a result, and what they are held against. */
 export interface TestsOfResult {
@@ -159,7 +159,7 @@ class TestReading {
     const logs = PERFORMANCE_FILES.map((name) => this.#need(`performance/run_1/${name}`));
     if (!logs.every(Boolean)) return;
     const folder = join(this.#folder, 'performance', 'run_1');
-    const run = await this.#problems.attempt(this.#path, () => readRun(folder));
+    const run = await this.#problems.attempt(this.#path, () => readSubmittedRun(folder));
     if (run === undefined) return;
     const isTest05 = this.#test === 'TEST05';
     const what = { ...expected, kind: 'compliance', path: this.#path, isTest05 } as const;

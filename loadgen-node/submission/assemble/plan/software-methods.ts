@@ -1,7 +1,7 @@
 import type { SoftwareEntry, SoftwareMethod } from '../config/config-types.ts';
 
 /** How a method identifies a component. Source: submission_rules, "Possible methods to provide Software". */
-export const SOFTWARE_METHODS: Readonly<
+export const SOFTWARE_METHOD_TEXTS: Readonly<
   Record<SoftwareMethod, { readonly title: string; readonly by: string }>
 > = {
   included: { title: 'source code or binary in this tree', by: 'its place in the tree' },
@@ -29,11 +29,11 @@ const OPEN_METHODS: readonly SoftwareMethod[] = ['included', 'github', 'github-p
 export function softwareBreach(entry: SoftwareEntry, status: string): string | undefined {
   const { name, method, release, version, identifier } = entry;
   if (version === undefined && identifier === undefined && method !== 'included') {
-    return `${name} has neither "version" nor "identifier": ${SOFTWARE_METHODS[method].title} is known by ${SOFTWARE_METHODS[method].by}`;
+    return `${name} has neither "version" nor "identifier": ${SOFTWARE_METHOD_TEXTS[method].title} is known by ${SOFTWARE_METHOD_TEXTS[method].by}`;
   }
   if (status.toLowerCase() !== 'available') return undefined;
   if (!OPEN_METHODS.includes(method)) {
-    return `${name} is ${SOFTWARE_METHODS[method].title}, which no system of the category available may use`;
+    return `${name} is ${SOFTWARE_METHOD_TEXTS[method].title}, which no system of the category available may use`;
   }
   if (method === 'binary' && release === 'other') {
     return `${name} is a binary that is neither a beta nor a production release, which no system of the category available may use`;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { packageVersion } from '../../../../shared/base/files/package-files.ts';
-import { numberOf, type RunFacts, recordOf } from './read-run.ts';
+import { numberOf, recordOf, type SubmittedRun } from './read-run.ts';
 
 /** A key of user.conf and the record of the detail log that tells its effective value. */
 interface ConfRow {
@@ -41,11 +41,11 @@ const ROWS: readonly ConfRow[] = [
  * user.conf of a run: the file that the run was given, else one made from the settings that were in force.
  * No line but comments has a second "=", and no key a fourth part: an official checker splits them so.
  */
-export function userConfOf(run: RunFacts): string {
+export function userConfOf(run: SubmittedRun): string {
   return givenUserConf(run) ?? madeUserConf(run);
 }
 
-function givenUserConf({ settings, files }: RunFacts): string | undefined {
+function givenUserConf({ settings, files }: SubmittedRun): string | undefined {
   const said = settings?.['userConf'];
   if (typeof said !== 'string') return undefined;
   // The path holds where the run was started; a file that was moved beside the logs is found as well.
@@ -55,7 +55,7 @@ function givenUserConf({ settings, files }: RunFacts): string | undefined {
   return found === undefined ? undefined : readFileSync(found, 'utf8');
 }
 
-function madeUserConf(run: RunFacts): string {
+function madeUserConf(run: SubmittedRun): string {
   const scenario = String(recordOf(run, 'effective_scenario'));
   const lines = ROWS.flatMap(({ key, record, factor = 1, scenarios }) => {
     if (scenarios !== undefined && !scenarios.includes(scenario)) return [];

@@ -120,7 +120,7 @@ export async function readRunLog(
   const file = posix.join(folder, RUN_FILES.detail);
   if (!listing.hasFile(file)) return undefined;
   const log = await logs.read(file).catch((error: unknown) => {
-    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessageOf(error)}.`);
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
   });
   if (log === undefined) return undefined;
   tellDamages(log, file, findings);
@@ -154,8 +154,8 @@ function tellDamages({ damages }: ReadDetailLog, file: string, findings: Finding
   }
 }
 
-/** What an error says. */
-export function wholeMessageOf(error: unknown): string {
+/** Message of anything thrown, with all its lines. */
+export function wholeMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

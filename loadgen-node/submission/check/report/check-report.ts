@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { SUBMISSION_SCENARIOS, type SubmissionScenario } from '../../rules/submission-model.ts';
 import {
   SUBMISSION_DIVISIONS,
@@ -96,8 +95,7 @@ export function writeCheckReport(path: string, report: CheckReport): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    const why = `cannot write ${path}: ${describeSystemError(error)}`;
-    throw new MlperfError('ERR_OUTPUT', why, { cause: error });
+    throw outputError(`cannot write ${path}`, error);
   }
 }
 

@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<Severity, string>> = {
 const FILES_MAX = 8;
 
 /** A report in plain words, ending with a newline; its last line is the verdict. */
-export function reportText(report: CheckReport): string {
+export function treeReportText(report: CheckReport): string {
   const { round, roundFrom, results, findings, checker, comparedOriginals } = report;
   const lines = [
     `Submission check by ${checker}, round ${round} (${roundFrom === 'said' ? 'as said' : roundFrom})`,

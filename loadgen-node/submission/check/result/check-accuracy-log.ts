@@ -1,7 +1,7 @@
 import { sha256OfFile } from '../../tree/file-work.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { readDocument } from '../read/read-document.ts';
-import { wholeMessageOf } from '../read/run-log.ts';
+import { wholeMessage } from '../read/run-log.ts';
 import type { FindingId } from '../rules/finding-rules.ts';
 
 /** Largest accuracy log that the official tools take for truncated. */
@@ -60,7 +60,7 @@ export async function checkAccuracyLog(
 
 /** Words for an original that cannot be read take the place of its digest. */
 async function digestOf(file: string): Promise<string> {
-  return sha256OfFile(file).catch((error: unknown) => `not known (${wholeMessageOf(error)})`);
+  return sha256OfFile(file).catch((error: unknown) => `not known (${wholeMessage(error)})`);
 }
 
 /** A JSON array of records that is not cut. */

@@ -9,7 +9,7 @@ import { composeAudit } from '../../../run/audit/compose-audit.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { DOCUMENT_BYTES_MAX } from '../read/read-document.ts';
 import type { ResultSite } from '../read/result-site.ts';
-import { type RunLog, wholeMessageOf } from '../read/run-log.ts';
+import { type RunLog, wholeMessage } from '../read/run-log.ts';
 import type { FindingId } from '../rules/finding-rules.ts';
 
 /** Rules of an audit that the self-check has a rule of its own for. */
@@ -86,7 +86,7 @@ function readEvidence(
   try {
     return readAudit(posix.dirname(listing.pathOf(path)));
   } catch (error) {
-    findings.add('audit-broken', path, `${wholeMessageOf(error)}.`);
+    findings.add('audit-broken', path, `${wholeMessage(error)}.`);
     return undefined;
   }
 }

@@ -6,6 +6,7 @@ import { TODO_MARK } from '../../tree/system-fields.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { checkPresent } from '../read/check-folders.ts';
+import { shortened } from '../read/description-values.ts';
 import {
   documentLines,
   readDocument,
@@ -13,7 +14,6 @@ import {
   readToolText,
 } from '../read/read-document.ts';
 import { isStrict, type ResultSite } from '../read/result-site.ts';
-import { shortened } from '../read/shortened.ts';
 
 /** Keys of the measurements file; all of them need a value. */
 const KEYS = [

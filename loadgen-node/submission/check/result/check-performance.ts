@@ -9,7 +9,7 @@ import type { TestId } from '../../rules/test-ids.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { isTrue } from '../read/description-values.ts';
 import { isStrict, type ResultSite } from '../read/result-site.ts';
-import { type RunLog, readRunLog, wholeMessageOf } from '../read/run-log.ts';
+import { type RunLog, readRunLog, wholeMessage } from '../read/run-log.ts';
 import { checkLatencies } from './check-latencies.ts';
 
 /** Duration that every run is set to at least, in ms. */
@@ -193,7 +193,7 @@ async function checkSummary(context: CheckContext, folder: string, log: RunLog):
   const file = posix.join(folder, RUN_FILES.summary);
   if (!listing.hasFile(file)) return;
   const summary = await readSummaryLog(listing.pathOf(file)).catch((error: unknown) => {
-    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessageOf(error)}.`);
+    findings.add('no-plain-file', file, `It cannot be read: ${wholeMessage(error)}.`);
   });
   if (summary === undefined) return;
   const { values, errorCount } = summary;

@@ -7,8 +7,8 @@ import {
   SUBMISSION_RULES,
 } from './rule-sources.ts';
 
-/** Ids of {@link SYSTEM_RULES}. */
-export type SystemRuleId =
+/** Ids of {@link DESCRIPTION_RULES}. */
+export type DescriptionRuleId =
   | 'system-missing'
   | 'system-unused'
   | 'field-missing'
@@ -43,7 +43,7 @@ export type SystemRuleId =
   | 'user-conf-differs';
 
 /** Rules about `systems/<system>.json` and the measurements file. */
-export const SYSTEM_RULES: Readonly<Record<SystemRuleId, RuleTexts>> = {
+export const DESCRIPTION_RULES: Readonly<Record<DescriptionRuleId, RuleTexts>> = {
   'system-missing': {
     severity: 'error',
     rule: 'Every system with results has a description, systems/<system>.json.',

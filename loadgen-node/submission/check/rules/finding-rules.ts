@@ -2,7 +2,7 @@ import type { SubmissionDivision, SubmissionRound } from '../../rules/submission
 import { ACCURACY_RULES, type AccuracyRuleId } from './accuracy-rules.ts';
 import type { FindingRule } from './check-finding.ts';
 import { COMPLIANCE_RULES, type ComplianceRuleId } from './compliance-rules.ts';
-import { SYSTEM_RULES, type SystemRuleId } from './description-rules.ts';
+import { DESCRIPTION_RULES, type DescriptionRuleId } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES, type NetworkRuleId } from './network-rules.ts';
 import type { RuleTexts } from './rule-sources.ts';
 import { RUN_RULES, type RunRuleId } from './run-rules.ts';
@@ -12,7 +12,7 @@ import { TREE_RULES, type TreeRuleId } from './tree-rules.ts';
 export type FindingId =
   | NetworkRuleId
   | TreeRuleId
-  | SystemRuleId
+  | DescriptionRuleId
   | RunRuleId
   | AccuracyRuleId
   | ComplianceRuleId;
@@ -27,7 +27,7 @@ export interface RuleGroup {
 export const RULE_GROUPS: readonly RuleGroup[] = [
   group('Marks and the Network division', NETWORK_DIVISION_RULES),
   group('Files and folders', TREE_RULES),
-  group('System descriptions and measurements', SYSTEM_RULES),
+  group('System descriptions and measurements', DESCRIPTION_RULES),
   group('Logs of runs', RUN_RULES),
   group('Accuracy', ACCURACY_RULES),
   group('Compliance tests', COMPLIANCE_RULES),
@@ -36,7 +36,7 @@ export const RULE_GROUPS: readonly RuleGroup[] = [
 const TEXTS: Readonly<Record<FindingId, RuleTexts>> = {
   ...NETWORK_DIVISION_RULES,
   ...TREE_RULES,
-  ...SYSTEM_RULES,
+  ...DESCRIPTION_RULES,
   ...RUN_RULES,
   ...ACCURACY_RULES,
   ...COMPLIANCE_RULES,

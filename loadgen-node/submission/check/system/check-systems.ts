@@ -13,10 +13,9 @@ import {
   TODO_MARK,
 } from '../../tree/system-fields.ts';
 import type { CheckContext } from '../read/check-context.ts';
-import { countOf, isTrue, type JsonObject, textOf } from '../read/description-values.ts';
+import { countOf, isTrue, type JsonObject, shortened, textOf } from '../read/description-values.ts';
 import { readJsonObject } from '../read/read-document.ts';
 import { resultsFolder } from '../read/result-site.ts';
-import { shortened } from '../read/shortened.ts';
 import { checkEcc } from './check-ecc.ts';
 import { checkFabric } from './check-fabric.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
+import { outputError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../../shared/base/files/make-folder.ts';
 import { EXIT } from '../../../../shared/base/process/exit-codes.ts';
 import type { VerbResult } from '../../../../shared/base/process/json-output.ts';
@@ -205,7 +205,6 @@ function writeReport(folder: string, report: CustomDataSetReport): void {
     writeFileSync(join(folder, 'verify_performance.txt'), verifyPerformanceText(report));
     writeFileSync(join(folder, 'README.md'), readmeText(report));
   } catch (error) {
-    const reason = describeSystemError(error);
-    throw new MlperfError('ERR_OUTPUT', `cannot write ${folder}: ${reason}`, { cause: error });
+    throw outputError(`cannot write ${folder}`, error);
   }
 }

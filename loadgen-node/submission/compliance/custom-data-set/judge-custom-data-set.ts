@@ -2,8 +2,8 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { accuracyPercent } from '../../../samples/benchmarks/quality.ts';
 import {
   differenceInterval,
-  type Interval,
   type Proportion,
+  type ShareInterval,
   shareOf,
 } from '../responses/two-proportions.ts';
 import { type ComplianceRun, numberOf } from '../verify/read-compliance-run.ts';
@@ -251,7 +251,7 @@ function proportionText(proportion: Proportion): string {
   return `${correct} of ${total} right (${accuracyPercent(shareOf(proportion))})`;
 }
 
-function intervalText({ low, high }: Interval): string {
+function intervalText({ low, high }: ShareInterval): string {
   return `${(low * 100).toFixed(3)} to ${points(high)}`;
 }
 

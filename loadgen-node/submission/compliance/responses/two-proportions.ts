@@ -5,7 +5,7 @@ export interface Proportion {
 }
 
 /** From the lower to the upper end, both as fractions. */
-export interface Interval {
+export interface ShareInterval {
   readonly low: number;
   readonly high: number;
 }
@@ -25,7 +25,7 @@ export function shareOf({ correct, total }: Proportion): number {
  * accuracies are, and for few samples. R. G. Newcombe, *Interval estimation for the difference between independent
  * proportions*, Statistics in Medicine 17 (1998), method 10.
  */
-export function differenceInterval(a: Proportion, b: Proportion): Interval {
+export function differenceInterval(a: Proportion, b: Proportion): ShareInterval {
   const [ofA, ofB] = [wilsonInterval(a), wilsonInterval(b)];
   const [shareA, shareB] = [shareOf(a), shareOf(b)];
   const difference = shareA - shareB;
@@ -36,7 +36,7 @@ export function differenceInterval(a: Proportion, b: Proportion): Interval {
 }
 
 /** 99 % interval of one share: Wilson's score interval. */
-function wilsonInterval({ correct, total }: Proportion): Interval {
+function wilsonInterval({ correct, total }: Proportion): ShareInterval {
   const share = correct / total;
   const z2 = Z_99_PERCENT ** 2 / total;
   const middle = (share + z2 / 2) / (1 + z2);

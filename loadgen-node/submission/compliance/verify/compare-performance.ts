@@ -1,3 +1,4 @@
+import { rounded } from '../../../../shared/base/figures/figure-text.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import { pythonFloat } from './python-number.ts';
@@ -203,7 +204,7 @@ function inWords(
 }
 
 function figure(value: number): string {
-  return String(Number(value.toPrecision(7)));
+  return rounded(value, 7);
 }
 
 /** @param share 0.05 → `+5.00 %`. */

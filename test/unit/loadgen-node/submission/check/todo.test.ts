@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { shortened } from '../../../../../loadgen-node/submission/check/read/shortened.ts';
+import { shortened } from '../../../../../loadgen-node/submission/check/read/description-values.ts';
 import { writeForeignTree } from '../../../../support/foreign-tree.ts';
 import { writeTree } from '../../../../support/submission-tree.ts';
 import { tempFolder } from '../../../../support/temp-folder.ts';

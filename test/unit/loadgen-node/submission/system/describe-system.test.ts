@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsOf } from '../../../../../loadgen-node/submission/system/compose-description.ts';
+import { descriptionFields } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
 import { systemWarnings } from '../../../../../loadgen-node/submission/system/system-notes.ts';
 import {
@@ -178,7 +178,7 @@ describe('a closed system', () => {
     const description = describeSystem(server, []);
     expect(Object.keys(description)).toEqual(SYSTEM_FIELDS.map(({ key }) => key));
     expect(description).toMatchObject({ division: 'closed', number_of_nodes: '1' });
-    expect(fieldsOf({ division: 'closed', facts: factsFile(server, [node(3)]) })).toBe(
+    expect(descriptionFields({ division: 'closed', facts: factsFile(server, [node(3)]) })).toBe(
       SYSTEM_FIELDS,
     );
   });

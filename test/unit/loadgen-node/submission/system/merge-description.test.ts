@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  fieldsOf,
+  descriptionFields,
   leftOut,
   type SystemDescription,
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
@@ -76,7 +76,7 @@ favourite_colour: blue
 it('the report lists what is left with what to write there', () => {
   const facts = factsFile(server, [node(3)]);
   const description = describeSystem(server, [node(3)]);
-  const fields = fieldsOf({ division: 'network', facts });
+  const fields = descriptionFields({ division: 'network', facts });
   const rest = {
     warnings: ['careful'],
     leftOut: ['m.yaml:1:1: x is no field of this description'],

@@ -15,16 +15,16 @@ import { join } from 'node:path';
 import { Decrypter } from 'age-encryption';
 import { extract } from 'tar';
 import { describe, expect, it } from 'vitest';
-import { ageEncryption } from '../../../../loadgen-node/submission/pack/encryption.ts';
+import { ageEncryption } from '../../../../../loadgen-node/submission/pack/encryption.ts';
 import {
   encryptionOfKeyFile,
   isReadByOthers,
   makeKeyFile,
-} from '../../../../loadgen-node/submission/pack/key-file.ts';
-import type { EncryptionName } from '../../../../loadgen-node/submission/pack/pack-settings.ts';
-import { packTree } from '../../../../loadgen-node/submission/pack/pack-tree.ts';
-import { readTree, writeTree } from '../../../support/submission-tree.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+} from '../../../../../loadgen-node/submission/pack/key-file.ts';
+import type { EncryptionName } from '../../../../../loadgen-node/submission/pack/pack-settings.ts';
+import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
+import { readTree, writeTree } from '../../../../support/submission-tree.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
 
 // Goal: the tarball has every division and nothing else, is the same for the same tree, and opens with its key alone.
 // Method: small trees; what comes out is unpacked again.

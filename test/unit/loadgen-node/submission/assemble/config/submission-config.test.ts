@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readSubmissionConfig } from '../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { readSubmissionConfig } from '../../../../../../loadgen-node/submission/assemble/config/read-submission-config.ts';
+import { tempFolder } from '../../../../../support/temp-folder.ts';
 
 const GOOD = `submission:
   submitter: ACME
@@ -158,7 +158,7 @@ it('lists everything that is wrong at once', () => {
 });
 
 it('reads the example of the documentation', () => {
-  const guide = new URL('../../../../../docs/submission.md', import.meta.url);
+  const guide = new URL('../../../../../../docs/submission.md', import.meta.url);
   const example = /```yaml\n([\s\S]*?)```/.exec(readFileSync(guide, 'utf8'))?.[1] ?? '';
   expect(example).toContain('submission:');
   expect(read(example)).toBe('');

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SubmissionRound } from '../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { restoreTree } from '../../../../loadgen-node/submission/truncate/restore-tree.ts';
-import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { accuracyLogOf, readTree, writeTree } from '../../../support/submission-tree.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
+import { restoreTree } from '../../../../../loadgen-node/submission/truncate/restore-tree.ts';
+import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
+import { accuracyLogOf, readTree, writeTree } from '../../../../support/submission-tree.ts';
+import { tempFolder } from '../../../../support/temp-folder.ts';
 
 // Goal: what the official tool leaves of a log, and never less than the original somewhere.
 // Method: trees by hand. The expected bytes are what truncate_accuracy_log.py of the rounds was seen to write.

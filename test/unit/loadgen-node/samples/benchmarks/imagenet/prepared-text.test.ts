@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type PreparedStandin,
   preparedText,
-} from '../../../../../loadgen-node/samples/benchmarks/prepared-text.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepared-text.ts';
+import { tempFolder } from '../../../../../support/temp-folder.ts';
 
 // Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
 // Method: files of a few bytes in place of the real ones.

@@ -3,9 +3,9 @@
  * Method: layouts of several networks; rectangles are held against each other.
  */
 import { expect, it } from 'vitest';
-import type { NetworkEntry } from '../../../../../loadgen-node/submission/assemble/config/config-types.ts';
-import { layOut } from '../../../../../loadgen-node/submission/assemble/diagram/diagram-layout.ts';
-import { diagramSvg } from '../../../../../loadgen-node/submission/assemble/diagram/diagram-svg.ts';
+import type { NetworkEntry } from '../../../../../../loadgen-node/submission/assemble/config/config-types.ts';
+import { layOut } from '../../../../../../loadgen-node/submission/assemble/diagram/diagram-layout.ts';
+import { diagramSvg } from '../../../../../../loadgen-node/submission/assemble/diagram/diagram-svg.ts';
 
 const link = (from: string, to: string, media = 'copper (DAC)', count = 1) => ({
   from,

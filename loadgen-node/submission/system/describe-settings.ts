@@ -1,0 +1,67 @@
+import {
+  addressList,
+  choice,
+  optional,
+  type Setting,
+  type SettingValues,
+  text,
+  toggle,
+} from '../../../shared/config/setting.ts';
+import { CONNECTION_OPTIONS } from '../../run/plan/connection-options.ts';
+import { DISPATCH_OPTIONS } from '../../run/plan/dispatch-options.ts';
+import {
+  SUBMISSION_DIVISIONS,
+  SUITES,
+  type SubmissionDivision,
+  type Suite,
+} from '../rules/submission-rounds.ts';
+
+const STATUSES = ['available', 'preview', 'rdi'] as const;
+
+/** Settings of `longhaul system describe`. */
+export const DESCRIBE_SETTINGS: typeof CONNECTION_OPTIONS & {
+  readonly sut: Setting<string[] | undefined>;
+  readonly local: Setting<boolean>;
+  readonly output: Setting<string>;
+  readonly merge: Setting<string | undefined>;
+  readonly force: Setting<boolean>;
+  readonly division: Setting<SubmissionDivision | undefined>;
+  readonly systemType: Setting<Suite>;
+  readonly submitter: Setting<string | undefined>;
+  readonly status: Setting<(typeof STATUSES)[number] | undefined>;
+  readonly systemName: Setting<string | undefined>;
+  readonly streams: Setting<number>;
+  readonly connections: Setting<number>;
+} = {
+  sut: optional(addressList('addresses of the SUT nodes, as in the run')),
+  local: toggle('a closed system: LoadGen and SUT on this machine, which alone is described'),
+  output: text(
+    'file',
+    'description to write, systems/NAME.json; facts go to systems/NAME.facts.json',
+    {
+      required: true,
+    },
+  ),
+  merge: optional(
+    text(
+      'file',
+      'YAML or JSON with fields that win over what is read; may be the description itself',
+    ),
+  ),
+  force: toggle('replace a description that is there'),
+  division: optional(
+    choice(SUBMISSION_DIVISIONS, 'division (default: network; closed with --local)'),
+  ),
+  systemType: choice(SUITES, 'suite; the Network division knows datacenter only', {
+    fallback: 'datacenter',
+  }),
+  submitter: optional(text('name', 'organisation that submits')),
+  status: optional(choice(STATUSES, 'whether the system can be bought')),
+  systemName: optional(text('name', 'name of the system in tables of results')),
+  streams: DISPATCH_OPTIONS.streams,
+  connections: DISPATCH_OPTIONS.connections,
+  ...CONNECTION_OPTIONS,
+};
+
+/** Effective values of {@link DESCRIBE_SETTINGS}. */
+export type DescribeValues = SettingValues<typeof DESCRIBE_SETTINGS>;

@@ -1,0 +1,116 @@
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import type { VerbResult } from '../../../shared/base/process/json-output.ts';
+import { softwareComponents } from '../../../shared/host/component-versions.ts';
+import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
+import { thisMachine } from '../../../shared/host/machine-source.ts';
+import { askNodeSystems } from '../../run/prepare/ask-node-systems.ts';
+import type { SubmissionDivision } from '../rules/submission-rounds.ts';
+import {
+  composeDescription,
+  descriptionFields,
+  leftOut,
+  requireGiven,
+} from './compose-description.ts';
+import type { DescribeValues } from './describe-settings.ts';
+import { checkDescriptionTarget, writeDescription } from './description-file.ts';
+import { descriptionJson, descriptionReport } from './description-report.ts';
+import {
+  FACTS_SCHEMA_VERSION,
+  type FactsFile,
+  type GatheredFacts,
+  type SutNodeFacts,
+} from './facts-file.ts';
+import { linkFacts } from './link-facts.ts';
+import { type MergeValues, readMergeFile } from './merge-file.ts';
+import { knownMachineCount, systemWarnings } from './system-notes.ts';
+
+const NOTHING_MERGED: MergeValues = { values: {}, places: {}, unknown: [], problems: [] };
+
+/**
+ * Reads the machines of a run and writes their description, with the facts beside it.
+ * @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other and values that the official tools refuse,
+ *   `ERR_OUTPUT`, and where a node does not answer
+ */
+export async function describeSystem(values: DescribeValues): Promise<VerbResult> {
+  const division = divisionOf(values);
+  const { output: path, merge: mergePath, force: isForced, systemType: suite } = values;
+  checkDescriptionTarget({ path, mergePath, isForced });
+  const merged = mergePath === undefined ? NOTHING_MERGED : readMergeFile(mergePath);
+  const given = { division, suite, said: saidBy(values), merged };
+  requireGiven(given, { hasNodes: values.sut !== undefined });
+  const { file: facts, isTls } = await gatherFacts(values);
+  const parts = { ...given, facts, session: { isTls } };
+  const description = composeDescription(parts);
+  writeDescription(path, description, facts);
+  const report = {
+    path,
+    description,
+    fields: descriptionFields(parts),
+    warnings: systemWarnings(facts, suite),
+    leftOut: leftOut(parts),
+    machineCount: knownMachineCount(facts),
+  };
+  return { text: descriptionReport(report), json: descriptionJson(report) };
+}
+
+/** @throws MlperfError `ERR_CONFIG_INVALID` for flags that contradict each other */
+function divisionOf({
+  sut,
+  local,
+  division,
+  systemType,
+  output,
+}: DescribeValues): SubmissionDivision {
+  const invalid = (why: string): MlperfError => new MlperfError('ERR_CONFIG_INVALID', why);
+  if (local && sut !== undefined) throw invalid('--local and --sut: one of them');
+  if (!local && sut === undefined) {
+    throw invalid('say --sut HOST:PORT[,...], or --local for a closed system on this machine');
+  }
+  const chosen = division ?? (local ? 'closed' : 'network');
+  if (local && chosen === 'network') {
+    throw invalid('--division network needs --sut: LoadGen and SUT are distinct machines there');
+  }
+  if (chosen === 'network' && systemType !== 'datacenter') {
+    throw invalid('--division network knows --system-type datacenter only');
+  }
+  if (!/\.json$/i.test(output) || /\.facts\.json$/i.test(output)) {
+    throw invalid(`--output ${output} must end in .json, and not in .facts.json`);
+  }
+  return chosen;
+}
+
+/** What flags say of single fields. */
+function saidBy({ submitter, status, systemName }: DescribeValues): Record<string, string> {
+  return {
+    ...(submitter !== undefined && { submitter }),
+    ...(status !== undefined && { status }),
+    ...(systemName !== undefined && { system_name: systemName }),
+  };
+}
+
+/** Reads this machine and asks the SUT nodes for theirs. @throws MlperfError where a node does not answer */
+async function gatherFacts(
+  values: DescribeValues,
+): Promise<{ readonly file: FactsFile; readonly isTls: boolean }> {
+  // The nodes first: who mistyped an address should not wait.
+  const { nodes, isTls } =
+    values.sut === undefined
+      ? { nodes: [], isTls: false }
+      : await askNodeSystems(values.sut, values);
+  const loadgen: GatheredFacts = {
+    gatheredAt: new Date().toISOString(),
+    facts: await gatherSystemFacts(thisMachine(), softwareComponents()),
+  };
+  const sutNodes = nodes.map((node): SutNodeFacts => {
+    const { address, name, system, whyMissing, localAddress, remoteAddress } = node;
+    const connection = { localAddress, remoteAddress, dataConnections: values.connections };
+    const link = linkFacts(connection, loadgen.facts, system?.facts ?? null);
+    const gathered =
+      system === null ? null : { gatheredAt: system.gatheredAt, facts: system.facts };
+    return { address, name, gathered, whyMissing, link };
+  });
+  const longhaulVersion = packageVersion();
+  const file = { schemaVersion: FACTS_SCHEMA_VERSION, longhaulVersion, loadgen, sutNodes } as const;
+  return { file, isTls };
+}
