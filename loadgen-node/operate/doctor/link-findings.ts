@@ -7,7 +7,6 @@ import type { LinkFacts } from '../../submission/system/facts-file.ts';
 import { linkRateMbps } from '../../submission/system/link-facts.ts';
 import { betweenFinding } from './between-finding.ts';
 import { bytesText, type DoctorFinding, subject } from './finding.ts';
-import { minimum } from './numbers.ts';
 import type { TcpInfo } from './tcp-info.ts';
 
 /** A link as it was found, with its tests. */
@@ -163,4 +162,9 @@ export function boundText(bytes: number, bitsPerSecond: number): string {
     ? `, at most ${formatRate(bitsPerSecond)} at this round trip`
     : '';
   return `${bytesText(bytes)}${rate}`;
+}
+
+/** The smallest; null of none. */
+function minimum(values: readonly number[]): number | null {
+  return values.length === 0 ? null : Math.min(...values);
 }

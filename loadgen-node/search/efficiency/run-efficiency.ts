@@ -11,14 +11,18 @@ import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { compareSides } from './compare-sides.ts';
-import { efficiencyNotes, oneMachineNote } from './efficiency-notes.ts';
 import {
   inProcessSide,
   networkSide,
   type SideContext,
   type SideMeasurer,
 } from './efficiency-sides.ts';
-import { type EfficiencyReport, efficiencyText } from './efficiency-text.ts';
+import {
+  type EfficiencyReport,
+  efficiencyNotes,
+  efficiencyText,
+  oneMachineNote,
+} from './efficiency-text.ts';
 import { measureSides } from './measure-sides.ts';
 import { type EfficiencyPlan, questionOf } from './plan-efficiency.ts';
 import {
