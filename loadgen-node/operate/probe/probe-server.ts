@@ -18,6 +18,7 @@ import {
 } from '../../../shared/config/setting.ts';
 import { splitAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
+import { ownCommand } from '../../run/host/own-command.ts';
 import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-options.ts';
 import { nodesOfRun, OIP_SERVICE_OPTION } from '../../run/plan/oip-options.ts';
 import { type ListedModel, nextText, probeText } from './probe-text.ts';
