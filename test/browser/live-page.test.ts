@@ -7,10 +7,10 @@ import { POINTS_MAX } from '../../loadgen-node/observe/live/snapshot-history.ts'
 import type { RunVerdict, ToLiveThread } from '../../loadgen-node/present/live/live-messages.ts';
 import { PageServer } from '../../loadgen-node/present/live/page-server.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { liveSecond } from '../support/live-snapshots.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { TcpShim } from '../support/tcp-shim.ts';
+import { TcpShim } from '../support/nodes/tcp-shim.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { liveSecond } from '../support/runs/live-snapshots.ts';
 import { launchChromium, openPage, type WatchedPage, whyNoChromium } from './chromium.ts';
 
 // Goal: the live page shows a run in a real browser, whatever its history is, without a complaint of the browser.

@@ -14,7 +14,7 @@ import {
   type Trace,
 } from '../../loadgen-node/loadgen/conformance/trace.ts';
 import { LOADGEN_V41, LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
-import { goldenNames, readGolden, sha256OfUint64 } from '../support/golden.ts';
+import { goldenNames, readGolden, sha256OfUint64 } from '../support/runs/golden.ts';
 
 interface GoldenFile {
   readonly args: Readonly<Record<string, string>>;

@@ -13,11 +13,11 @@ import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/re
 import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
-import { goldenFolders, readGoldenText } from '../support/golden.ts';
-import { HarnessSut } from '../support/harness-sut.ts';
-import { MemoryQsl } from '../support/memory-qsl.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { HarnessSut } from '../support/nodes/harness-sut.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { goldenFolders, readGoldenText } from '../support/runs/golden.ts';
+import { MemoryQsl } from '../support/runs/memory-qsl.ts';
+import { SimulatedClock } from '../support/runs/simulated-clock.ts';
 
 type Args = Readonly<Record<string, string>>;
 

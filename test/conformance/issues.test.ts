@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LOADGEN_V61 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../loadgen-node/loadgen/settings/test-settings.ts';
-import type { SeenQuery } from '../support/checking-sut.ts';
-import { goldenNames, readGolden, settingsOfArgs } from '../support/golden.ts';
-import { MemoryQsl } from '../support/memory-qsl.ts';
-import { errorTexts, type SimulatedTest, simulatedTest } from '../support/simulated-test.ts';
+import type { SeenQuery } from '../support/nodes/checking-sut.ts';
+import { goldenNames, readGolden, settingsOfArgs } from '../support/runs/golden.ts';
+import { MemoryQsl } from '../support/runs/memory-qsl.ts';
+import { errorTexts, type SimulatedTest, simulatedTest } from '../support/runs/simulated-test.ts';
 
 const FOLDER = 'loadgen-v6.1/issues';
 

@@ -10,12 +10,17 @@ import {
   loadgenOf,
 } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { goldenFolders, readGolden, readGoldenText, settingsOfArgs } from '../support/golden.ts';
-import { HarnessSut } from '../support/harness-sut.ts';
-import { MemoryQsl } from '../support/memory-qsl.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
-import { type DetailLine, simulatedTest } from '../support/simulated-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { HarnessSut } from '../support/nodes/harness-sut.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import {
+  goldenFolders,
+  readGolden,
+  readGoldenText,
+  settingsOfArgs,
+} from '../support/runs/golden.ts';
+import { MemoryQsl } from '../support/runs/memory-qsl.ts';
+import { SimulatedClock } from '../support/runs/simulated-clock.ts';
+import { type DetailLine, simulatedTest } from '../support/runs/simulated-test.ts';
 
 /** On that machine 500 us of blocking took this long: the search for the peak lives on it. */
 const BLOCKED_NS = '577500';

@@ -23,7 +23,7 @@ import {
   settingsOfArgs,
   sha256OfDoubles,
   sha256OfUint64,
-} from '../support/golden.ts';
+} from '../support/runs/golden.ts';
 
 interface GoldenDouble {
   readonly bits: string;

@@ -9,7 +9,7 @@ import {
 } from '../../loadgen-node/loadgen/random/distributions.ts';
 import { exactLog } from '../../loadgen-node/loadgen/random/exact-log.ts';
 import { Mt19937 } from '../../loadgen-node/loadgen/random/mt19937.ts';
-import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/golden.ts';
+import { doubleOfBits, readGolden, sha256OfUint64 } from '../support/runs/golden.ts';
 
 interface Row {
   readonly seed: string;

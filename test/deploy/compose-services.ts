@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { type ComposeFile, type ComposeService, mountOf } from '../support/compose-files.ts';
-import { type Ended, LonghaulProcess } from '../support/longhaul-process.ts';
+import { type ComposeFile, type ComposeService, mountOf } from '../support/deploy/compose-files.ts';
+import { type Ended, LonghaulProcess } from '../support/process/longhaul-process.ts';
 
 const ENTER = 'nsenter';
 const TOOLS = ['ip', 'unshare', ENTER, 'setpriv', 'mount', 'openssl'];

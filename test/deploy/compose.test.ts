@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCompose } from '../support/compose-files.ts';
-import { repositoryFile } from '../support/deploy-files.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { canRun } from '../support/test-certificates.ts';
+import { readCompose } from '../support/deploy/compose-files.ts';
+import { repositoryFile } from '../support/deploy/deploy-files.ts';
+import { canRun } from '../support/nodes/test-certificates.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { ComposeServices, SUBNETS, whyNoServices } from './compose-services.ts';
 
 // Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual TLS with a token,

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: both images can be built from nothing, and run without rights as deploy/docker/README.md says.
 // Method: deploy/docker/try.sh: base images by debootstrap, buildah, crun; some ten minutes. What it lacks, it says.

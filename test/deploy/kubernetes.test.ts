@@ -10,17 +10,17 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { type Pods, podsOf } from '../support/kubernetes/objects.ts';
-import { PodNetwork, whyNoPodNetwork } from '../support/kubernetes/pod-network.ts';
-import { PodContainer, type PodScene } from '../support/kubernetes/pod-process.ts';
+import { type Pods, podsOf } from '../support/deploy/kubernetes/objects.ts';
+import { PodNetwork, whyNoPodNetwork } from '../support/deploy/kubernetes/pod-network.ts';
+import { PodContainer, type PodScene } from '../support/deploy/kubernetes/pod-process.ts';
 import {
   type KubeObject,
   MANIFESTS,
   render,
   whyNoKubectl,
   withComponents,
-} from '../support/kubernetes/render.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+} from '../support/deploy/kubernetes/render.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 const why = whyNoKubectl() ?? whyNoPodNetwork();
 const NODES = ['longhaul-sut-0', 'longhaul-sut-1'];

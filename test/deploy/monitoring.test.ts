@@ -3,13 +3,17 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readDashboard, readRules } from '../support/dashboard.ts';
-import { repositoryFile } from '../support/deploy-files.ts';
-import { LonghaulProcess, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
-import { freePort } from '../support/ports.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { canRun } from '../support/test-certificates.ts';
+import { readDashboard, readRules } from '../support/deploy/dashboard.ts';
+import { repositoryFile } from '../support/deploy/deploy-files.ts';
+import { canRun } from '../support/nodes/test-certificates.ts';
+import {
+  LonghaulProcess,
+  SutNodeProcess,
+  spawnLonghaul,
+} from '../support/process/longhaul-process.ts';
+import { freePort } from '../support/process/ports.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: Prometheus takes configuration and rules, and every expression of dashboard, alerts and rules finds what it asks for
 // while two nodes are measured. Method: promtool over the files; a real Prometheus on loopback with these files, other targets

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readRunLogs } from '../support/run-logs.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
 
 // Goal: what `npm run release` makes is what users install: three packages with all that stands beside them, and two of
 // them measure each other. Method: a clone of this working tree, a real release, real installations in empty folders

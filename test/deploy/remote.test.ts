@@ -3,8 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LonghaulProcess, longhaul, spawnLonghaul } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import {
+  type LonghaulProcess,
+  longhaul,
+  spawnLonghaul,
+} from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { SshHosts, whyNoSshHosts } from './ssh-hosts.ts';
 
 // Goal: `longhaul remote` measures machines that have nothing but sshd, tar and Node.js, and leaves nothing running on any of

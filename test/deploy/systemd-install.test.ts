@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { smallPackage } from '../support/small-package.ts';
-import { programPath, SYSTEMD_FOLDER } from '../support/systemd-unit.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { programPath, SYSTEMD_FOLDER } from '../support/deploy/systemd-unit.ts';
+import { smallPackage } from '../support/process/small-package.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
 
 // Goal: install.sh shares a prefix with others and takes away what it put there, and one package makes way for another.
 // Method: staged installations by npm, of small packages with the names of longhaul's; test/deploy/systemd.test.ts has the real one.

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { programPath, SYSTEMD_FOLDER, systemdFile } from '../support/systemd-unit.ts';
+import { programPath, SYSTEMD_FOLDER, systemdFile } from '../support/deploy/systemd-unit.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: the units do on a machine with systemd what they say: start ready, log with importance, drain, stay out of what is not theirs.
 // Method: the packed tarball staged by install.sh, over this machine's files, under a systemd that is pid 1 in namespaces of its own.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
 import { whyNoNamespaces } from '../network/two-namespaces.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: packages in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the
 // audit finds nothing wrong but that both hosts are one machine. Method: deploy/two-hosts/try.sh as a user calls it.

@@ -17,15 +17,15 @@ import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts
 import { encodePart } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import { INFER_METHOD, UnaryClient } from '../../shared/wire/sut-contract.ts';
-import { FakeSutNode } from '../support/fake-sut-node.ts';
-import { ask, wholeSample } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
-import { RecordingSink } from '../support/recording-sink.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { smallDataSet } from '../support/small-data-set.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { digit, openStream, RAW_OPEN, startTestNode } from '../support/test-sut-node.ts';
+import { FakeSutNode } from '../support/nodes/fake-sut-node.ts';
+import { ask, wholeSample } from '../support/nodes/infer-client.ts';
+import { digit, openStream, RAW_OPEN, startTestNode } from '../support/nodes/test-sut-node.ts';
+import { longhaul, SutNodeProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
+import { RecordingSink } from '../support/samples/recording-sink.ts';
+import { smallDataSet } from '../support/samples/small-data-set.ts';
 
 // Goal: compression changes bytes on the wire and nothing else, goes no further than the rules or is
 // marked, and neither end can be harmed by what the other sends. Method: real runs against real nodes; then

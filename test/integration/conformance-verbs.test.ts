@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { longhaulHere as longhaul } from '../support/process/longhaul-here.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
 
 const GOLDEN = fileURLToPath(new URL('../golden/', import.meta.url));
 

@@ -1,16 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
-import { FakeSutNode } from '../support/fake-sut-node.ts';
-import { InferClient } from '../support/infer-client.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { smallDataSet } from '../support/small-data-set.ts';
-import { endOfSpoiledRun, startLongRun } from '../support/spoiled-run.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { TcpShim } from '../support/tcp-shim.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/test-sut-node.ts';
+import { FakeSutNode } from '../support/nodes/fake-sut-node.ts';
+import { InferClient } from '../support/nodes/infer-client.ts';
+import { TcpShim } from '../support/nodes/tcp-shim.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/nodes/test-sut-node.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
+import { endOfSpoiledRun, startLongRun } from '../support/runs/spoiled-run.ts';
+import { smallDataSet } from '../support/samples/small-data-set.ts';
 
 // Goal: whatever happens on the way, a run ends soon, INVALID, with exact counts and the node and the cause
 // in words; and what only is slow is measured, not broken. Method: real processes with a TCP shim between.

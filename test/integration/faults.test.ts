@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { longhaulHere } from '../support/longhaul-here.ts';
-import { SutNodeProcess, spawnLonghaul, WarmLonghaul } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
+import { longhaulHere } from '../support/process/longhaul-here.ts';
+import {
+  SutNodeProcess,
+  spawnLonghaul,
+  WarmLonghaul,
+} from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
 
 // Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
 // soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own pids.

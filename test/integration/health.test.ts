@@ -8,18 +8,18 @@ import { silentLogger } from '../../shared/base/process/logger.ts';
 import { sutBenchmark } from '../../sut-node/benchmarks/registry.ts';
 import { HEALTH_CONNECTIONS_PER_ADDRESS_MAX } from '../../sut-node/server/limits/node-limits.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
-import { ask, InferClient } from '../support/infer-client.ts';
-import { longhaulHere } from '../support/longhaul-here.ts';
-import { askHealth, askReflection, HealthWatch } from '../support/side-clients.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
+import { ask, InferClient } from '../support/nodes/infer-client.ts';
+import { askHealth, askReflection, HealthWatch } from '../support/nodes/side-clients.ts';
+import { HAS_OPENSSL, TestCertificates } from '../support/nodes/test-certificates.ts';
 import {
   openStream,
   RAW_OPEN,
   rawSamples,
   startTestNode,
   TEST_SETTINGS,
-} from '../support/test-sut-node.ts';
+} from '../support/nodes/test-sut-node.ts';
+import { longhaulHere } from '../support/process/longhaul-here.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: whoever asks a node for its health hears what it is, on its own port and on the one for probes. Method: real gRPC.
 

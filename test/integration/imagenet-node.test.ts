@@ -8,10 +8,10 @@ import { STANDIN_EVALUATION_SET } from '../../shared/benchmarks/standin/standin-
 import { IMAGENET_ELEMENTS } from '../../shared/rules/rows/imagenet.ts';
 import type { PartSample } from '../../shared/wire/part-codec.ts';
 import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
-import { ask, InferClient } from '../support/infer-client.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { openStream, startTestNode } from '../support/test-sut-node.ts';
-import { writeToyStandin } from '../support/toy-standin.ts';
+import { ask, InferClient } from '../support/nodes/infer-client.ts';
+import { openStream, startTestNode } from '../support/nodes/test-sut-node.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { writeToyStandin } from '../support/samples/toy-standin.ts';
 
 // Goal: a node of an official benchmark reads every form of an image, fails the samples that are none, each by
 // itself, named and counted, and lives on.

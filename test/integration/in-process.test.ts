@@ -11,11 +11,11 @@ import { inProcessSut } from '../../loadgen-node/run/run-sut.ts';
 import { performRun, RunSession } from '../../loadgen-node/run/session.ts';
 import { resolveSettings } from '../../shared/config/resolve-settings.ts';
 import type { InProcessNode } from '../../shared/domain/in-process-node.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { SILENT_HOST } from '../support/silent-host.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { startTestNode } from '../support/test-sut-node.ts';
+import { startTestNode } from '../support/nodes/test-sut-node.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
+import { SILENT_HOST } from '../support/runs/silent-host.ts';
 
 // Goal: the model in LoadGen's own process answers as the same model behind gRPC does, and nobody takes its runs for those of a
 // network. Method: digits, every image once, both ways.

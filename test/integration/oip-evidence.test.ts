@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import { readSummary } from '../../loadgen-node/observe/summary/summary-file.ts';
-import { longhaul, SutNodeProcess } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { smallDataSet } from '../support/small-data-set.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
+import { longhaul, SutNodeProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
+import { smallDataSet } from '../support/samples/small-data-set.ts';
 
 // Goal: a run over the Open Inference Protocol leaves what this end knows, and claims nothing of the other. Method: a real run
 // against a real node, of which everything is read that it leaves.

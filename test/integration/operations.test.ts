@@ -10,19 +10,19 @@ import {
   REFLECTION_BYTES_MAX,
   REFLECTION_CALLS_MAX,
 } from '../../sut-node/server/limits/node-limits.ts';
-import { ask, InferClient } from '../support/infer-client.ts';
+import { ask, InferClient } from '../support/nodes/infer-client.ts';
+import { askReflection, openReflection } from '../support/nodes/side-clients.ts';
+import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/nodes/test-sut-node.ts';
 import {
   LonghaulProcess,
   longhaul,
   SutNodeProcess,
   spawnLonghaul,
-} from '../support/longhaul-process.ts';
-import { occupiedPort } from '../support/ports.ts';
-import { askReflection, openReflection } from '../support/side-clients.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { openStream, RAW_OPEN, rawSamples, startTestNode } from '../support/test-sut-node.ts';
+} from '../support/process/longhaul-process.ts';
+import { occupiedPort } from '../support/process/ports.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: who operates a node sees what it does, by the usual tools, and ends it as usual. Method: real
 // gRPC, HTTP and processes; mostly a node without a model, since it is the same node.

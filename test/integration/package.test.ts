@@ -17,10 +17,10 @@ import { installedEntries, readLock } from '../../deploy/packages/lock-file.ts';
 import { ROLES } from '../../deploy/packages/roles.ts';
 import { VERBS } from '../../loadgen-node/cli/verbs.ts';
 import { writeManifest } from '../../loadgen-node/run/judge/self-check.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
 
 // Goal: what npm packs is all that is needed: protos, worker entries and both halves are found from an
 // installation. Method: pack, unpack into an empty folder, give it this checkout's dependencies, run it

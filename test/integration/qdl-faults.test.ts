@@ -9,9 +9,9 @@ import {
   openQdl,
   queryOf,
   settingsFor,
-} from '../support/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
-import { RecordingSink } from '../support/recording-sink.ts';
+} from '../support/nodes/fake-nodes.ts';
+import type { FakeBehaviour, FakeSutNode } from '../support/nodes/fake-sut-node.ts';
+import { RecordingSink } from '../support/samples/recording-sink.ts';
 
 // Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
 // real gRPC on loopback to nodes that keep what they get.

@@ -14,8 +14,8 @@ import {
   type OipBehaviour,
 } from '../support/oip/fake-oip-server.ts';
 import { oipPlan, oipSettings } from '../support/oip/oip-qdl.ts';
-import { V41_SETTINGS } from '../support/simulated-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { V41_SETTINGS } from '../support/runs/simulated-test.ts';
 
 // Goal: LoadGen's engine runs over servers of the Open Inference Protocol as over native nodes, tokens included. Method:
 // short runs in real time, of which only counts are looked at.

@@ -2,7 +2,8 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lostNodeNotes } from '../../loadgen-node/run/judge/lost-node-notes.ts';
 import { createQueryDispatchLibrary } from '../../qdl/index.ts';
-import { queryOf } from '../support/fake-nodes.ts';
+import { queryOf } from '../support/nodes/fake-nodes.ts';
+import { TcpShim } from '../support/nodes/tcp-shim.ts';
 import {
   echoOf,
   type FakeOipServer,
@@ -16,7 +17,6 @@ import {
   openOipQdl,
   TokenSink,
 } from '../support/oip/oip-qdl.ts';
-import { TcpShim } from '../support/tcp-shim.ts';
 
 // Goal: whatever a server of the Open Inference Protocol does, every sample is counted once, and what it did is told.
 // Method: real gRPC on loopback to servers that keep what they get.

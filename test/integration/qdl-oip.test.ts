@@ -8,7 +8,7 @@ import {
   tryOipRequest,
 } from '../../qdl/index.ts';
 import { OIP_SERVICE_NAME } from '../../shared/wire/oip/request-plan.ts';
-import { queryOf } from '../support/fake-nodes.ts';
+import { queryOf } from '../support/nodes/fake-nodes.ts';
 import {
   type Answerer,
   ECHO_MODEL,

@@ -7,8 +7,8 @@ import {
   openQdl,
   queryOf,
   settingsFor,
-} from '../support/fake-nodes.ts';
-import type { FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
+} from '../support/nodes/fake-nodes.ts';
+import type { FakeBehaviour, FakeSutNode } from '../support/nodes/fake-sut-node.ts';
 
 // Goal: the QDL sends each query alone and whole, keeps to the credit, counts every sample once, and
 // names the node when something breaks. Method: real gRPC on loopback to nodes that keep what they get.

@@ -10,9 +10,9 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { longhaulHere } from '../support/longhaul-here.ts';
-import { freePort } from '../support/ports.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { longhaulHere } from '../support/process/longhaul-here.ts';
+import { freePort } from '../support/process/ports.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: `longhaul remote` starts a real node and a real LoadGen through a program called ssh, and brings the result here.
 // Method: an ssh on PATH that runs the command of its last argument here, after a banner. test/deploy has real ones.

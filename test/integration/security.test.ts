@@ -4,13 +4,13 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { askNames, createQueryDispatchLibrary, defaultDispatchSettings } from '../../qdl/index.ts';
 import { type ClientSecurity, NO_SECURITY } from '../../shared/security/client-security.ts';
-import { HostileClient } from '../support/hostile-client.ts';
-import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { smallDataSet } from '../support/small-data-set.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
+import { HostileClient } from '../support/nodes/hostile-client.ts';
+import { HAS_OPENSSL, TestCertificates } from '../support/nodes/test-certificates.ts';
+import { longhaul, SutNodeProcess, spawnLonghaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
+import { smallDataSet } from '../support/samples/small-data-set.ts';
 
 // Goal: TLS, client certificates and tokens let in whom they should, and everybody else is told in one
 // line what is wrong and what to do. Method: real nodes and runs; certificates made by openssl now.

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { queryOf } from '../support/fake-nodes.ts';
+import { queryOf } from '../support/nodes/fake-nodes.ts';
 import { oipPlan, openOipQdl } from '../support/oip/oip-qdl.ts';
 import { SplitAnswerServer, type SplitAnswers } from '../support/oip/split-answer-server.ts';
 

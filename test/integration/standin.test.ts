@@ -11,8 +11,8 @@ import { standinModel } from '../../sut-node/benchmarks/imagenet/standin-graph.t
 import { ensureStandinModels } from '../../sut-node/benchmarks/imagenet/standin-models.ts';
 import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../sut-node/model/onnx/onnxruntime.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { constantClassifier, toyRecipe } from '../support/toy-standin.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { constantClassifier, toyRecipe } from '../support/samples/toy-standin.ts';
 
 // Goal: a stand-in looks like the model that it stands in for, reads images that it was not fitted on, in FP32
 // and in int8, and is the same whenever it is made.

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderDigit } from '../../shared/benchmarks/digits/render-digit.ts';
-import { longhaulHere as longhaul } from '../support/longhaul-here.ts';
-import { accuracyLogOf, readTree, writeTree } from '../support/submission-tree.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
-import { canRun } from '../support/test-certificates.ts';
+import { canRun } from '../support/nodes/test-certificates.ts';
+import { longhaulHere as longhaul } from '../support/process/longhaul-here.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
+import { accuracyLogOf, readTree, writeTree } from '../support/submission/submission-tree.ts';
 
 const HAS_AGE = canRun('age', ['--version']);
 const HAS_OPENSSL_AND_TAR = canRun('openssl', ['version']) && canRun('tar', ['--version']);

@@ -6,12 +6,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemCommand } from '../../loadgen-node/cli/system.ts';
 import { factsPathOf, readFactsFile } from '../../loadgen-node/submission/system/facts-file.ts';
 import { askSystems, defaultDispatchSettings } from '../../qdl/index.ts';
-import { type FakeBehaviour, FakeSutNode } from '../support/fake-sut-node.ts';
-import { ask, InferClient } from '../support/infer-client.ts';
-import { longhaul } from '../support/longhaul-process.ts';
-import { SECRETS } from '../support/machine-trees.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { RAW_OPEN, startTestNode } from '../support/test-sut-node.ts';
+import { type FakeBehaviour, FakeSutNode } from '../support/nodes/fake-sut-node.ts';
+import { ask, InferClient } from '../support/nodes/infer-client.ts';
+import { RAW_OPEN, startTestNode } from '../support/nodes/test-sut-node.ts';
+import { longhaul } from '../support/process/longhaul-process.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { SECRETS } from '../support/submission/machine-trees.ts';
 
 // Goal: a node tells over the wire what its machine is, where its operator lets it, and the command makes a description
 // of what it hears. Method: real nodes without a model, nodes of other make, the compiled command.

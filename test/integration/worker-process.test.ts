@@ -9,8 +9,7 @@ import { FAILURE_CODES } from '../../shared/wire/responses-codec.ts';
 import type { DoneMessage, FromWorker } from '../../sut-node/inference/workers/worker-messages.ts';
 import { spawnOrtProcess } from '../../sut-node/inference/workers/worker-process.ts';
 import { startSutNode } from '../../sut-node/sut-node.ts';
-import { ask, wholeSample } from '../support/infer-client.ts';
-import { SutNodeProcess } from '../support/longhaul-process.ts';
+import { ask, wholeSample } from '../support/nodes/infer-client.ts';
 import {
   digit,
   openStream,
@@ -18,8 +17,9 @@ import {
   rawSamples,
   startTestNode,
   TEST_SETTINGS,
-} from '../support/test-sut-node.ts';
-import { environmentOf, isAlive, workerProcessesOf } from '../support/worker-processes.ts';
+} from '../support/nodes/test-sut-node.ts';
+import { SutNodeProcess } from '../support/process/longhaul-process.ts';
+import { environmentOf, isAlive, workerProcessesOf } from '../support/process/worker-processes.ts';
 
 // Goal: workers in processes answer as threads do, a native crash ends one of them and nothing else, and
 // none outlives its node. Method: real processes and a real signal; they are found in /proc.

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { longhaul } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { longhaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { runAgainst, startServicer } from './our-client.ts';
 import { makeOwnStubs, pythonObstacle } from './python.ts';
 import type { ServicerProcess } from './servicer-process.ts';

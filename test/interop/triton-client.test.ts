@@ -6,10 +6,10 @@ import { encodeJpeg } from '../../shared/benchmarks/image/jpeg.ts';
 import { IMAGE_SIZE } from '../../shared/rules/rows/digits.ts';
 import { GraphBuilder } from '../../sut-node/model/onnx/graph-builder.ts';
 import { encodeModel } from '../../sut-node/model/onnx/onnx-schema.ts';
-import { SutNodeProcess } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { HAS_OPENSSL, TestCertificates } from '../support/test-certificates.ts';
-import { digit } from '../support/test-sut-node.ts';
+import { HAS_OPENSSL, TestCertificates } from '../support/nodes/test-certificates.ts';
+import { digit } from '../support/nodes/test-sut-node.ts';
+import { SutNodeProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { makeTritonClient, tritonClientObstacle } from './python.ts';
 import { type TritonAnswer, type TritonStep, tritonClient } from './triton-client.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { EfficiencyReport } from '../../loadgen-node/search/efficiency/efficiency-text.ts';
 import { SWEEP_FILE, type Sweep } from '../../loadgen-node/search/sweep/sweep-file.ts';
-import { longhaul } from '../support/longhaul-process.ts';
-import { readRunLogs } from '../support/run-logs.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { startTestNode } from '../support/test-sut-node.ts';
+import { startTestNode } from '../support/nodes/test-sut-node.ts';
+import { longhaul } from '../support/process/longhaul-process.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
+import { readRunLogs } from '../support/runs/run-logs.ts';
 
 // Goal: the two verbs from the command line to their files. The figures of a busy machine are not judged.
 const EFFICIENCY = [

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { LonghaulProcess } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { LonghaulProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
 import { TwoNamespaces, whyNoNamespaces } from './two-namespaces.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.

@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { readAccuracyLog } from '../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import { scoreResponses } from '../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { labelOf, simulateRun } from '../support/simulated-run.ts';
-import { buildScene } from '../support/submission-scene.ts';
-import { readTree } from '../support/submission-tree.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { labelOf, simulateRun } from '../support/runs/simulated-run.ts';
+import { buildScene } from '../support/submission/submission-scene.ts';
+import { readTree } from '../support/submission/submission-tree.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: accuracy.txt and truncated logs are, to the byte, what the official scripts make of the same logs.

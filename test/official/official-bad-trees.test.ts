@@ -4,19 +4,19 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
 import type { FindingId } from '../../loadgen-node/submission/check/rules/finding-rules.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { longhaul } from '../support/longhaul-process.ts';
-import { MutableTree } from '../support/mutable-tree.ts';
-import { LOG_MUTATIONS } from '../support/mutations/log-mutations.ts';
-import type { Mutation } from '../support/mutations/mutation.ts';
+import { longhaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { MutableTree } from '../support/submission/mutable-tree.ts';
+import { LOG_MUTATIONS } from '../support/submission/mutations/log-mutations.ts';
+import type { Mutation } from '../support/submission/mutations/mutation.ts';
 import {
   ACCURACY_MUTATIONS,
   AUDIT_MUTATIONS,
   COMPLIANCE_MUTATIONS,
-} from '../support/mutations/result-mutations.ts';
-import { SYSTEM_MUTATIONS } from '../support/mutations/system-mutations.ts';
-import { TREE_MUTATIONS } from '../support/mutations/tree-mutations.ts';
-import { buildScene } from '../support/submission-scene.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+} from '../support/submission/mutations/result-mutations.ts';
+import { SYSTEM_MUTATIONS } from '../support/submission/mutations/system-mutations.ts';
+import { TREE_MUTATIONS } from '../support/submission/mutations/tree-mutations.ts';
+import { buildScene } from '../support/submission/submission-scene.ts';
 import { describeOfficial, OfficialTools, taggedChecker } from './official-tools.ts';
 
 // Goal: `longhaul submission check` refuses what the official checker refuses, and refuses more only where the tree itself

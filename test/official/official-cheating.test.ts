@@ -1,15 +1,15 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { CHEATING_ROWS, loadOf } from '../support/cheating-rows.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { CHEATING_ROWS, loadOf } from '../support/runs/cheating-rows.ts';
 import {
   CHEATING_SAMPLES,
   CheatingRuns,
   type CheatingTest,
   SPEED_AND_ANSWERS,
-} from '../support/cheating-runs.ts';
-import { labelOf } from '../support/simulated-run.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+} from '../support/runs/cheating-runs.ts';
+import { labelOf } from '../support/runs/simulated-run.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: what the rows of cheating systems say of the official tools is what these say. Method: the scripts of v4.1 verify the

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import { truncateTree } from '../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { longhaul } from '../support/longhaul-process.ts';
-import { buildScene, type SceneOptions } from '../support/submission-scene.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { longhaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { buildScene, type SceneOptions } from '../support/submission/submission-scene.ts';
 import {
   describeOfficial,
   NEWEST_CHECKER,

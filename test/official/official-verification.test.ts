@@ -4,10 +4,10 @@ import { beforeAll, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../loadgen-node/submission/rules/submission-rounds.ts';
 import type { RunnableTestId } from '../../loadgen-node/submission/rules/test-ids.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
-import { ComplianceScene, float32 } from '../support/compliance-scene.ts';
-import { type Ended, longhaul } from '../support/longhaul-process.ts';
-import { labelOf, type SimulatedRun } from '../support/simulated-run.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
+import { type Ended, longhaul } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { labelOf, type SimulatedRun } from '../support/runs/simulated-run.ts';
+import { ComplianceScene, float32 } from '../support/submission/compliance-scene.ts';
 import { describeOfficial, OfficialTools } from './official-tools.ts';
 
 // Goal: `longhaul compliance` says of a run what the official script of the round says, and leaves the same files; an honest

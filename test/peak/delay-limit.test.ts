@@ -5,8 +5,8 @@ import {
   delaySearch,
   mostConfirmed,
   searchDelay,
-} from '../support/delay-search.ts';
-import { theoreticalPeak } from '../support/queue-theory.ts';
+} from '../support/search/delay-search.ts';
+import { theoreticalPeak } from '../support/search/queue-theory.ts';
 
 // Goal: no search names more than a SUT can complete, however short its runs are beside the bound, and it stays useful.
 // Method: 1,000 simulated searches of a delay SUT of 20 ms with one server, over bounds, lengths and seeds (PEAK_SEARCHES per row, 84);

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkReportSchema } from '../../loadgen-node/submission/check/report/check-report.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
-import { SutNodeProcess } from '../support/longhaul-process.ts';
-import { suiteFolder } from '../support/suite-folder.ts';
-import { testCacheFolder } from '../support/test-cache.ts';
+import { SutNodeProcess } from '../support/process/longhaul-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { testCacheFolder } from '../support/process/test-cache.ts';
 
 // Goal: the script of docs/submission-walkthrough.md does what it says, with real runs of the stand-in.
 // Method: the script itself, with short lengths, against a real node; then what the self-check said of both trees:

@@ -1,7 +1,7 @@
 import type { ModelInferRequest } from '../../../proto/gen/inference/ModelInferRequest.ts';
 import type { SutSettings } from '../../../sut-node/settings/sut-settings.ts';
 import type { SutNode } from '../../../sut-node/sut-node.ts';
-import { NO_DELAY, startTestNode } from '../test-sut-node.ts';
+import { NO_DELAY, startTestNode } from '../nodes/test-sut-node.ts';
 import { rawRequest } from './oip-client.ts';
 
 /** A request for `echo`: bytes in so many rows. */

@@ -7,7 +7,7 @@ import {
 } from '../../../qdl/oip/http2/frames/frame-constants.ts';
 import { HpackDecoder } from '../../../qdl/oip/http2/hpack/hpack-decoder.ts';
 import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack-encoder.ts';
-import { frame, grpcMessage, settingsOf, word } from '../raw-http2-peer.ts';
+import { frame, grpcMessage, settingsOf, word } from '../nodes/raw-http2-peer.ts';
 import { ECHO_MODEL, echoOf } from './fake-oip-server.ts';
 import { decodeRequest, encodeAnswer, encodeResponse } from './oip-messages.ts';
 

@@ -15,9 +15,9 @@ import {
   mountOf,
   readCompose,
   variablesOf,
-} from '../../support/compose-files.ts';
-import { readYaml, repositoryFile } from '../../support/deploy-files.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+} from '../../support/deploy/compose-files.ts';
+import { readYaml, repositoryFile } from '../../support/deploy/deploy-files.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: the compose files say what Compose understands, with files, flags and variables that exist, and nothing in them is
 // open that need not be. Method: the Compose schema, longhaul's own command line, and the files taken apart; nothing starts.

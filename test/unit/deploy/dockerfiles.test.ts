@@ -7,7 +7,7 @@ import {
   dockerfileFindings,
   instructionsOf,
   isSent,
-} from '../../support/dockerfile-rules.ts';
+} from '../../support/deploy/dockerfile-rules.ts';
 
 // Goal: images are built from what is in the tree, run without rights, stop when they are told to, and say what they are.
 // Method: the Dockerfiles linted and held against rules of our own; every rule finds a fault that is planted for it.

@@ -14,15 +14,20 @@ import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/search/peak/find-peak-
 import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
 import type { SettingTable } from '../../../shared/config/setting.ts';
 import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
-import { configMap, containersOf, type Pods, podsOf } from '../../support/kubernetes/objects.ts';
+import {
+  configMap,
+  containersOf,
+  type Pods,
+  podsOf,
+} from '../../support/deploy/kubernetes/objects.ts';
 import {
   type KubeObject,
   MANIFESTS,
   render,
   whyNoKubectl,
   withComponents,
-} from '../../support/kubernetes/render.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+} from '../../support/deploy/kubernetes/render.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 const why = whyNoKubectl();
 const CONFIG = '/etc/longhaul/longhaul.yaml';

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readYaml } from '../../support/deploy-files.ts';
+import { readYaml } from '../../support/deploy/deploy-files.ts';
 import {
   type KubeObject,
   MANIFESTS,
   render,
   whyNoKubectl,
   withComponents,
-} from '../../support/kubernetes/render.ts';
+} from '../../support/deploy/kubernetes/render.ts';
 
 // Goal: a cluster's Prometheus has the same alerts as one elsewhere, and they find its nodes.
 // Method: the PrometheusRule against the files of rules, of which it is a copy (kustomize reads none outside its folder); README's

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MANIFESTS, whyNoKubectl } from '../../support/kubernetes/render.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { MANIFESTS, whyNoKubectl } from '../../support/deploy/kubernetes/render.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: who runs the commands of deploy/kubernetes/README.md sees the Job's end, whichever it is. Method: they are run over what a Job
 // says one after the other, with kubectl's own evaluation of the expression (--local), and a sleep that takes no time.

@@ -7,31 +7,31 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { typeErrors } from '../../support/kubernetes/api-types.ts';
-import { at, changed, type Tree } from '../../support/kubernetes/changed-objects.ts';
+import { typeErrors } from '../../support/deploy/kubernetes/api-types.ts';
+import { at, changed, type Tree } from '../../support/deploy/kubernetes/changed-objects.ts';
 import {
   autoscalerFindings,
   nodeListFindings,
   placementFindings,
   selectorFindings,
-} from '../../support/kubernetes/cluster-findings.ts';
-import { networkFlows } from '../../support/kubernetes/network-flows.ts';
-import { configMap, containersOf, podsOf } from '../../support/kubernetes/objects.ts';
+} from '../../support/deploy/kubernetes/cluster-findings.ts';
+import { networkFlows } from '../../support/deploy/kubernetes/network-flows.ts';
+import { configMap, containersOf, podsOf } from '../../support/deploy/kubernetes/objects.ts';
 import {
   danglingFindings,
   MADE_BY_HAND,
   sharedCpuFindings,
-} from '../../support/kubernetes/pod-findings.ts';
-import { restrictedFindings } from '../../support/kubernetes/pod-security.ts';
+} from '../../support/deploy/kubernetes/pod-findings.ts';
+import { restrictedFindings } from '../../support/deploy/kubernetes/pod-security.ts';
 import {
   type KubeObject,
   MANIFESTS,
   render,
   whyNoKubectl,
   withComponents,
-} from '../../support/kubernetes/render.ts';
-import { suiteFolder } from '../../support/suite-folder.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+} from '../../support/deploy/kubernetes/render.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 const why = whyNoKubectl();
 const OVERLAYS = ['cpu', 'gpu', 'network-division'] as const;

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
 import { flagOf } from '../../../shared/config/setting.ts';
 import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
-import { mountOf, readCompose } from '../../support/compose-files.ts';
-import { type Panel, readDashboard, readRules } from '../../support/dashboard.ts';
-import { readYaml } from '../../support/deploy-files.ts';
-import { askedFor } from '../../support/promql.ts';
-import { type ScrapedMetrics, scrapedMetrics } from '../../support/scraped-metrics.ts';
+import { mountOf, readCompose } from '../../support/deploy/compose-files.ts';
+import { type Panel, readDashboard, readRules } from '../../support/deploy/dashboard.ts';
+import { readYaml } from '../../support/deploy/deploy-files.ts';
+import { askedFor } from '../../support/deploy/promql.ts';
+import { type ScrapedMetrics, scrapedMetrics } from '../../support/deploy/scraped-metrics.ts';
 
 // Goal: dashboard and rules ask for what is scraped, and fit the compose file. Method: the registries of the program are
 // scraped, and the files taken apart. What Prometheus itself says of them: test/deploy/monitoring.test.ts.

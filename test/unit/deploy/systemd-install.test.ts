@@ -3,9 +3,9 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { smallPackage } from '../../support/small-package.ts';
-import { SYSTEMD_FOLDER } from '../../support/systemd-unit.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { SYSTEMD_FOLDER } from '../../support/deploy/systemd-unit.ts';
+import { smallPackage } from '../../support/process/small-package.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: whoever installs with a wrong word or a wrong Node.js is told so before anything is changed.
 // Method: the script itself with such words; a real installation is a matter of `npm run test:deploy`.

@@ -13,8 +13,8 @@ import {
   systemdFile,
   unitEnvironment,
   unitValues,
-} from '../../support/systemd-unit.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+} from '../../support/deploy/systemd-unit.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
 
 // Goal: systemd knows every word of the units, they are hardened, and what they and their examples say is what longhaul takes.
 // Method: systemd's own checker, of which stderr counts (its exit code is 0 for an unknown word); files planted wrong are found.

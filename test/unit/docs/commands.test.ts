@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { VERBS } from '../../../loadgen-node/cli/verbs.ts';
-import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/doc-pages.ts';
+import { DOC_ROOT, PAGES, proseOf, textOf } from '../../support/deploy/doc-pages.ts';
 
 // Goal: what a page tells to type is a command of this version, and what it links to is there.
 // Method: the commands in the code blocks of all pages against the verbs' own flags; links against the tree.

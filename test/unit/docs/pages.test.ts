@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DOC_ROOT, PAGES, proseOf } from '../../support/doc-pages.ts';
+import { DOC_ROOT, PAGES, proseOf } from '../../support/deploy/doc-pages.ts';
 
 // Goal: no page says a thing twice, as a merge that took both sides leaves it, and each file that a page names is there.
 // Method: headings, lists and paths of all pages.

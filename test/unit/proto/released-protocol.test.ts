@@ -5,7 +5,7 @@ import {
   LOCK_FILE,
   PROTO_FILE,
   protocolLines,
-} from '../../support/protocol-lock.ts';
+} from '../../support/process/protocol-lock.ts';
 
 // Goal: what was released of the protocol stays as it is, since peers of that release are out there; what is new may come. Method: the
 // .proto file against a committed list of what was released (docs/upgrade.md tells when it grows).

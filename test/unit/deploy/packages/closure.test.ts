@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closureOf } from '../../../../deploy/packages/closure.ts';
-import { plantedProject } from '../../../support/planted-project.ts';
+import { plantedProject } from '../../../support/process/planted-project.ts';
 
 // Goal: what a package must hold follows from what its files load, in every way in which they do that; what is
 // missing or not known is found before it is packed. Method: small compiled projects with one file planted.

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { derivePackages, writePackage } from '../../../../deploy/packages/derive-package.ts';
 import type { Role } from '../../../../deploy/packages/roles.ts';
-import { plantedProject } from '../../../support/planted-project.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { plantedProject } from '../../../support/process/planted-project.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: a package depends on what it imports, in the versions that were tested, and on nothing that it may not have.
 // Method: small compiled projects with one file planted.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { licencesOf, licenceTable } from '../../../../deploy/packages/licences.ts';
 import { installedEntries, type LockEntries } from '../../../../deploy/packages/lock-file.ts';
 import { resolvedOverrides } from '../../../../deploy/packages/software-bill.ts';
-import { plantedProject } from '../../../support/planted-project.ts';
+import { plantedProject } from '../../../support/process/planted-project.ts';
 
 // Goal: every package that an installation has is known by name, version and licence, or the release ends.
 // Method: lock files and installed packages of a few lines.

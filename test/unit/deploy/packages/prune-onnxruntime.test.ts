@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { plantedProject } from '../../../support/planted-project.ts';
+import { plantedProject } from '../../../support/process/planted-project.ts';
 
 // Goal: pruning leaves what this machine needs, in every copy, or deletes nothing. Method: folders of the form of
 // ONNX Runtime's package, and the real program.

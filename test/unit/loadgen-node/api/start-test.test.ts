@@ -12,7 +12,7 @@ import {
   type TestParts,
 } from '../../../../loadgen-node/index.ts';
 import { figuresOfOutcome } from '../../../../loadgen-node/observe/figures/figures-of-outcome.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 /** Answers at once, but for what a test makes it do. */
 class PromptSut implements SystemUnderTest {

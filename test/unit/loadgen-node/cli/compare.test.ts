@@ -4,10 +4,10 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compareCommand } from '../../../../loadgen-node/cli/compare.ts';
 import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
 import { latencySplit } from '../../../../loadgen-node/observe/split/latency-split.ts';
-import { writeMeasuredRun } from '../../../support/measured-run-folder.ts';
-import { queueRecords } from '../../../support/queue-records.ts';
-import { reportSummary } from '../../../support/report-summary.ts';
-import { suiteFolder } from '../../../support/suite-folder.ts';
+import { suiteFolder } from '../../../support/process/suite-folder.ts';
+import { writeMeasuredRun } from '../../../support/runs/measured-run-folder.ts';
+import { queueRecords } from '../../../support/runs/queue-records.ts';
+import { reportSummary } from '../../../support/runs/report-summary.ts';
 
 // Goal: the verb reads run folders, says what differs, and ends with the documented exit code.
 // Method: two folders with simulated queues; the command inside this process.

@@ -5,9 +5,9 @@ import { expect, it, vi } from 'vitest';
 import { submissionCheckCommand } from '../../../../loadgen-node/cli/submission-check.ts';
 import { checkReportSchema } from '../../../../loadgen-node/submission/check/report/check-report.ts';
 import { truncateTree } from '../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { type ForeignTree, writeForeignTree } from '../../../support/foreign-tree.ts';
-import { writeTree } from '../../../support/submission-tree.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { type ForeignTree, writeForeignTree } from '../../../support/submission/foreign-tree.ts';
+import { writeTree } from '../../../support/submission/submission-tree.ts';
 
 function goodTree(records: ForeignTree['records'] = {}): string {
   const root = tempFolder();

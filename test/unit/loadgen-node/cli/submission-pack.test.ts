@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { submissionPackCommand } from '../../../../loadgen-node/cli/submission-pack.ts';
-import { writeTree } from '../../../support/submission-tree.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { writeTree } from '../../../support/submission/submission-tree.ts';
 
 // Goal: nothing is packed that the check refuses, unless it is said. Method: the verb with a check that finds one thing.
 afterEach(() => vi.restoreAllMocks());

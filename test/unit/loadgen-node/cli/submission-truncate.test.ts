@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { submissionTruncateCommand } from '../../../../loadgen-node/cli/submission-truncate.ts';
 import type { SubmissionRound } from '../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { writeForeignTree } from '../../../support/foreign-tree.ts';
-import { accuracyLogOf, writeTree } from '../../../support/submission-tree.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { writeForeignTree } from '../../../support/submission/foreign-tree.ts';
+import { accuracyLogOf, writeTree } from '../../../support/submission/submission-tree.ts';
 
 const MODEL = { division: 'open', model: 'resnet50', scenarios: ['Offline'] } as const;
 const RESULT = 'open/ACME/results/acme/resnet50/Offline';

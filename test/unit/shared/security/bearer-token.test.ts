@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { bearerOf, readToken, TokenCheck } from '../../../../shared/security/bearer-token.ts';
 import { checkClientSecurity, NO_SECURITY } from '../../../../shared/security/client-security.ts';
 import { isLoopback } from '../../../../shared/security/loopback.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: only the token opens the door, no message shows it, and it never leaves the machine unprotected.
 // Method: tokens and files of every shape.

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkModelFile } from '../../../../sut-node/model/model-file.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: the absence of a user's own model is told at once. Method: a file, no file, a folder.
 describe('checkModelFile', () => {

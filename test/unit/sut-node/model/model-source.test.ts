@@ -5,7 +5,7 @@ import { benchmark as custom } from '../../../../sut-node/benchmarks/custom/benc
 import { benchmark as digits } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
 import { readModelDescription } from '../../../../sut-node/model/model-description.ts';
 import { modelSource } from '../../../../sut-node/model/model-source.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: --model finds what it means, and a description that is wrong is refused with the line.
 // Method: files with one thing wrong each.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileDigest } from '../../../../sut-node/model/model-file.ts';
 import { isReferenceFile, type ReferenceFile } from '../../../../sut-node/model/reference-file.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: weights pass for the reference only where their checksum is a published one, of either kind.
 // Method: a file whose checksums are computed here, against lists that hold one, the other or none.

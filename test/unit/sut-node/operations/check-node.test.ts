@@ -5,7 +5,7 @@ import { createNullModel } from '../../../../sut-node/inference/built-in/immedia
 import { failSamples } from '../../../../sut-node/inference/workers/batch-answers.ts';
 import { checkNode } from '../../../../sut-node/operations/check-node.ts';
 import { checkReportText } from '../../../../sut-node/operations/check-report.ts';
-import { TEST_SETTINGS } from '../../../support/test-sut-node.ts';
+import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
 
 // Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real
 // one is checked by test/integration/operations.test.ts.

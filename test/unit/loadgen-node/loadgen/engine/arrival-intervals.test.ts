@@ -7,11 +7,15 @@ import {
 import { runTest } from '../../../../../loadgen-node/loadgen/engine/start-test.ts';
 import { loadgenOf } from '../../../../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { CheckingSut } from '../../../../support/checking-sut.ts';
-import { MemoryQsl } from '../../../../support/memory-qsl.ts';
-import { SimulatedClock } from '../../../../support/simulated-clock.ts';
-import { readDetailLog, simulatedTest, V41_SETTINGS } from '../../../../support/simulated-test.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { CheckingSut } from '../../../../support/nodes/checking-sut.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
+import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
+import {
+  readDetailLog,
+  simulatedTest,
+  V41_SETTINGS,
+} from '../../../../support/runs/simulated-test.ts';
 
 const loadgen = loadgenOf('v0.5');
 const MS = 1_000_000;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { SetProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import { errorTexts, readDetailLog, simulatedTest } from '../../../../support/simulated-test.ts';
+import {
+  errorTexts,
+  readDetailLog,
+  simulatedTest,
+} from '../../../../support/runs/simulated-test.ts';
 
 const SERVER: Partial<TestSettings> = {
   scenario: 'Server',

@@ -4,7 +4,7 @@ import {
   errorTexts,
   type SimulatedTest,
   simulatedTest,
-} from '../../../../support/simulated-test.ts';
+} from '../../../../support/runs/simulated-test.ts';
 
 const SEARCH: Partial<TestSettings> = {
   scenario: 'Server',

@@ -4,8 +4,12 @@ import type { RecordedSet } from '../../../../../loadgen-node/loadgen/engine/iss
 import type { TestOutcome } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { OtherArrivals } from '../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
 import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
-import type { CheckingSutOptions } from '../../../../support/checking-sut.ts';
-import { errorTexts, readDetailLog, simulatedTest } from '../../../../support/simulated-test.ts';
+import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
+import {
+  errorTexts,
+  readDetailLog,
+  simulatedTest,
+} from '../../../../support/runs/simulated-test.ts';
 
 const SERVER = { scenario: 'Server', minDurationMs: 0, minQueryCount: 1 } as const;
 

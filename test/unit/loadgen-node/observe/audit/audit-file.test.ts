@@ -8,9 +8,9 @@ import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audi
 import { toDescription, toStream } from '../../../../../qdl/native/evidence/from-wire.ts';
 import { toNodeLedger } from '../../../../../qdl/native/evidence/node-ledger.ts';
 import { decodeSutMessage, SUT_SERVICE } from '../../../../../shared/wire/sut-contract.ts';
-import { anyMessage, inField } from '../../../../support/any-message.ts';
-import { auditFacts, nodeEvidence } from '../../../../support/audit-facts.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { anyMessage, inField } from '../../../../support/nodes/any-message.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { auditFacts, nodeEvidence } from '../../../../support/runs/audit-facts.ts';
 
 // Goal: what is read is what was written, or a clear error. Method: files that are made and damaged.
 

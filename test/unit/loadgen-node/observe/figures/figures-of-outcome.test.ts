@@ -10,8 +10,8 @@ import {
   recordsOfSet,
 } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/checking-sut.ts';
-import { simulatedTest } from '../../../../support/simulated-test.ts';
+import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
+import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 
 const BOUND_NS = 4e6;
 

@@ -9,9 +9,9 @@ import {
   recordsOfSet,
 } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import type { CheckingSutOptions } from '../../../../support/checking-sut.ts';
-import { sampleRecords } from '../../../../support/sample-records.ts';
-import { simulatedTest } from '../../../../support/simulated-test.ts';
+import type { CheckingSutOptions } from '../../../../support/nodes/checking-sut.ts';
+import { sampleRecords } from '../../../../support/runs/sample-records.ts';
+import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 
 const BOUND_NS = 4e6;
 const PERCENTILES = ['p50', 'p90', 'p95', 'p97', 'p99', 'p99.9'] as const;

@@ -15,7 +15,7 @@ import {
   recordsOfSet,
 } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { simulatedTest } from '../../../../support/simulated-test.ts';
+import { simulatedTest } from '../../../../support/runs/simulated-test.ts';
 
 const BOUND_NS = 4e6;
 

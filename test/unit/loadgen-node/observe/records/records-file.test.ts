@@ -8,9 +8,9 @@ import { RECORD_COLUMNS } from '../../../../../loadgen-node/observe/records/reco
 import { joinRecords } from '../../../../../loadgen-node/observe/records/records-of-set.ts';
 import { RecordsReader } from '../../../../../loadgen-node/observe/records/records-reader.ts';
 import type { SampleRecords } from '../../../../../loadgen-node/observe/records/sample-records.ts';
-import { writeRecords } from '../../../../support/records-folder.ts';
-import { sampleRecords } from '../../../../support/sample-records.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { writeRecords } from '../../../../support/runs/records-folder.ts';
+import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 /** Writes a file with these parts and gives its path. */
 async function written(parts: readonly SampleRecords[]): Promise<string> {

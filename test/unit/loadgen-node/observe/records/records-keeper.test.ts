@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordsKeeper } from '../../../../../loadgen-node/observe/records/records-keeper.ts';
-import { recordedSet } from '../../../../support/recorded-sets.ts';
-import { ABOUT_RECORDS } from '../../../../support/records-folder.ts';
-import { sampleRecords } from '../../../../support/sample-records.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { recordedSet } from '../../../../support/runs/recorded-sets.ts';
+import { ABOUT_RECORDS } from '../../../../support/runs/records-folder.ts';
+import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 /** A device of Linux on which every write finds the disk full. */
 const FULL_DISK = '/dev/full';

@@ -10,8 +10,8 @@ import {
   type ReadRun,
 } from '../../../../../loadgen-node/observe/summary/derive-run.ts';
 import { derivedReportText } from '../../../../../loadgen-node/present/text/report-text.ts';
-import { recordsFolder } from '../../../../support/records-folder.ts';
-import { sampleRecords } from '../../../../support/sample-records.ts';
+import { recordsFolder } from '../../../../support/runs/records-folder.ts';
+import { sampleRecords } from '../../../../support/runs/sample-records.ts';
 
 const RECORDS = sampleRecords({ rowCount: 2000, lostShare: 0.01 });
 

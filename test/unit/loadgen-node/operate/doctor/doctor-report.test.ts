@@ -8,7 +8,7 @@ import { subject } from '../../../../../loadgen-node/operate/doctor/finding.ts';
 import { parseTcpInfo } from '../../../../../loadgen-node/operate/doctor/tcp-info.ts';
 import { versionFindings } from '../../../../../loadgen-node/operate/doctor/version-findings.ts';
 import { PROTOCOL_VERSION } from '../../../../../shared/wire/limits.ts';
-import { madeUpLink } from '../../../../support/measured-link.ts';
+import { madeUpLink } from '../../../../support/process/measured-link.ts';
 
 // Goal: the report says what to do, in text and for programs, and no text of another machine steers the terminal.
 // Method: few findings, and the text that comes of them.

@@ -4,7 +4,7 @@ import { gatherSystemFacts } from '../../../../../shared/host/gather-system-fact
 import { UNLIMITED_BYTES } from '../../../../../shared/host/paging-facts.ts';
 import type { NicFacts } from '../../../../../shared/host/system-facts.ts';
 import { readTuningFacts, type TuningFacts } from '../../../../../shared/host/tuning-facts.ts';
-import { containerTree, plantMachine } from '../../../../support/machine-trees.ts';
+import { containerTree, plantMachine } from '../../../../support/submission/machine-trees.ts';
 
 // Goal: what would spoil a run is told with what to do, and what nobody can look at is said to be that.
 // Method: one good machine, of which one thing is changed at a time; and machines of which nothing can be read.

@@ -11,7 +11,7 @@ import type { AgentCallEnd } from '../../../../../loadgen-node/operate/remote/ho
 import { LocalLink } from '../../../../../loadgen-node/operate/remote/hosts/local-link.ts';
 import { explainSsh } from '../../../../../loadgen-node/operate/remote/hosts/ssh-errors.ts';
 import { sshOptions } from '../../../../../loadgen-node/operate/remote/hosts/ssh-link.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const REQUEST = { verb: 'list', path: '/' } as const;
 

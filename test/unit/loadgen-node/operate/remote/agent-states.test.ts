@@ -9,7 +9,7 @@ import {
   forgetEnded,
   writeState,
 } from '../../../../../loadgen-node/operate/remote/agent/agent-states.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const BUSY = /sut-a is being started by somebody else/;
 

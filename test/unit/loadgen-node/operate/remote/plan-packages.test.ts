@@ -8,7 +8,7 @@ import { readInventory } from '../../../../../loadgen-node/operate/remote/invent
 import { Packages } from '../../../../../loadgen-node/operate/remote/packages/plan-packages.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-options.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const versionHere = (name: string): string => {
   const text = readFileSync(join('node_modules', name, 'package.json'), 'utf8');

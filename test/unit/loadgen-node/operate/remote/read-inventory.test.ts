@@ -5,7 +5,7 @@ import { inventoryJsonSchema } from '../../../../../loadgen-node/operate/remote/
 import { readInventory } from '../../../../../loadgen-node/operate/remote/inventory/read-inventory.ts';
 import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.ts';
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-options.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: an inventory is right in all of it before a host is touched, and what is wrong is told at once with its place.
 

@@ -7,13 +7,13 @@ import { withSut } from '../../../../../loadgen-node/operate/remote/bring-up.ts'
 import { measure } from '../../../../../loadgen-node/operate/remote/measure.ts';
 import { hostsText } from '../../../../../loadgen-node/operate/remote/remote-text.ts';
 import { status, takeDown } from '../../../../../loadgen-node/operate/remote/take-down.ts';
-import { type Behaviour, withResults } from '../../../../support/fake-hosts.ts';
+import { type Behaviour, withResults } from '../../../../support/deploy/fake-hosts.ts';
 import {
   measureOptions as optionsOf,
   remoteScene as sceneOf,
   theRun,
-} from '../../../../support/remote-scene.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+} from '../../../../support/deploy/remote-scene.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: whatever fails, on whichever host and at whichever moment, everything that was started is told to stop and one line says
 // why. Method: hosts that are objects; test/deploy/remote.test.ts has real ones.

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { measure } from '../../../../../loadgen-node/operate/remote/measure.ts';
-import { type Behaviour, withResults } from '../../../../support/fake-hosts.ts';
-import { measureOptions, remoteScene, theRun } from '../../../../support/remote-scene.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { type Behaviour, withResults } from '../../../../support/deploy/fake-hosts.ts';
+import { measureOptions, remoteScene, theRun } from '../../../../support/deploy/remote-scene.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a result that was measured is never lost, and nothing of somebody else's is removed, whatever --output names.
 // Method: hosts that are objects, and real folders.

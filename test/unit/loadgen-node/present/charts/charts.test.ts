@@ -9,7 +9,7 @@ import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/prese
 import { timelineOf } from '../../../../../loadgen-node/present/report/aggregate/timeline.ts';
 import { formatNumber } from '../../../../../loadgen-node/present/text/number.ts';
 import { tickTime } from '../../../../../loadgen-node/present/text/time-format.ts';
-import { queueRecords } from '../../../../support/queue-records.ts';
+import { queueRecords } from '../../../../support/runs/queue-records.ts';
 
 // Goal: what a chart shows is what was measured. Method: values whose figures are known.
 

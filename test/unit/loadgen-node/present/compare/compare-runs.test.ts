@@ -11,8 +11,8 @@ import {
 import { judgeConditions } from '../../../../../loadgen-node/present/compare/fail-conditions.ts';
 import type { ComparedRun } from '../../../../../loadgen-node/present/compare/resampled-run.ts';
 import { spread, spreadFactor } from '../../../../../loadgen-node/present/compare/spread.ts';
-import { queueRecords } from '../../../../support/queue-records.ts';
-import { reportSummary } from '../../../../support/report-summary.ts';
+import { queueRecords } from '../../../../support/runs/queue-records.ts';
+import { reportSummary } from '../../../../support/runs/report-summary.ts';
 
 // Goal: differences are what they are, with intervals that neither hide nor invent them.
 // Method: simulated M/M/1 queues, seeded. How often intervals hold the truth: npm run test:statistics.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CHARTS, chartColumns } from '../../../../../loadgen-node/present/live/chart-specs.ts';
-import { liveSecond } from '../../../../support/live-snapshots.ts';
+import { liveSecond } from '../../../../support/runs/live-snapshots.ts';
 
 // Goal: what the page draws is what was measured, and nothing where nothing was. Method: the columns of its charts.
 

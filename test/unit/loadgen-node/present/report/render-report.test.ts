@@ -5,8 +5,8 @@ import type { RunSummary } from '../../../../../loadgen-node/observe/summary/run
 import { renderHeatMap } from '../../../../../loadgen-node/present/report/render-heat-map.ts';
 import { renderReport } from '../../../../../loadgen-node/present/report/render-report.ts';
 import { oipStatistics } from '../../../../support/oip/oip-audit-facts.ts';
-import { queueRecords } from '../../../../support/queue-records.ts';
-import { reportSummary } from '../../../../support/report-summary.ts';
+import { queueRecords } from '../../../../support/runs/queue-records.ts';
+import { reportSummary } from '../../../../support/runs/report-summary.ts';
 
 // Goal: a report says what the summary says, whatever it is made of, and nothing that a SUT or a user wrote is more than text.
 // Method: simulated queues; the page as a text. test/browser looks at it in a browser.

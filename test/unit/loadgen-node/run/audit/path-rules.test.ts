@@ -8,8 +8,8 @@ import { betweenFinding } from '../../../../../loadgen-node/operate/doctor/betwe
 import { PATH_RULE } from '../../../../../loadgen-node/run/audit/path-rules.ts';
 import type { CallPath, SocketEnds } from '../../../../../shared/evidence/call-path.ts';
 import type { NodeEvidence } from '../../../../../shared/evidence/network-evidence.ts';
-import { auditFacts, directPath, nodeEvidence } from '../../../../support/audit-facts.ts';
-import { madeUpLink } from '../../../../support/measured-link.ts';
+import { madeUpLink } from '../../../../support/process/measured-link.ts';
+import { auditFacts, directPath, nodeEvidence } from '../../../../support/runs/audit-facts.ts';
 
 // Goal: what stands between the two ends gets the verdict that its signs allow: harm is broken, what may harm is not
 // provable. Method: the facts of a run with nothing between, with one call changed.

@@ -5,7 +5,7 @@ import type { AccuracyOutcome } from '../../../../../loadgen-node/loadgen/engine
 import { scoreAccuracy } from '../../../../../loadgen-node/run/judge/score-accuracy.ts';
 import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: an accuracy is of the whole data set or there is none, and the verdict says why.
 // Method: accuracy logs written by hand for three samples; a response of a byte is right.

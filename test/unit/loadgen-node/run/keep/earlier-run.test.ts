@@ -7,7 +7,7 @@ import {
   replaceEarlierRun,
 } from '../../../../../loadgen-node/run/keep/earlier-run.ts';
 import { forgetVerdict } from '../../../../../loadgen-node/submission/compliance/compliance-run.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 function screen(): { lines: string[]; report: (text: string) => void } {
   const lines: string[] = [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scoreAccuracyLog } from '../../../../../loadgen-node/samples/benchmarks/score-accuracy-log.ts';
 import { SyntheticDataSet } from '../../../../../loadgen-node/samples/benchmarks/synthetic/synthetic-data-set.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a log is worth what its first responses are worth. Method: logs by hand; a response of a byte is right.
 const FIVE = new SyntheticDataSet({

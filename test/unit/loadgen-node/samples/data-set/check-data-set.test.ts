@@ -9,7 +9,7 @@ import {
 import type { DataSet } from '../../../../../loadgen-node/samples/data-set/data-set.ts';
 import { hashFiles } from '../../../../../loadgen-node/samples/data-set/hash-files.ts';
 import { writeFolderManifest } from '../../../../../shared/base/cache/manifest.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a data set that changed is never run, and every file that differs is named.
 const NAMES = ['a.JPEG', 'b.JPEG', 'c.JPEG', 'val_map.txt'];

@@ -5,8 +5,8 @@ import { openTensorDataSet } from '../../../../../loadgen-node/samples/oip/open-
 import { parseNpyHeader } from '../../../../../loadgen-node/samples/tensors/npy/npy-header.ts';
 import { npyRemedy } from '../../../../../loadgen-node/samples/tensors/npy/npy-types.ts';
 import type { OipTensor } from '../../../../../shared/domain/tensors.ts';
-import { readGolden } from '../../../../support/golden.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { readGolden } from '../../../../support/runs/golden.ts';
 
 // Goal: every array that NumPy writes is read as the protocol's raw contents, or refused in words.
 // Method: files that NumPy itself wrote (test/golden/npy), in folders as a user has them.

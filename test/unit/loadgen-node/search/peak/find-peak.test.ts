@@ -12,8 +12,8 @@ import type {
   ProbeOutcome,
   RunProbe,
 } from '../../../../../loadgen-node/search/peak/probe.ts';
-import { queueProbes } from '../../../../support/queue-probe.ts';
-import { type ServiceLaw, theoreticalPeak } from '../../../../support/queue-theory.ts';
+import { queueProbes } from '../../../../support/search/queue-probe.ts';
+import { type ServiceLaw, theoreticalPeak } from '../../../../support/search/queue-theory.ts';
 
 // Goal: the search finds what theory says of queues, says how sure it is, and names every other end by its cause.
 // Method: queues by Lindley's recursion in place of runs, seeded; how often the interval is right: docs/find-peak.md.

@@ -6,7 +6,7 @@ import {
   varianceFactorOf,
 } from '../../../../../loadgen-node/search/peak/over-share.ts';
 import { decide, ScreeningWatch } from '../../../../../loadgen-node/search/peak/screening.ts';
-import { shareAbove } from '../../../../support/queue-theory.ts';
+import { shareAbove } from '../../../../support/search/queue-theory.ts';
 
 // Goal: the statistics that decide a screening know that late queries come in clusters.
 describe('the share of late queries', () => {

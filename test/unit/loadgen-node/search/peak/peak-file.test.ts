@@ -8,7 +8,7 @@ import {
   writePeakFile,
 } from '../../../../../loadgen-node/search/peak/peak-file.ts';
 import type { PeakProbe } from '../../../../../loadgen-node/search/peak/peak-search.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 const PROBE: PeakProbe = {
   number: 0,

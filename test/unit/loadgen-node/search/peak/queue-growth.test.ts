@@ -13,8 +13,8 @@ import {
   delaySearch,
   SERVICE_NS,
   searchDelay,
-} from '../../../../support/delay-search.ts';
-import { queueProbes } from '../../../../support/queue-probe.ts';
+} from '../../../../support/search/delay-search.ts';
+import { queueProbes } from '../../../../support/search/queue-probe.ts';
 
 // Goal: a run whose queue grew all through confirms nothing, and no search names more than the SUT completes.
 // Method: a simulated queue of 20 ms and one server, which completes 50/s; 1,000 searches of it are in test/peak.

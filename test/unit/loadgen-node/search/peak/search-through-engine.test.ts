@@ -15,11 +15,11 @@ import type {
   ResponseSink,
   SystemUnderTest,
 } from '../../../../../shared/domain/system-under-test.ts';
-import { MemoryQsl } from '../../../../support/memory-qsl.ts';
-import { theoreticalPeak } from '../../../../support/queue-theory.ts';
-import { SimulatedClock } from '../../../../support/simulated-clock.ts';
-import { V41_SETTINGS } from '../../../../support/simulated-test.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { MemoryQsl } from '../../../../support/runs/memory-qsl.ts';
+import { SimulatedClock } from '../../../../support/runs/simulated-clock.ts';
+import { V41_SETTINGS } from '../../../../support/runs/simulated-test.ts';
+import { theoreticalPeak } from '../../../../support/search/queue-theory.ts';
 
 // Goal: probes of the real engine (issue loop, recorder, verdicts, early end) lead a search to the limit that theory gives.
 // Method: an M/D/1 queue as SUT under simulated time, at percentile 90, which needs the fewest queries.

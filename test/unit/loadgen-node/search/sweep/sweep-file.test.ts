@@ -14,7 +14,7 @@ import {
   heatMapOf,
   sweepTable,
 } from '../../../../../loadgen-node/search/sweep/sweep-views.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 
 // Goal: a sweep that was broken off goes on with the cells that are done, and never with those of another question.
 const SWEEP: Sweep = {

@@ -6,8 +6,8 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { buildScene, prepareScene } from '../../../../support/submission-scene.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { buildScene, prepareScene } from '../../../../support/submission/submission-scene.ts';
 
 const OPEN = { divisions: ['open'], scenarios: ['Server'], tests: [] } as const;
 

@@ -20,17 +20,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BuiltTree } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { BuildTrial } from '../../../../support/build-trial.ts';
-import { filesOf, jsonOf, textOf } from '../../../../support/read-tree.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { BuildTrial } from '../../../../support/runs/build-trial.ts';
+import { filesOf, jsonOf, textOf } from '../../../../support/submission/read-tree.ts';
 import {
   copyAsForeignRun,
   prepareScene,
   type Scene,
   type SceneSubmission,
   sceneSystem,
-} from '../../../../support/submission-scene.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
-import { WRONG_DESCRIPTIONS, WRONG_SUBMISSIONS } from '../../../../support/wrong-submissions.ts';
+} from '../../../../support/submission/submission-scene.ts';
+import {
+  WRONG_DESCRIPTIONS,
+  WRONG_SUBMISSIONS,
+} from '../../../../support/submission/wrong-submissions.ts';
 
 let scene: Scene;
 let trial: BuildTrial;

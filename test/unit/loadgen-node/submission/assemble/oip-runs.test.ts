@@ -7,9 +7,9 @@ import { beforeAll, expect, it } from 'vitest';
 import type { AuditFacts } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { OIP_EVIDENCE, oipNode } from '../../../../support/oip/oip-audit-facts.ts';
-import { textOf } from '../../../../support/read-tree.ts';
-import { buildScene } from '../../../../support/submission-scene.ts';
-import { suiteFolder } from '../../../../support/suite-folder.ts';
+import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { textOf } from '../../../../support/submission/read-tree.ts';
+import { buildScene } from '../../../../support/submission/submission-scene.ts';
 
 let tree: string;
 let warnings: readonly string[];

@@ -7,9 +7,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { buildSubmission } from '../../../../../loadgen-node/submission/assemble/build-submission.ts';
-import { textOf } from '../../../../support/read-tree.ts';
-import { prepareScene } from '../../../../support/submission-scene.ts';
-import { suiteFolder } from '../../../../support/suite-folder.ts';
+import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { textOf } from '../../../../support/submission/read-tree.ts';
+import { prepareScene } from '../../../../support/submission/submission-scene.ts';
 
 const DOCUMENTS = 'open/ACME/documentation/acme-2n';
 const CODE = 'open/ACME/code/resnet50/longhaul';

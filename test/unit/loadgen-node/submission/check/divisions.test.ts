@@ -5,9 +5,9 @@
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
 import { NETWORK_FIELDS } from '../../../../../loadgen-node/submission/tree/system-fields.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
-import { MutableTree } from '../../../../support/mutable-tree.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
+import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 
 const RESNET: Omit<ForeignTree, 'root'> = {
   round: 'v4.1',

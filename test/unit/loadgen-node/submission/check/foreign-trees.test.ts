@@ -7,9 +7,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
-import { MutableTree } from '../../../../support/mutable-tree.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
+import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 
 type Tree = Omit<ForeignTree, 'root'>;
 

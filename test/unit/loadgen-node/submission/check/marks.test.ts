@@ -1,9 +1,9 @@
 /** The two marks, and what is left of them where somebody takes the traces out of a tree. */
 import { expect, it } from 'vitest';
 import { checkTree } from '../../../../../loadgen-node/submission/check/check-tree.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
-import { MutableTree } from '../../../../support/mutable-tree.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
+import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 
 const CLOSED: Omit<ForeignTree, 'root'> = {
   round: 'v4.1',

@@ -10,18 +10,18 @@ import { checkTree } from '../../../../../loadgen-node/submission/check/check-tr
 import type { CheckReport } from '../../../../../loadgen-node/submission/check/report/check-report.ts';
 import { RULE_GROUPS } from '../../../../../loadgen-node/submission/check/rules/finding-rules.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { cachedLogReader } from '../../../../support/log-cache.ts';
-import { MutableTree } from '../../../../support/mutable-tree.ts';
-import { LOG_MUTATIONS } from '../../../../support/mutations/log-mutations.ts';
-import type { Mutation } from '../../../../support/mutations/mutation.ts';
+import { cachedLogReader } from '../../../../support/runs/log-cache.ts';
+import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
+import { LOG_MUTATIONS } from '../../../../support/submission/mutations/log-mutations.ts';
+import type { Mutation } from '../../../../support/submission/mutations/mutation.ts';
 import {
   ACCURACY_MUTATIONS,
   AUDIT_MUTATIONS,
   COMPLIANCE_MUTATIONS,
-} from '../../../../support/mutations/result-mutations.ts';
-import { SYSTEM_MUTATIONS } from '../../../../support/mutations/system-mutations.ts';
-import { TREE_MUTATIONS } from '../../../../support/mutations/tree-mutations.ts';
-import { buildScene } from '../../../../support/submission-scene.ts';
+} from '../../../../support/submission/mutations/result-mutations.ts';
+import { SYSTEM_MUTATIONS } from '../../../../support/submission/mutations/system-mutations.ts';
+import { TREE_MUTATIONS } from '../../../../support/submission/mutations/tree-mutations.ts';
+import { buildScene } from '../../../../support/submission/submission-scene.ts';
 
 const MUTATIONS: readonly Mutation[] = [
   ...TREE_MUTATIONS,

@@ -15,14 +15,14 @@ import {
   SUBMISSION_DIVISIONS,
   SUBMISSION_ROUNDS,
 } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
-import { type ForeignTree, writeForeignTree } from '../../../../support/foreign-tree.ts';
-import { MutableTree } from '../../../../support/mutable-tree.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
 import {
   ACCEPTED_SHAPES,
   REFUSED_SHAPES,
   type RealShape,
-} from '../../../../support/real-shapes.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+} from '../../../../support/samples/real-shapes.ts';
+import { type ForeignTree, writeForeignTree } from '../../../../support/submission/foreign-tree.ts';
+import { MutableTree } from '../../../../support/submission/mutable-tree.ts';
 
 /** Ids by severity of all findings. */
 async function check(

@@ -6,10 +6,15 @@ import type { TestVerdict } from '../../../../../loadgen-node/submission/complia
 import { verifyTest01 } from '../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
 import { verifyTest04 } from '../../../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
 import type { Scenario } from '../../../../../shared/domain/scenario.ts';
-import { conducted } from '../../../../support/simulated-conduct.ts';
-import { labelOf, simulateRun } from '../../../../support/simulated-run.ts';
-import { suiteFolder } from '../../../../support/suite-folder.ts';
-import { type Conduct, caches, honest, tiresOfRepeats } from '../../../../support/sut-conduct.ts';
+import { conducted } from '../../../../support/nodes/simulated-conduct.ts';
+import {
+  type Conduct,
+  caches,
+  honest,
+  tiresOfRepeats,
+} from '../../../../support/nodes/sut-conduct.ts';
+import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { labelOf, simulateRun } from '../../../../support/runs/simulated-run.ts';
 
 // Goal: TEST04 fails a SUT that keeps answers, TEST01 one that answers otherwise in performance mode, and an honest
 // one passes both. Method: whole runs of round v4.1, 120 s each, under simulated time.

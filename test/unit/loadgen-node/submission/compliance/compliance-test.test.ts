@@ -8,9 +8,9 @@ import {
 import { complianceTest } from '../../../../../loadgen-node/submission/compliance/compliance-test.ts';
 import type { RunnableTestId } from '../../../../../loadgen-node/submission/rules/test-ids.ts';
 import { resolveSettings } from '../../../../../shared/config/resolve-settings.ts';
-import { ComplianceScene } from '../../../../support/compliance-scene.ts';
-import { suiteFolder } from '../../../../support/suite-folder.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { ComplianceScene } from '../../../../support/submission/compliance-scene.ts';
 
 const scene = new ComplianceScene(suiteFolder(), 'v4.1', 'Server');
 let test01 = '';

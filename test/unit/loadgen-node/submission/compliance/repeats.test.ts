@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
-import { CHEATING_ROWS, loadOf } from '../../../../support/cheating-rows.ts';
-import { CheatingRuns, SPEED_AND_ANSWERS } from '../../../../support/cheating-runs.ts';
-import { suiteFolder } from '../../../../support/suite-folder.ts';
+import { suiteFolder } from '../../../../support/process/suite-folder.ts';
+import { CHEATING_ROWS, loadOf } from '../../../../support/runs/cheating-rows.ts';
+import { CheatingRuns, SPEED_AND_ANSWERS } from '../../../../support/runs/cheating-runs.ts';
 
 // Goal: a system that answers a sample rightly only once is found, in Offline and in Server, whatever the official fallback
 // says; an honest one passes. Method: short runs of round v4.1 under simulated time, in which TEST01 logs every response.

@@ -23,8 +23,8 @@ import {
 } from '../../../../../loadgen-node/submission/pack/key-file.ts';
 import type { EncryptionName } from '../../../../../loadgen-node/submission/pack/pack-settings.ts';
 import { packTree } from '../../../../../loadgen-node/submission/pack/pack-tree.ts';
-import { readTree, writeTree } from '../../../../support/submission-tree.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { readTree, writeTree } from '../../../../support/submission/submission-tree.ts';
 
 // Goal: the tarball has every division and nothing else, is the same for the same tree, and opens with its key alone.
 // Method: small trees; what comes out is unpacked again.

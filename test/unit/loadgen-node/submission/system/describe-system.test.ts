@@ -15,8 +15,8 @@ import {
   openKeys,
   server,
   twin,
-} from '../../../../support/describe-system-scene.ts';
-import { factsFile } from '../../../../support/described-systems.ts';
+} from '../../../../support/submission/describe-system-scene.ts';
+import { factsFile } from '../../../../support/submission/described-systems.ts';
 
 // Goal: a description says what was read, marks what was not, and never says more. Method: descriptions of machines
 // whose files are known, over links whose ends are known.

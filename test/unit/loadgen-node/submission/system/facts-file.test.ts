@@ -7,9 +7,9 @@ import {
 } from '../../../../../loadgen-node/submission/system/facts-file.ts';
 import { gatherSystemFacts } from '../../../../../shared/host/gather-system-facts.ts';
 import type { SystemFacts } from '../../../../../shared/host/system-facts.ts';
-import { factsFile } from '../../../../support/described-systems.ts';
-import { laptopTree, plantForFile } from '../../../../support/machine-trees.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import { factsFile } from '../../../../support/submission/described-systems.ts';
+import { laptopTree, plantForFile } from '../../../../support/submission/machine-trees.ts';
 
 // Goal: facts that were written can be read again, and nothing else passes for facts.
 

@@ -6,8 +6,12 @@ import {
 } from '../../../../../loadgen-node/submission/system/compose-description.ts';
 import { descriptionReport } from '../../../../../loadgen-node/submission/system/description-report.ts';
 import { parseMergeFile } from '../../../../../loadgen-node/submission/system/merge-file.ts';
-import { describeSystem, node, server } from '../../../../support/describe-system-scene.ts';
-import { factsFile } from '../../../../support/described-systems.ts';
+import {
+  describeSystem,
+  node,
+  server,
+} from '../../../../support/submission/describe-system-scene.ts';
+import { factsFile } from '../../../../support/submission/described-systems.ts';
 
 // Goal: what only people know comes from their file, and what is wrong in it is named with its place. Method: files of a few
 // lines over machines whose facts are known.

@@ -5,8 +5,12 @@ import { describe, expect, it } from 'vitest';
 import type { SubmissionRound } from '../../../../../loadgen-node/submission/rules/submission-rounds.ts';
 import { restoreTree } from '../../../../../loadgen-node/submission/truncate/restore-tree.ts';
 import { truncateTree } from '../../../../../loadgen-node/submission/truncate/truncate-tree.ts';
-import { accuracyLogOf, readTree, writeTree } from '../../../../support/submission-tree.ts';
-import { tempFolder } from '../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../support/process/temp-folder.ts';
+import {
+  accuracyLogOf,
+  readTree,
+  writeTree,
+} from '../../../../support/submission/submission-tree.ts';
 
 // Goal: what the official tool leaves of a log, and never less than the original somewhere.
 // Method: trees by hand. The expected bytes are what truncate_accuracy_log.py of the rounds was seen to write.

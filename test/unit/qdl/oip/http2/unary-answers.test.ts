@@ -3,9 +3,13 @@ import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
 import { FLAG, FRAME_TYPE } from '../../../../../qdl/oip/http2/frames/frame-constants.ts';
 import { connectGrpc } from '../../../../../qdl/oip/http2/open-connection.ts';
 import { NO_SECURITY } from '../../../../../shared/security/client-security.ts';
-import { http2Scene } from '../../../../support/http2-scene.ts';
-import { grpcMessage, RawHttp2Peer, word } from '../../../../support/raw-http2-peer.ts';
-import { callUnary, RecordedCall, RecordedConnection } from '../../../../support/recorded-call.ts';
+import { http2Scene } from '../../../../support/nodes/http2-scene.ts';
+import { grpcMessage, RawHttp2Peer, word } from '../../../../support/nodes/raw-http2-peer.ts';
+import {
+  callUnary,
+  RecordedCall,
+  RecordedConnection,
+} from '../../../../support/nodes/recorded-call.ts';
 
 // Goal: a unary call is answered when its status came, once, and what comes before takes memory within a bound. Method: a peer on
 // loopback that sends nothing but the frames that a test names; buffers are overwritten when they are given back.

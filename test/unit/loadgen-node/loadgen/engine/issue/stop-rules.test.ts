@@ -3,8 +3,12 @@ import type { EndCause } from '../../../../../../loadgen-node/loadgen/engine/iss
 import type { TestOutcome } from '../../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import type { TestSettings } from '../../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import { NullSut } from '../../../../../../loadgen-node/operate/doctor/null-sut.ts';
-import { MemoryQsl } from '../../../../../support/memory-qsl.ts';
-import { errorTexts, readDetailLog, simulatedTest } from '../../../../../support/simulated-test.ts';
+import { MemoryQsl } from '../../../../../support/runs/memory-qsl.ts';
+import {
+  errorTexts,
+  readDetailLog,
+  simulatedTest,
+} from '../../../../../support/runs/simulated-test.ts';
 
 function issuedAndEnd(outcome: TestOutcome): [number, EndCause] {
   const phase = outcome.performance;

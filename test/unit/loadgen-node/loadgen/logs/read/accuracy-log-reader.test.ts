@@ -8,8 +8,8 @@ import {
 } from '../../../../../../loadgen-node/loadgen/logs/read/accuracy-log-reader.ts';
 import { AccuracyLog } from '../../../../../../loadgen-node/loadgen/logs/write/accuracy-log.ts';
 import { LogFile } from '../../../../../../loadgen-node/loadgen/logs/write/log-file.ts';
-import { goldenPath } from '../../../../../support/golden.ts';
-import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { goldenPath } from '../../../../../support/runs/golden.ts';
 
 async function readAll(path: string): Promise<AccuracyLogEntry[]> {
   const entries: AccuracyLogEntry[] = [];

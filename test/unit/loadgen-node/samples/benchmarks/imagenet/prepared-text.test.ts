@@ -6,7 +6,7 @@ import {
   type PreparedStandin,
   preparedText,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/prepared-text.ts';
-import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: who has prepared a stand-in reads where it is, what it is, how well it does and what to type next.
 // Method: files of a few bytes in place of the real ones.

@@ -14,7 +14,7 @@ import { readValMap } from '../../../../../../loadgen-node/samples/benchmarks/im
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
 import { STANDIN_EVALUATION_SET } from '../../../../../../shared/benchmarks/standin/standin-sets.ts';
-import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: generated data lies as ImageNet's does, is made once, and carries the accuracy that a run asks 99 % of.
 // Method: the first six images of the real set, in a cache of the test's own.

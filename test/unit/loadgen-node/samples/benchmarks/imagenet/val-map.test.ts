@@ -3,7 +3,7 @@ import {
   parseValMap,
   readValMap,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/val-map.ts';
-import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { tempFolder } from '../../../../../support/process/temp-folder.ts';
 
 // Goal: line i is sample i, or the list is refused with the line that is wrong.
 describe('val_map.txt', () => {

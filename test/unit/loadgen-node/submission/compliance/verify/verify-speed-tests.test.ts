@@ -6,8 +6,8 @@ import { rateStatistic } from '../../../../../../loadgen-node/submission/complia
 import type { TestVerdict } from '../../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
 import { verifyTest04 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
 import { verifyTest05 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test05.ts';
-import { ComplianceScene } from '../../../../../support/compliance-scene.ts';
-import { suiteFolder } from '../../../../../support/suite-folder.ts';
+import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
+import { ComplianceScene } from '../../../../../support/submission/compliance-scene.ts';
 
 const folder = suiteFolder();
 const server = new ComplianceScene(join(folder, 'server'), 'v4.1', 'Server');

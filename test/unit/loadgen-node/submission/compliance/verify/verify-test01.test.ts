@@ -6,10 +6,14 @@ import {
   type Test01,
   verifyTest01,
 } from '../../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { ComplianceScene, float32, labelScorer } from '../../../../../support/compliance-scene.ts';
-import { labelOf } from '../../../../../support/simulated-run.ts';
-import { suiteFolder } from '../../../../../support/suite-folder.ts';
-import { tempFolder } from '../../../../../support/temp-folder.ts';
+import { suiteFolder } from '../../../../../support/process/suite-folder.ts';
+import { tempFolder } from '../../../../../support/process/temp-folder.ts';
+import { labelOf } from '../../../../../support/runs/simulated-run.ts';
+import {
+  ComplianceScene,
+  float32,
+  labelScorer,
+} from '../../../../../support/submission/compliance-scene.ts';
 
 const folder = suiteFolder();
 const scenes = {

@@ -1,0 +1,158 @@
+import { Client, type ClientDuplexStream, credentials, type StatusObject } from '@grpc/grpc-js';
+import type { DescribeResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeResponse.ts';
+import type { DescribeSystemResponse__Output } from '../../../proto/gen/mlperf/network/v1/DescribeSystemResponse.ts';
+import type { LedgerResponse__Output } from '../../../proto/gen/mlperf/network/v1/LedgerResponse.ts';
+import type { NameResponse__Output } from '../../../proto/gen/mlperf/network/v1/NameResponse.ts';
+import type { Open } from '../../../proto/gen/mlperf/network/v1/Open.ts';
+import type { ReadyResponse__Output } from '../../../proto/gen/mlperf/network/v1/ReadyResponse.ts';
+import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { encodePart, type PartSample } from '../../../shared/wire/part-codec.ts';
+import {
+  decodeResponses,
+  isResponses,
+  type WireCompleted,
+  type WireFailed,
+} from '../../../shared/wire/responses-codec.ts';
+import {
+  decodeSutMessage,
+  encodeLoadGenMessage,
+  INFER_METHOD,
+  UnaryClient,
+} from '../../../shared/wire/sut-contract.ts';
+
+/** A sample that travels whole in the first encoding of Open. */
+export function wholeSample(id: number, payload: Uint8Array): PartSample {
+  return { id, payload, encoding: 0, offset: 0, total: 0 };
+}
+
+/** One Infer stream to a real node, driven by hand: it checks nothing and keeps to no credit. */
+export class InferClient {
+  readonly completed: WireCompleted[] = [];
+  readonly failed: WireFailed[] = [];
+  readonly drainReasons: string[] = [];
+  readonly #client: Client;
+  readonly #stream: ClientDuplexStream<Buffer, Buffer>;
+  readonly #opened = new Deferred<void>();
+  readonly #ended = new Deferred<StatusObject>();
+  creditSamples = 0;
+  creditBytes = 0;
+  /** Called after every message of the node. */
+  onMessage: () => void = () => {};
+
+  constructor(address: string, open: Open | undefined) {
+    this.#client = new Client(address, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.max_receive_message_length': -1,
+    });
+    this.#stream = this.#client.makeBidiStreamRequest(
+      INFER_METHOD.path,
+      INFER_METHOD.requestSerialize,
+      INFER_METHOD.responseDeserialize,
+    );
+    this.#stream.on('data', this.#onData);
+    this.#stream.on('status', (end: StatusObject) => {
+      this.#ended.resolve(end);
+      this.#client.close();
+    });
+    // The status says it, too.
+    this.#stream.on('error', () => {});
+    if (open !== undefined) this.write(encodeLoadGenMessage({ open }));
+  }
+
+  /** Resolves when the node has sent Opened. */
+  get opened(): Promise<void> {
+    return this.#opened.promise;
+  }
+
+  /** Resolves with the status of the stream. */
+  get ended(): Promise<StatusObject> {
+    return this.#ended.promise;
+  }
+
+  /** Samples that have an answer, of either kind. */
+  get answeredCount(): number {
+    return this.completed.length + this.failed.length;
+  }
+
+  /** Any bytes. */
+  write(bytes: Buffer): boolean {
+    return this.#stream.write(bytes);
+  }
+
+  /** A part of one query. */
+  part(query: number, samples: readonly PartSample[], querySampleCount = samples.length): boolean {
+    return this.write(encodePart({ query, querySampleCount, samples }));
+  }
+
+  close(): void {
+    this.write(encodeLoadGenMessage({ close: {} }));
+  }
+
+  /** Ends this side of the stream without a Close. */
+  halfClose(): void {
+    this.#stream.end();
+  }
+
+  /** Goes away without a word. */
+  cancel(): void {
+    this.#stream.cancel();
+  }
+
+  /** Resolves when so many samples have an answer, or the stream has ended. */
+  async answered(count: number): Promise<void> {
+    const enough = new Deferred<void>();
+    this.onMessage = () => {
+      if (this.answeredCount >= count) enough.resolve();
+    };
+    this.onMessage();
+    await Promise.race([enough.promise, this.ended]);
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (isResponses(bytes)) {
+      const responses = decodeResponses(bytes);
+      this.completed.push(...responses.completed);
+      this.failed.push(...responses.failed);
+    } else {
+      const { opened, credit, draining } = decodeSutMessage(bytes);
+      const grant = opened?.credit ?? credit;
+      this.creditSamples = grant?.samples ?? this.creditSamples;
+      this.creditBytes = grant?.bytes ?? this.creditBytes;
+      if (draining) this.drainReasons.push(draining.reason);
+      if (opened) this.#opened.resolve();
+    }
+    this.onMessage();
+  };
+}
+
+/** Answers by method. */
+interface Answers {
+  readonly Name: NameResponse__Output;
+  readonly Describe: DescribeResponse__Output;
+  readonly Ready: ReadyResponse__Output;
+  readonly Ledger: LedgerResponse__Output;
+  readonly DescribeSystem: DescribeSystemResponse__Output;
+}
+
+/** Asks a node once, on a connection of its own. */
+export async function ask<M extends keyof Answers>(
+  address: string,
+  method: M,
+  request: object,
+): Promise<Answers[M]> {
+  const client = new UnaryClient(address, credentials.createInsecure());
+  try {
+    return await new Promise<Answers[M]>((resolve, reject) => {
+      const call = client[method] as (
+        request: object,
+        callback: (error: Error | null, answer?: Answers[M]) => void,
+      ) => void;
+      call.call(client, request, (error, answer) => {
+        if (error !== null || answer === undefined) reject(error);
+        else resolve(answer);
+      });
+    });
+  } finally {
+    client.close();
+  }
+}

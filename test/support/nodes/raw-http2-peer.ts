@@ -1,0 +1,186 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  FLAG,
+  FRAME_HEAD_BYTES,
+  FRAME_TYPE,
+  PREFACE,
+} from '../../../qdl/oip/http2/frames/frame-constants.ts';
+import { HpackDecoder } from '../../../qdl/oip/http2/hpack/hpack-decoder.ts';
+import { HpackEncoder } from '../../../qdl/oip/http2/hpack/hpack-encoder.ts';
+
+/** A frame as it stands on the wire. */
+export interface RawFrame {
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+  readonly payload: Buffer;
+}
+
+/** Bytes of a frame. */
+export function frame(
+  type: number,
+  flags: number,
+  streamId: number,
+  payload: Uint8Array = Buffer.alloc(0),
+): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(streamId, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Payload of SETTINGS. */
+export function settingsOf(values: Readonly<Record<number, number>>): Buffer {
+  return Buffer.concat(
+    Object.entries(values).map(([id, value]) => {
+      const entry = Buffer.alloc(6);
+      entry.writeUInt16BE(Number(id));
+      entry.writeUInt32BE(value, 2);
+      return entry;
+    }),
+  );
+}
+
+/** Four bytes, most significant first. */
+export function word(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** A message with gRPC's head. */
+export function grpcMessage(bytes: Uint8Array, flag = 0): Buffer {
+  return Buffer.concat([Buffer.of(flag), word(bytes.length), bytes]);
+}
+
+/** A server that does nothing but what a test tells it, frame by frame. One connection. */
+export class RawHttp2Peer {
+  readonly frames: RawFrame[] = [];
+  /** Bytes of DATA by stream. */
+  readonly dataBytes = new Map<number, number>();
+  address = '';
+  isClosed = false;
+  readonly #server: Server;
+  readonly #encoder = new HpackEncoder();
+  readonly #decoder = new HpackDecoder(4096, 65_536);
+  #socket: Socket | undefined;
+  #bytes: Buffer = Buffer.alloc(0);
+  #hasPreface = false;
+
+  private constructor(onConnection: (peer: RawHttp2Peer) => void) {
+    this.#server = createServer((socket) => {
+      this.#socket = socket;
+      socket.on('data', (bytes) => this.#read(bytes));
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.isClosed = true;
+      });
+      onConnection(this);
+    });
+  }
+
+  /** @param settings Sent at once; undefined: nothing is. */
+  static async start(
+    settings: Readonly<Record<number, number>> | undefined = {},
+  ): Promise<RawHttp2Peer> {
+    return await RawHttp2Peer.startWith((peer) =>
+      peer.send(FRAME_TYPE.settings, 0, 0, settingsOf(settings)),
+    );
+  }
+
+  static async startWith(onConnection: (peer: RawHttp2Peer) => void): Promise<RawHttp2Peer> {
+    const peer = new RawHttp2Peer(onConnection);
+    await new Promise<void>((resolve) => peer.#server.listen(0, '127.0.0.1', resolve));
+    const address = peer.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('no TCP address');
+    peer.address = `127.0.0.1:${address.port}`;
+    return peer;
+  }
+
+  send(type: number, flags: number, streamId: number, payload?: Uint8Array): void {
+    this.write(frame(type, flags, streamId, payload));
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket?.write(bytes);
+  }
+
+  /** Sends a header block. */
+  sendHeaders(streamId: number, headers: Readonly<Record<string, string>>, isEnd = false): void {
+    const fields = Object.entries(headers).map(([name, value]) => ({ name, value }));
+    const flags = FLAG.endHeaders | (isEnd ? FLAG.endStream : 0);
+    this.send(FRAME_TYPE.headers, flags, streamId, this.#encoder.encode(fields));
+  }
+
+  /** A whole answer of gRPC. */
+  answer(streamId: number, message: Uint8Array): void {
+    this.sendHeaders(streamId, { ':status': '200', 'content-type': 'application/grpc' });
+    this.send(FRAME_TYPE.data, 0, streamId, grpcMessage(message));
+    this.sendHeaders(streamId, { 'grpc-status': '0' }, true);
+  }
+
+  /** The headers of a request, which must be asked for in the order of the HEADERS frames. */
+  headersOf({ payload }: RawFrame): Record<string, string> {
+    const fields = this.#decoder.decode(payload);
+    return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  }
+
+  /** The frame of that type and number among those of its type, once it is there. */
+  async frame(type: number, number = 0): Promise<RawFrame> {
+    await this.until(() => this.#ofType(type).length > number, `frame ${number} of type ${type}`);
+    return this.#ofType(type)[number] as RawFrame;
+  }
+
+  /** Waits until something holds; it must within 5 s. */
+  async until(holds: () => boolean, what: string): Promise<void> {
+    const endMs = performance.now() + 5_000;
+    while (!holds()) {
+      if (performance.now() > endMs) throw new Error(`not seen: ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  /** Ends the connection as a crash does. */
+  drop(): void {
+    this.#socket?.destroy();
+  }
+
+  /** Closes its side once everything is sent. */
+  end(): void {
+    this.#socket?.end();
+  }
+
+  async stop(): Promise<void> {
+    this.#socket?.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #ofType(wanted: number): RawFrame[] {
+    return this.frames.filter(({ type }) => type === wanted);
+  }
+
+  #read(bytes: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    if (!this.#hasPreface) {
+      if (this.#bytes.length < PREFACE.length) return;
+      // TLS, of which this peer knows nothing.
+      if (this.#bytes.toString('latin1', 0, PREFACE.length) !== PREFACE) return;
+      this.#hasPreface = true;
+      this.#bytes = this.#bytes.subarray(PREFACE.length);
+    }
+    while (this.#bytes.length >= FRAME_HEAD_BYTES) {
+      const end = FRAME_HEAD_BYTES + this.#bytes.readUIntBE(0, 3);
+      if (this.#bytes.length < end) return;
+      const payload = this.#bytes.subarray(FRAME_HEAD_BYTES, end);
+      const [type, flags] = [this.#bytes[3] as number, this.#bytes[4] as number];
+      const streamId = this.#bytes.readUInt32BE(5);
+      this.frames.push({ type, flags, streamId, payload });
+      if (type === FRAME_TYPE.data) {
+        this.dataBytes.set(streamId, (this.dataBytes.get(streamId) ?? 0) + payload.length);
+      }
+      this.#bytes = this.#bytes.subarray(end);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { MeasuredLink } from '../../../loadgen-node/operate/doctor/link-findings.ts';
+import { linkFacts } from '../../../loadgen-node/submission/system/link-facts.ts';
+import type { LinkTestOutcome, NodeProbe } from '../../../shared/evidence/node-probe.ts';
+import { gatherSystemFacts } from '../../../shared/host/gather-system-facts.ts';
+import { machineAt } from '../../../shared/host/machine-source.ts';
+import type { NicFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
+import { directPath } from '../runs/audit-facts.ts';
+
+const MIB = 1024 ** 2;
+
+const NOBODY = machineAt('/nonexistent-machine', {
+  hostname: 'made-up',
+  architecture: 'x64',
+  kind: 'Linux',
+  release: '6.1',
+  threads: 8,
+  model: undefined,
+  memoryBytes: 0,
+  addresses: {},
+});
+
+const NOTHING_READ = gatherSystemFacts(NOBODY, []);
+
+const CARD: NicFacts = {
+  name: 'eth0',
+  fabric: 'Ethernet',
+  backing: 'hardware',
+  madeOf: [],
+  driver: 'mlx5_core',
+  model: null,
+  pciId: null,
+  speedMbps: 10_000,
+  duplex: 'full',
+  mtu: 1500,
+  linkState: 'up',
+  addresses: [],
+  hasRdma: false,
+};
+
+/** What is special about a made-up link; a good one of 10 Gbit/s and 1 ms otherwise. */
+export interface LinkChange {
+  readonly roundTripMs?: number;
+  readonly sutWindowBytes?: number;
+  readonly bufferBytes?: number | null;
+  readonly toSut?: Partial<LinkTestOutcome>;
+  readonly card?: Partial<NicFacts>;
+  readonly sutCard?: Partial<NicFacts> | null;
+  readonly isOneMachine?: boolean;
+  readonly tcp?: Partial<NonNullable<MeasuredLink['tcp']>> | null;
+  readonly probe?: Partial<NodeProbe>;
+}
+
+/** A link that was never there. */
+export async function madeUpLink(change: LinkChange = {}): Promise<MeasuredLink> {
+  const ns = (change.roundTripMs ?? 1) * 1e6;
+  const loadgen = await machine('10.0.0.1/24', 'a', change.card ?? {});
+  const sut =
+    change.sutCard === null
+      ? null
+      : await machine(
+          '10.0.0.2/24',
+          change.isOneMachine === true ? 'a' : 'b',
+          change.sutCard ?? {},
+        );
+  const window = change.sutWindowBytes ?? 16 * MIB;
+  const probe: NodeProbe = {
+    address: '10.0.0.2:50051',
+    name: 'far',
+    localAddress: '10.0.0.1',
+    remoteAddress: '10.0.0.2',
+    tcpConnectNs: [ns, 1.1 * ns],
+    nameRoundTripNs: [1.2 * ns, 1.3 * ns, 1.4 * ns],
+    path: directPath(),
+    identities: ['far'],
+    description: {
+      software: 'longhaul',
+      softwareVersion: '0.1.0',
+      components: [{ name: 'node', version: '20.20.2' }],
+      protocolVersionMin: 1,
+      protocolVersionMax: 1,
+      benchmarks: ['null'],
+      operatingSystem: 'Linux 6.1',
+      bootId: 'b',
+      streamWindowBytes: window,
+      connectionWindowBytes: window,
+    },
+    system: sut === null ? null : { facts: sut, tuning: null },
+    whyNoSystem: sut === null ? 'withheld' : null,
+    ...change.probe,
+  };
+  const test: LinkTestOutcome = {
+    bitsPerSecond: 9.2e9,
+    bytes: 1e9,
+    loadgenBusyShare: 0.4,
+    sutBusyShare: 0.4,
+    whyMissing: null,
+  };
+  const bytes = change.bufferBytes === undefined ? 64 * MIB : change.bufferBytes;
+  const ends = { localAddress: probe.localAddress, remoteAddress: probe.remoteAddress };
+  const tcp = {
+    pathMtu: 1500,
+    retransmitted: 0,
+  };
+  return {
+    probe,
+    link: linkFacts({ ...ends, dataConnections: 1 }, loadgen, sut),
+    loadgen,
+    loadgenWindowBytes: 16 * MIB,
+    toSut: { ...test, ...change.toSut },
+    fromSut: test,
+    tcp: change.tcp === null ? null : { ...tcp, ...change.tcp },
+    buffers: { loadgen: { send: bytes, receive: bytes }, sut: { send: bytes, receive: bytes } },
+  };
+}
+
+async function machine(
+  address: string,
+  bootId: string,
+  card: Partial<NicFacts>,
+): Promise<SystemFacts> {
+  const facts = await NOTHING_READ;
+  const nic = { ...CARD, addresses: [address], ...card };
+  return { ...facts, bootId, network: { congestionControl: 'cubic', interfaces: [nic] } };
+}

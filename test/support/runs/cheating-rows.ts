@@ -1,0 +1,135 @@
+import { Mt19937 } from '../../../loadgen-node/loadgen/random/mt19937.ts';
+import {
+  acrossRuns,
+  type Conduct,
+  caches,
+  honest,
+  slacksOnRepeats,
+  wavers,
+} from '../nodes/sut-conduct.ts';
+import type { CheatingTest } from './cheating-runs.ts';
+
+/** What is expected of one test: the official tools' verdict, and the names of the checks that are not met. */
+export interface ExpectedVerdict {
+  readonly official: 'pass' | 'FAIL';
+  readonly unmet: readonly string[];
+}
+
+/** A system and what the tests say of it. */
+export interface CheatingRow {
+  readonly what: string;
+  /** Made anew for each scenario: some remember what they saw. */
+  readonly make: () => Conduct;
+  /** A system that is quick on repeats needs a higher rate in Offline, else its runs are too short. */
+  readonly isQuick?: boolean;
+  readonly Offline: Readonly<Record<CheatingTest, ExpectedVerdict>>;
+  readonly Server: Readonly<Record<CheatingTest, ExpectedVerdict>>;
+}
+
+const PASS: ExpectedVerdict = { official: 'pass', unmet: [] };
+const ALL_PASS = { TEST01: PASS, TEST04: PASS, TEST05: PASS };
+
+/** The official script looks at rates, and the run was too short or too quick. */
+const TOO_QUICK: ExpectedVerdict = {
+  official: 'FAIL',
+  unmet: ['performance', 'valid run', 'valid by longhaul'],
+};
+
+const BEYOND_CHANCE: ExpectedVerdict = { official: 'pass', unmet: ['right answers'] };
+const ONLY_WE_SEE: ExpectedVerdict = {
+  official: 'pass',
+  unmet: ['whole responses', 'right answers'],
+};
+const BOTH_SEE: ExpectedVerdict = {
+  official: 'FAIL',
+  unmet: ['responses', 'whole responses', 'right answers'],
+};
+const FIRST_QUERIES: ExpectedVerdict = { official: 'pass', unmet: ['first queries'] };
+
+/** Time of a sample that is answered wrongly at once, in ns. */
+const QUICK_NS = 0.2e6;
+
+/** A generator of numbers from 0 to 1 that always gives the same ones. */
+function repeatable(seed: bigint): () => number {
+  const generator = new Mt19937(seed);
+  return () => generator.nextUint32() / 2 ** 32;
+}
+
+/**
+ * Honest systems and ones that cheat on samples that they have seen before: a fresh node, and one that remembers the
+ * accuracy run. Where a row of a cheating system passes, no test of these three can see it, and docs/compliance.md says so.
+ */
+export const CHEATING_ROWS: readonly CheatingRow[] = [
+  { what: 'honest', make: () => honest(), Offline: ALL_PASS, Server: ALL_PASS },
+  {
+    what: 'honest, one answer of 500 at random',
+    make: () => wavers(0.002, repeatable(7n)),
+    Offline: ALL_PASS,
+    Server: ALL_PASS,
+  },
+  {
+    what: 'caches by payload, fresh node',
+    make: () => caches(),
+    isQuick: true,
+    Offline: { TEST01: PASS, TEST04: TOO_QUICK, TEST05: PASS },
+    Server: { TEST01: PASS, TEST04: FIRST_QUERIES, TEST05: PASS },
+  },
+  {
+    what: 'caches by payload, node kept running',
+    make: () => acrossRuns(caches()),
+    isQuick: true,
+    Offline: { TEST01: TOO_QUICK, TEST04: TOO_QUICK, TEST05: TOO_QUICK },
+    Server: ALL_PASS,
+  },
+  {
+    what: 'wrong and fast on repeats, fresh node',
+    make: () => slacksOnRepeats({ repeatNs: QUICK_NS }),
+    isQuick: true,
+    Offline: { TEST01: ONLY_WE_SEE, TEST04: TOO_QUICK, TEST05: PASS },
+    Server: { TEST01: ONLY_WE_SEE, TEST04: FIRST_QUERIES, TEST05: PASS },
+  },
+  {
+    what: 'wrong and fast on repeats, node kept running',
+    make: () => acrossRuns(slacksOnRepeats({ repeatNs: QUICK_NS })),
+    isQuick: true,
+    Offline: {
+      TEST01: { official: 'FAIL', unmet: [...BOTH_SEE.unmet, ...TOO_QUICK.unmet] },
+      TEST04: TOO_QUICK,
+      TEST05: TOO_QUICK,
+    },
+    Server: { TEST01: BOTH_SEE, TEST04: PASS, TEST05: PASS },
+  },
+  {
+    what: 'wrong on repeats at the same speed, fresh node',
+    make: () => slacksOnRepeats(),
+    Offline: { ...ALL_PASS, TEST01: ONLY_WE_SEE },
+    Server: { ...ALL_PASS, TEST01: ONLY_WE_SEE },
+  },
+  {
+    what: 'wrong on repeats at the same speed, node kept running',
+    make: () => acrossRuns(slacksOnRepeats()),
+    Offline: { ...ALL_PASS, TEST01: BOTH_SEE },
+    Server: { ...ALL_PASS, TEST01: BOTH_SEE },
+  },
+  {
+    what: '1 % of repeats wrong, fresh node',
+    make: () => slacksOnRepeats({ everyNth: 100 }),
+    Offline: { ...ALL_PASS, TEST01: BEYOND_CHANCE },
+    Server: { ...ALL_PASS, TEST01: BEYOND_CHANCE },
+  },
+  {
+    what: '1 % of repeats wrong, node kept running',
+    make: () => acrossRuns(slacksOnRepeats({ everyNth: 100 })),
+    Offline: { ...ALL_PASS, TEST01: BEYOND_CHANCE },
+    // 10 of 952 first logged responses: just above the tolerance of 1 %.
+    Server: { ...ALL_PASS, TEST01: BOTH_SEE },
+  },
+];
+
+/** Load at which a row is measured: runs of 60 s in Server, as long as it takes for 3,300 samples and more in Offline. */
+export function loadOf(row: CheatingRow, scenario: 'Offline' | 'Server') {
+  if (scenario === 'Server') return { scenario, qps: 50, seconds: 60 };
+  return row.isQuick === true
+    ? { scenario, qps: 600, seconds: 5 }
+    : { scenario, qps: 200, seconds: 17 };
+}
