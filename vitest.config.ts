@@ -49,7 +49,7 @@ const TOGETHER = [
   'system-describe',
   'use-from-code',
   'worker-process',
-].map((name) => `test/integration/${name}.test.ts`);
+].map((name) => `test/integration/*/${name}.test.ts`);
 
 /** Files that put something else in place of a module of Node, which others must not see. */
 const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];

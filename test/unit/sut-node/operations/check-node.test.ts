@@ -8,7 +8,7 @@ import { checkReportText } from '../../../../sut-node/operations/check-report.ts
 import { TEST_SETTINGS } from '../../../support/nodes/test-sut-node.ts';
 
 // Goal: a check runs the model as a node would, and says what it is. Method: a model without ONNX; the real
-// one is checked by test/integration/operations.test.ts.
+// one is checked by test/integration/sut-node/operations.test.ts.
 
 const settings = { ...TEST_SETTINGS, benchmark: 'null', batchSizeMax: 3 };
 

@@ -14,7 +14,7 @@ import { decodePart, encodePart, type WirePart } from '../../../../../shared/wir
 
 // Goal: what goes to HTTP/2 is one gRPC message per part, head included, byte for byte, whether grpc-js
 // lets the frames pass or copies them. Method: what grpc-js 1.14 does with a message, by hand; the same
-// with the real grpc-js is in test/integration/wire-shortcuts.test.ts.
+// with the real grpc-js is in test/integration/qdl/wire-shortcuts.test.ts.
 
 const parts: WirePart[] = [1, 300, 70_000].map((bytes, query) => ({
   query,

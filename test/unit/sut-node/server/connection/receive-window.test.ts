@@ -6,7 +6,7 @@ import { createWindowedInjector } from '../../../../../sut-node/server/connectio
 const EVENTS = { onRefused: () => {} };
 
 // Goal: only our own server gets other windows. Method: look at node:http2 before and after; that the
-// windows are in force is seen in test/integration/sut-node.test.ts.
+// windows are in force is seen in test/integration/sut-node/sut-node.test.ts.
 describe('createWindowedInjector', () => {
   it('leaves node:http2 as it was', () => {
     const { createServer } = http2;

@@ -1,0 +1,262 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { longhaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+
+// Goal: what is typed wrong, or what is not there, is told in one line with an exit code of its kind.
+// Method: the compiled command line; that the real bin does the same is shown once. No SUT node is needed for these.
+
+const folder = suiteFolder();
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
+
+describe('the real bin', () => {
+  it.each([
+    ['an answer', ['config', '--print', 'run', '--sut', 'a:1']],
+    ['an error', ['measure']],
+  ])('says %s as the command line does, with the same exit code', async (_case, args) => {
+    const { code, stdout, stderr } = await longhaul(args);
+    expect({ code, stdout, stderr }).toEqual(await longhaulHere(args));
+    expect(stdout + stderr).not.toBe('');
+  });
+});
+
+describe('help', () => {
+  it.each([
+    [[]],
+    [['run']],
+    [['sut']],
+    [['name']],
+    [['config']],
+    [['demo']],
+    [['compression']],
+    [['audit', 'network']],
+    [['prepare']],
+    [['data', 'verify']],
+  ])('of longhaul %j shows an example', async (verb) => {
+    const { code, stdout, stderr } = await longhaulHere([...verb, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+  });
+});
+
+describe('longhaul data verify', () => {
+  it('compares what a run would take, and nothing else in the folder', async () => {
+    const set = suiteFolder();
+    const data = ['--benchmark', 'custom', '--data-dir', set];
+    for (const name of ['a', 'b']) writeFileSync(join(set, name), name);
+    const list = join(set, 'SHA256SUMS');
+    expect(await longhaulHere(['data', 'checksums', ...data, '--output', list])).toMatchObject({
+      code: 0,
+    });
+    for (const name of ['.DS_Store', 'manifest.json']) writeFileSync(join(set, name), name);
+    mkdirSync(join(set, 'old'));
+    writeFileSync(join(set, 'old', 'c'), 'c');
+    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/has it: 1 not in the list \(manifest\.json\)\n/),
+    });
+    rmSync(join(set, 'manifest.json'));
+    expect(await longhaulHere(['data', 'verify', ...data])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 samples of custom'),
+    });
+  });
+});
+
+describe('wrong input', () => {
+  it.each<[string, string[], number, RegExp]>([
+    ['an unknown verb', ['measure'], 2, /unknown command 'measure'/],
+    ['an unknown flag', [...RUN, '--qps', '5'], 2, /unknown option '--qps'/],
+    [
+      'an unknown scenario',
+      [...RUN, '--scenario', 'Sever'],
+      2,
+      /--scenario "Sever" must be one of: SingleStream, /,
+    ],
+    [
+      'an unknown benchmark',
+      ['run', '--sut', 'a:1', '--benchmark', 'bert', '--target-qps', '1'],
+      2,
+      /unknown benchmark "bert"; there is: digits/,
+    ],
+    [
+      'an unknown encoding',
+      [...RUN, '--encoding', 'png'],
+      2,
+      /no encoding "png"; there is: jpeg, raw/,
+    ],
+    [
+      'two of the ways of compression at once',
+      [...RUN, '--encoding', 'jpeg', '--compression', 'lz4'],
+      2,
+      /two of the options; the rule: ".*The original compression of the dataset \(JPEG\)/,
+    ],
+    [
+      'a compression of responses that is none',
+      [...RUN, '--response-compression', 'lz4,brotli'],
+      2,
+      /--response-compression .* must be a list of: identity, lz4, gzip, zstd/,
+    ],
+    [
+      'a compressed response of a node that has no model',
+      ['sut', '--benchmark', 'null', '--response-compression', 'lz4'],
+      2,
+      /benchmark null compresses nothing/,
+    ],
+    [
+      'something unknown to prepare',
+      ['prepare', 'bert-standin'],
+      2,
+      /nothing to prepare "bert-standin"; there is: resnet50-standin/,
+    ],
+    [
+      'a folder for what is prepared that cannot be made',
+      ['prepare', 'resnet50-standin', '--output', join(file('plain', ''), 'below')],
+      6,
+      /--output .*plain.below/,
+    ],
+    ['a bad address', ['name', '--sut', 'nowhere'], 2, /--sut "nowhere" must be host:port/],
+    ['no address', ['name'], 2, /--sut <.*host:port\[,.*\]> is needed/],
+    ['a stall timeout of nothing', [...RUN, '--stall-timeout', '0s'], 2, /must be longer than 0/],
+    [
+      'a plan that no memory holds',
+      [...RUN, '--target-qps', '1e9'],
+      2,
+      /server_target_qps 1000000000 \(--target-qps\) and .* ask for 10000000000 samples/,
+    ],
+    [
+      'a search for the peak outside Server',
+      [...RUN, '--mode', 'find-peak', '--scenario', 'Offline'],
+      2,
+      /find-peak searches in Server only/,
+    ],
+    [
+      'an extension of an accuracy run',
+      [...RUN, '--mode', 'accuracy', '--extend-until-decided'],
+      2,
+      /extends performance runs/,
+    ],
+    [
+      'a node name with a comma',
+      ['sut', '--benchmark', 'digits', '--node', 'a,b'],
+      2,
+      /must not hold a comma/,
+    ],
+    [
+      'Server without a rate',
+      ['run', '--sut', 'a:1', '--benchmark', 'digits'],
+      2,
+      /--target-qps <n> is needed/,
+    ],
+    [
+      'a duration without a unit',
+      [...RUN, '--min-duration', '10'],
+      2,
+      /--min-duration "10" must be a duration/,
+    ],
+    [
+      'an empty node name',
+      ['sut', '--benchmark', 'digits', '--node', ''],
+      2,
+      /--node "" must not be empty/,
+    ],
+    [
+      'a config file that is not there',
+      [...RUN, '--config', join(folder, 'no.yaml')],
+      2,
+      /cannot read .*no\.yaml: there is no such file/,
+    ],
+    [
+      'no SUT at the address',
+      RUN,
+      4,
+      /no SUT node answers at 127\.0\.0\.1:1 \(connection refused\)/,
+    ],
+    ['no SUT to name', ['name', '--sut', '127.0.0.1:1'], 4, /no SUT node answers/],
+    [
+      'a host that does not exist',
+      ['name', '--sut', 'no-such-host.invalid:1'],
+      4,
+      /cannot be resolved/,
+    ],
+  ])('%s is one line and an exit code', async (_case, args, exitCode, message) => {
+    const { code, stdout, stderr } = await longhaulHere(args);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
+  });
+
+  it('in a file is named with line and column', async () => {
+    const path = file('unknown.yaml', 'run:\n  sut: [a:1]\n  benchmarks: digits\n');
+    const { code, stderr } = await longhaulHere(['run', '--config', path]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `${path}:3:3: unknown key "benchmarks" in section "run"; did you mean "benchmark"?`,
+    );
+  });
+
+  it('of every kind is listed at once', async () => {
+    const { stderr } = await longhaulHere(['run', '--scenario', 'x', '--min-duration', 'y']);
+    expect(stderr.trim().split('\n')).toHaveLength(4);
+  });
+});
+
+describe('a port in use', () => {
+  it('ends the SUT node with the address in the message', async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+    });
+    const listen = `127.0.0.1:${port}`;
+    const { code, stderr } = await longhaul(['sut', '--benchmark', 'digits', '--listen', listen]);
+    server.close();
+    expect(code).toBe(6);
+    expect(stderr).toContain(listen);
+    expect(stderr).toMatch(/in use/);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('longhaul config', () => {
+  const path = file('good.yaml', 'run:\n  sut: [a:1, b:2]\n  targetQps: 50\nsut:\n  node: sut-a\n');
+
+  it('prints effective settings of both halves with their sources', async () => {
+    const { code, stdout } = await longhaulHere(['config', '--print', '--config', path]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`targetQps: 50 +# ${path}:3:3`));
+    expect(stdout).toMatch(new RegExp(`node: sut-a +# ${path}:5:3`));
+    expect(stdout).toMatch(/minDuration: 10s +# default/);
+  });
+
+  it("takes a verb's flags, which win over the file", async () => {
+    const args = ['config', '--print', 'run', '--config', path, '--target-qps', '70'];
+    const { code, stdout } = await longhaulHere(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/targetQps: 70 +# flag --target-qps/);
+    expect(stdout).not.toContain('sut:\n  node');
+    const json = await longhaulHere([...args, '--json']);
+    expect(JSON.parse(json.stdout).run).toContainEqual({
+      key: 'targetQps',
+      value: 70,
+      source: 'flag --target-qps',
+    });
+  });
+
+  it('fails when a value is wrong', async () => {
+    const bad = file('bad.yaml', 'run:\n  scenario: Fast\n');
+    const { code, stderr } = await longhaulHere(['config', '--print', '--config', bad]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${bad}:2:3: scenario: "Fast" must be one of`);
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseConf } from '../../../loadgen-node/loadgen/settings/conf-grammar.ts';
+import { longhaulHere as longhaul } from '../../support/process/longhaul-here.ts';
+import { readGolden } from '../../support/runs/golden.ts';
+
+// Goal: settings, settings explain, conf and the files of run do from a shell what they say.
+// Method: the compiled command line; every combination of files is in unit and conformance tests.
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-settings-'));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+interface Printed {
+  readonly rc: number;
+  readonly files: readonly { readonly file: string; readonly rc: number }[];
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+const RESNET = ['--model', 'resnet50', '--scenario', 'Server'];
+
+async function settingsJson(args: readonly string[]): Promise<Printed & { code: number | null }> {
+  const { code, stdout } = await longhaul(['settings', ...RESNET, ...args, '--json'], {
+    cwd: folder,
+  });
+  return { code, ...(JSON.parse(stdout) as Printed) };
+}
+
+describe('longhaul settings', () => {
+  it("prints a round's settings in the form of the golden files", async () => {
+    const { rows } = readGolden<{ rows: { model: string; scenario: string; settings: object }[] }>(
+      'configuration/config_mlperf_conf_v4.1.json',
+    );
+    const row = rows.find(({ model, scenario }) => model === 'resnet50' && scenario === 'Server');
+    const { code, rc, settings } = await settingsJson([]);
+    expect({ code, rc, settings }).toEqual({ code: 0, rc: 0, settings: row?.settings });
+  });
+
+  it('applies user.conf and audit.config, and prints every digit', async () => {
+    const user = file('good.conf', '*.Server.min_query_count = -1\n*.*.qsl_rng_seed = 0x10\n');
+    const audit = file('some.config', '*.*.mode = 1\n');
+    const args = ['settings', ...RESNET, '--json', '--user-conf', user, '--audit-conf', audit];
+    const { stdout, stderr } = await longhaul(args, { cwd: folder });
+    expect(stdout).toContain('"min_query_count": 18446744073709551615,');
+    const { settings } = JSON.parse(stdout) as Printed;
+    expect(settings).toMatchObject({ qsl_rng_seed: '16', mode: 'AccuracyOnly' });
+    expect(stderr).toMatch(/^longhaul: note: LoadGen logs: Found Audit Config file /);
+  });
+
+  it('prints the return code and the untouched settings of a wrong file, and says what is wrong', async () => {
+    const user = file('bad.conf', '\n*.Server.target_qps 5\n');
+    const { code, rc, files, settings } = await settingsJson(['--user-conf', user]);
+    expect({ code, rc }).toEqual({ code: 2, rc: -22 });
+    expect(files.map((entry) => entry.rc)).toEqual([0, -22]);
+    expect(settings).toMatchObject({ server_target_qps: 1, min_duration_ms: 600_000 });
+  });
+
+  it('prints a table with the source of each value', async () => {
+    const user = file('user.conf', '*.Server.target_qps = 20\n');
+    const args = ['settings', ...RESNET, '--user-conf', 'user.conf'];
+    const { code, stdout, stderr } = await longhaul(args, { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(user).toContain('user.conf');
+    expect(stdout).toMatch(/^server_target_qps +20 +queries\/s +user\.conf:1$/m);
+    expect(stdout).toMatch(/^server_target_latency_ns +15000000 +ns +mlperf\.conf of v4\.1:36$/m);
+    expect(stdout).toMatch(/^max_query_count +0 +queries +default$/m);
+  });
+
+  it('knows nothing of a model without lines but says so', async () => {
+    const args = ['settings', '--model', 'resnet', '--scenario', 'Server'];
+    const { code, stderr } = await longhaul(args, { cwd: folder });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^longhaul: note: round v4\.1 has no lines for model "resnet", .*resnet50/,
+    );
+  });
+
+  it.each([['server_target_latency_ns'], ['bert.Server.target_latency'], ['--target-latency']])(
+    'explains %s',
+    async (key) => {
+      const { code, stdout } = await longhaul(['settings', 'explain', key]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^server_target_latency_ns\n {2}what {8}Server: latency bound/);
+      expect(stdout).toContain('bert.Server.target_latency = 130');
+    },
+  );
+});
+
+describe('help', () => {
+  it.each([['settings'], ['settings explain'], ['conf']])(
+    'of %s shows an example',
+    async (verb) => {
+      const { code, stdout } = await longhaul([...verb.split(' '), '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/Examples?:\n {2}longhaul /);
+    },
+  );
+});
+
+describe('longhaul conf', () => {
+  it("writes a round's file, which gives the same settings when it is read", async () => {
+    const { code, stdout } = await longhaul(['conf', '--round', 'v6.1']);
+    expect(code).toBe(0);
+    expect(parseConf(stdout).notes).toEqual([]);
+    const written = file('mlperf.conf', stdout);
+    const fromFile = await settingsJson(['--round', 'v6.1', '--mlperf-conf', written]);
+    const builtIn = await settingsJson(['--round', 'v6.1']);
+    expect(fromFile.settings).toEqual(builtIn.settings);
+  });
+});
+
+describe('wrong input', () => {
+  const bad = file('wrong.conf', '*.Server.target_qps = fast\n');
+  const RUN = ['run', '--sut', '127.0.0.1:1', '--benchmark', 'digits', '--target-qps', '10'];
+
+  it.each<[string, string[], RegExp]>([
+    ['no model', ['settings', '--scenario', 'Server'], /--model <name> is needed/],
+    ['no scenario', ['settings', '--model', 'bert'], /--scenario <scenario> is needed/],
+    ['an unknown scenario', ['settings', '--model', 'bert', '--scenario', 'X'], /Allowed choices/],
+    ['an unknown round', ['settings', ...RESNET, '--round', 'v9'], /Allowed choices are v0\.5, v4/],
+    ['an unknown round of conf', ['conf', '--round', '4.1'], /Allowed choices are v0\.5, v4\.1/],
+    ['an unknown key', ['settings', 'explain', 'qps'], /unknown setting "qps"; the keys of/],
+    [
+      'a file that is not there',
+      ['settings', ...RESNET, '--user-conf', 'no.conf'],
+      /cannot read no/,
+    ],
+    [
+      'a wrong line',
+      ['settings', ...RESNET, '--user-conf', bad],
+      /wrong\.conf:1: "fast" is not a number/,
+    ],
+    ['an unknown round of run', [...RUN, '--round', 'v9'], /--round "v9" must be one of: v0\.5/],
+    ['a wrong line of run', [...RUN, '--user-conf', bad], /wrong\.conf:1: "fast" is not a number/],
+    ['an audit file that is not there', [...RUN, '--audit-conf', 'no.config'], /cannot read no\.c/],
+    ['an mlperf.conf that is not there', [...RUN, '--mlperf-conf', 'x'], /cannot read x: /],
+  ])('%s is one line and exit code 2', async (_case, args, message) => {
+    const { code, stdout, stderr } = await longhaul(args, { cwd: folder });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('of audit.config in the working directory stops a run before it begins', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'longhaul-audit-'));
+    writeFileSync(join(cwd, 'audit.config'), '*.*.mode = 2 # performance\n');
+    const { code, stderr } = await longhaul(RUN, { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^longhaul: audit\.config:1: a comment cannot follow .*= 2\n$/);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readAudit } from '../../../loadgen-node/observe/audit/audit-file.ts';
+import { readSummary } from '../../../loadgen-node/observe/summary/summary-file.ts';
+import { longhaul, SutNodeProcess } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { readRunLogs } from '../../support/runs/run-logs.ts';
+import { smallDataSet } from '../../support/samples/small-data-set.ts';
+
+// Goal: a run over the Open Inference Protocol leaves what this end knows, and claims nothing of the other. Method: a real run
+// against a real node, of which everything is read that it leaves.
+
+const cache = ['--cache-dir', testCacheFolder()];
+let node: SutNodeProcess;
+
+beforeAll(async () => {
+  node = await SutNodeProcess.start('sut-a', cache);
+  await node.process.says(/is ready/);
+});
+
+afterAll(() => node.stop());
+
+it('tells servers, statistics and limits of the evidence wherever a result stands', async () => {
+  const output = suiteFolder();
+  const { code, stdout } = await longhaul([
+    ...['run', '--sut', `oip://${node.address}`, '--model', 'longhaul-digits-example'],
+    ...['--benchmark', 'digits', '--data-dir', await smallDataSet(64), '--scenario', 'Offline'],
+    ...['--target-qps', '200', '--min-duration', '1ms', '--output', output, ...cache],
+  ]);
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  expect(stdout).toMatch(/Server +the server's own statistics: means over the run/);
+  expect(stdout).toMatch(
+    /per request: queue .*inference .* requests; \d+ inferences in \d+ batches/,
+  );
+  expect(stdout).toContain('the Open Inference Protocol has no ledger');
+
+  const { run, oip, nodes, rules } = readAudit(output);
+  const [seen] = nodes;
+  expect([run.protocol, run.isComplete, oip?.service]).toEqual([
+    ...['oip', true, 'inference.GRPCInferenceService'],
+  ]);
+  expect(seen).toMatchObject({ theirs: null, streams: [], oip: { serverName: 'sut-a' } });
+  expect(seen?.oip?.requestCount).toBe(seen?.ours.partCount);
+  expect(seen?.oip?.statistics?.inferenceCount).toBe(seen?.ours.sampleCount);
+  const verdictOf = (id: string) => rules.find((one) => one.id === id)?.verdict;
+  expect(rules.filter(({ verdict }) => verdict === 'broken').map(({ id }) => id)).toEqual([
+    'separate-machines',
+  ]);
+  expect([verdictOf('no-batching'), verdictOf('both-ends-agree')]).toEqual([
+    ...['holds', 'not-provable'],
+  ]);
+
+  const summary = readSummary(output);
+  expect(summary).toMatchObject({
+    protocol: 'oip',
+    nodes: [{ model: 'longhaul-digits-example:1' }],
+  });
+  const { statistics } = summary?.nodes[0]?.server ?? {};
+  expect(statistics?.successCount).toBe(seen?.oip?.requestCount);
+  expect(readRunLogs(output).value('longhaul_oip_server')).toMatchObject({ server: 'sut-a' });
+
+  const audit = await longhaul(['audit', 'network', output]);
+  expect(audit.code).toBe(3);
+  expect(audit.stdout).toContain('For evidence of both ends run longhaul on the SUT node');
+  const report = await longhaul(['report', output]);
+  expect(report.stdout).toMatch(/Server +the server's own statistics/);
+});

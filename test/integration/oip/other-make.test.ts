@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { NetworkAudit } from '../../../loadgen-node/observe/audit/network-audit.ts';
+import { OtherMakeNode } from '../../support/nodes/other-make-node.ts';
+import { longhaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { readRunLogs } from '../../support/runs/run-logs.ts';
+import { smallDataSet } from '../../support/samples/small-data-set.ts';
+
+// Goal: a node that follows the .proto file and has nothing else of longhaul can be measured, and what it
+// does not tell is called not provable. Method: a real run against a node of gRPC and the file alone.
+
+const nodes: OtherMakeNode[] = [];
+let dataFolder = '';
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(16);
+});
+
+afterEach(() => {
+  for (const node of nodes.splice(0)) node.stop();
+});
+
+async function start(...parts: Parameters<typeof OtherMakeNode.start>): Promise<OtherMakeNode> {
+  const node = await OtherMakeNode.start(...parts);
+  nodes.push(node);
+  return node;
+}
+
+async function measure(node: OtherMakeNode, ...flags: string[]) {
+  const output = suiteFolder();
+  const ended = await longhaul([
+    ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
+    ...['--target-qps', '200', '--min-duration', '500ms', '--target-latency', '10s'],
+    ...['--target-latency-percentile', '90', '--min-query-count', '60'],
+    ...['--output', output, '--cache-dir', testCacheFolder(), ...flags],
+  ]);
+  const audit = JSON.parse(
+    readFileSync(join(output, 'network_audit.json'), 'utf8'),
+  ) as NetworkAudit;
+  return { ...ended, output, audit, logs: readRunLogs(output) };
+}
+
+function idsOf(audit: NetworkAudit, verdict: string): string[] {
+  return audit.rules.filter((rule) => rule.verdict === verdict).map(({ id }) => id);
+}
+
+describe('a SUT node of other make', () => {
+  it('that has Name and Infer only is measured; what it does not tell is not provable', async () => {
+    const node = await start();
+    const { code, stdout, audit, output } = await measure(node);
+    expect(stdout).toMatch(/Result +VALID/);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      `no ledger of ${node.address} to compare with: what arrived there is not known`,
+    );
+    expect(node.open).toMatchObject({ protocolVersion: 1, digestPerMillion: 0 });
+    expect(node.open?.['features'] ?? []).toEqual([]);
+    expect(idsOf(audit, 'not-provable')).toEqual([
+      'one-node-one-identity',
+      'no-batching',
+      'payload-unchanged',
+      'all-queries-cross',
+      'all-responses-cross',
+      'both-ends-agree',
+      'no-caching-at-sut',
+      'compression-by-library',
+      'settings-named',
+      'fabric',
+      'nothing-between',
+    ]);
+    // It listens on loopback, and that alone is broken.
+    expect(idsOf(audit, 'broken')).toEqual(['separate-machines']);
+    const explained = await longhaul(['audit', 'network', output]);
+    expect(explained.code).toBe(3);
+    expect(explained.stdout).toMatch(/NOT PROVABLE +The QDL batches no queries/);
+  });
+
+  it('that speaks a later protocol, with versions, fields and messages of its own, is measured', async () => {
+    const describeOf = { protocolVersionMin: 1, protocolVersionMax: 9, features: ['teleport'] };
+    const node = await start({ isLater: true, describe: describeOf });
+    const { code, stdout, audit } = await measure(node);
+    expect(stdout).toMatch(/Result +VALID/);
+    expect(code).toBe(0);
+    expect(node.open).toMatchObject({ protocolVersion: 1 });
+    expect(audit.nodes[0]?.description).toMatchObject({
+      protocolVersionMax: 9,
+      features: ['teleport'],
+      host: null,
+      model: null,
+    });
+  });
+
+  it('that counted something else makes the run INVALID, and the audit names the rules', async () => {
+    const node = await start({ ledger: { known: true, sampleCount: 7, payloadBytes: 7 } });
+    const { code, stdout, audit, logs } = await measure(node);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/the two ends counted differently: .*samples: the LoadGen node counted/);
+    const broken = [
+      ...['no-batching', 'payload-unchanged', 'all-queries-cross', 'all-responses-cross'],
+      'both-ends-agree',
+    ];
+    expect(idsOf(audit, 'broken')).toEqual([...broken, 'separate-machines']);
+    expect(stdout).toContain(`breaks rules of the Network division (${broken.join(', ')})`);
+    expect(logs.value('longhaul_validity')).toBe('INVALID');
+  });
+
+  it('that speaks later versions only is refused with both ranges', async () => {
+    const describeOf = { protocolVersionMin: 2, protocolVersionMax: 3 };
+    const node = await start({ describe: describeOf });
+    const { code, stderr } = await longhaul([
+      ...['run', '--sut', node.address, '--benchmark', 'digits', '--data-dir', dataFolder],
+      ...['--target-qps', '100', '--output', suiteFolder()],
+    ]);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(
+      /speaks versions 2 to 3 of the protocol, this LoadGen node \(longhaul [\d.]+\) version 1/,
+    );
+  });
+});
+
+describe('Name() after a run', () => {
+  // The first call is the look before the run, the second and the third are LoadGen's.
+  it.each<[string, (count: number) => string | undefined, RegExp]>([
+    [
+      'of a node that has died',
+      (count) => (count < 3 ? 'other' : undefined),
+      /The SUT did not give its name after the run: Name of SUT node 127\.0\.0\.1:\d+ failed/,
+    ],
+    [
+      'of a node that has another name now',
+      (count) => (count < 3 ? 'other' : 'changed'),
+      /The SUT's name changed during the run, from "Network SUT: other" to "Network SUT: changed"/,
+    ],
+  ])('%s makes the run INVALID, with whole logs', async (_case, nameOf, cause) => {
+    const node = await start({ nameOf });
+    const { code, stdout, audit, logs } = await measure(node);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(cause);
+    expect(node.nameCount).toBe(3);
+    expect(logs.errors.join('\n')).toMatch(cause);
+    expect(logs.summary).toMatch(/longhaul's verdict : INVALID/);
+    expect(logs.value('longhaul_validity')).toBe('INVALID');
+    expect(logs.value('result_validity')).toBe('VALID');
+    expect(logs.value('get_sut_name_duration_ns')).toBeGreaterThan(0);
+    expect(idsOf(audit, 'broken').length).toBeGreaterThan(1);
+    expect(audit.nameCalls).toHaveLength(2);
+  });
+});

@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DispatchSettings } from '../../../qdl/index.ts';
+import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
+import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
+import { encodeResponses } from '../../../shared/wire/responses-codec.ts';
+import {
+  COUNTED_PAYLOADS,
+  FakeNodes,
+  openQdl,
+  queryOf,
+  settingsFor,
+} from '../../support/nodes/fake-nodes.ts';
+import type { FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { RecordingSink } from '../../support/samples/recording-sink.ts';
+
+// Goal: whatever a node does, every sample is counted once, and the node and the cause are named. Method:
+// real gRPC on loopback to nodes that keep what they get.
+
+const nodes = new FakeNodes();
+afterEach(nodes.stop);
+const payloads = COUNTED_PAYLOADS;
+
+function start(...behaviours: FakeBehaviour[]): Promise<FakeSutNode[]> {
+  return nodes.start(...behaviours);
+}
+
+function open(list: readonly FakeSutNode[], more: Partial<DispatchSettings> = {}) {
+  return openQdl(list, payloads, more);
+}
+
+describe('faults', () => {
+  it('reports what a node answers as failed, with the node and its words', async () => {
+    const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void =>
+      node.fail(part.samples[0]?.id as number, 'not a JPEG');
+    const [node] = (await start({ onPart })) as [FakeSutNode];
+    const { qdl, sink } = await open([node]);
+    qdl.issueQuery(queryOf(0, 40, [1]));
+    await sink.answered(1);
+    const text = `SUT node ${node.address}: not a JPEG`;
+    expect(sink.failed).toEqual([{ id: 40, failure: { code: 'bad-sample', text } }]);
+    await qdl.stop();
+    expect(qdl.ledgerReport.differences).toEqual([]);
+  });
+
+  it.each<[string, (node: FakeSutNode) => void, RegExp]>([
+    [
+      'dies',
+      (node) => node.stop(),
+      /SUT node 127.*in the middle of the run, with 2 samples outstanding/,
+    ],
+    ['ends the stream', (node) => node.end(), /closed the stream/],
+    [
+      'sends what is no message',
+      (node) => node.send(Buffer.from([0x1a, 0xff, 1])),
+      /breaks the protocol/,
+    ],
+    [
+      'says Opened again',
+      (node) => node.send(Buffer.from([0x0a, 0])),
+      /"opened" is not expected now/,
+    ],
+  ])('loses what is outstanding and waiting when a node %s', async (_case, act, message) => {
+    let seen = 0;
+    const onPart = (fake: FakeSutNode): void => {
+      seen += 1;
+      if (seen === 2) act(fake);
+    };
+    const list = await start({ onPart, credit: { samples: 2, bytes: 1000 } });
+    const { qdl, sink } = await open(list);
+    for (let id = 0; id < 5; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
+    await sink.faulted();
+    expect(sink.faults[0]?.message).toMatch(message);
+    expect(sink.failed.map(({ id }) => id).sort()).toEqual([0, 1, 2, 3, 4]);
+    qdl.issueQuery(queryOf(5, 5, [1]));
+    expect(sink.failed.at(-1)).toMatchObject({ id: 5, failure: { code: 'not-sent' } });
+    await qdl.stop();
+    expect(qdl.ledgerReport.isCompared).toBe(false);
+  });
+
+  it('ends the run when a node says that it is going away, and still takes its answers', async () => {
+    const onPart = (fake: FakeSutNode, part: { samples: readonly { id: number }[] }): void => {
+      fake.drain('SIGTERM');
+      setTimeout(() => fake.complete(part.samples.map((sample) => sample.id)), 20);
+    };
+    const [node] = (await start({ onPart })) as [FakeSutNode];
+    const { qdl, sink } = await open([node]);
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    await sink.faulted();
+    await sink.answered(1);
+    expect(sink.faults[0]?.message).toMatch(/is shutting down: SIGTERM/);
+    expect(sink.completed).toHaveLength(1);
+    await qdl.stop();
+  });
+
+  it('fails a sample whose response comes in pieces, which nobody agreed on', async () => {
+    const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void => {
+      const [sample] = part.samples;
+      const whole = { encoding: 0, tokenCount: undefined, durations: undefined, offset: 0 };
+      const completed = [
+        { ...whole, id: sample?.id as number, payload: Buffer.alloc(10), total: 1000 },
+      ];
+      node.send(encodeResponses({ firstTokens: [], completed, failed: [] }));
+    };
+    const list = await start({ onPart });
+    const { qdl, sink } = await open(list);
+    qdl.issueQuery(queryOf(0, 7, [1]));
+    await sink.answered(1);
+    expect(sink.failed).toMatchObject([{ id: 7, failure: { code: 'bad-response' } }]);
+    expect(sink.completed).toEqual([]);
+    await qdl.stop();
+  });
+
+  it('drops what waits when LoadGen gives up, and asks for no payload after that', async () => {
+    let isUnloaded = false;
+    const library: SamplePayloads = {
+      ...payloads,
+      payloadOf: (index) => {
+        if (isUnloaded) throw new Error('the sample is not loaded');
+        return payloads.payloadOf(index);
+      },
+    };
+    const [node] = (await start({ onPart: () => {}, credit: { samples: 3, bytes: 999 } })) as [
+      FakeSutNode,
+    ];
+    const qdl = createQueryDispatchLibrary(settingsFor([node]), library);
+    await qdl.connect();
+    await qdl.start(new RecordingSink());
+    for (let id = 0; id < 5; id += 1) qdl.issueQuery(queryOf(id, id, [id]));
+    // Three parts wait for the socket still, two queries for credit.
+    qdl.giveUp();
+    isUnloaded = true;
+    node.grant(100, 9999);
+    await qdl.stop();
+    expect(node.parts).toEqual([]);
+    expect(node.isClosedByPeer).toBe(true);
+  });
+
+  it('passes a response for an unknown id, or a second one, on as such', async () => {
+    const onPart = (node: FakeSutNode, part: { samples: readonly { id: number }[] }): void => {
+      const id = part.samples[0]?.id as number;
+      node.complete([id, id, id + 999]);
+    };
+    const list = await start({ onPart });
+    const { qdl, sink } = await open(list);
+    qdl.issueQuery(queryOf(0, 7, [1]));
+    await sink.answered(3);
+    expect(sink.completed.map(({ id }) => id)).toEqual([7, -1, -1]);
+    await qdl.stop();
+  });
+
+  it('says nothing of samples that LoadGen gave up, however the node ends', async () => {
+    const [node] = (await start({ onPart: () => {}, ignoresClose: true })) as [FakeSutNode];
+    const { qdl, sink } = await open([node]);
+    for (let id = 0; id < 3; id += 1) qdl.issueQuery(queryOf(id, id, [1]));
+    await expect.poll(() => node.parts.length).toBe(3);
+    const stopping = qdl.stop();
+    await expect.poll(() => node.isClosedByPeer).toBe(true);
+    node.complete(node.sampleIds);
+    await stopping;
+    expect({ ...sink }).toMatchObject({ completed: [], failed: [], faults: [] });
+    expect(qdl.ledgerReport.isCompared).toBe(false);
+  });
+
+  it.each<[string, (node: FakeSutNode) => void]>([
+    ['dies', (node) => node.stop()],
+    ['goes away', (node) => node.drain('SIGTERM')],
+  ])('loses a half-sent sample once when the node %s', async (_case, act) => {
+    const credit = { samples: 100, bytes: 8 };
+    const [node] = (await start({ onPart: act, credit })) as [FakeSutNode];
+    const { qdl, sink } = await open([node], { partBytesMax: 4 });
+    qdl.issueQuery(queryOf(0, 0, [19]));
+    qdl.issueQuery(queryOf(1, 1, [0]));
+    await sink.faulted();
+    await sink.answered(2);
+    expect(sink.failed.map(({ id }) => id).sort()).toEqual([0, 1]);
+    await qdl.stop();
+  });
+
+  it('refuses a node that opens a stream without credit', async () => {
+    const list = await start({ credit: { samples: 0, bytes: 0 } });
+    await expect(open(list)).rejects.toMatchObject({
+      code: 'ERR_SUT_REFUSED',
+      message: expect.stringMatching(/127\.0\.0\.1:\d+ opened a stream without credit/),
+    });
+  });
+
+  it('finds a node that counted differently', async () => {
+    const ledger = (honest: object): object => ({ ...honest, payloadBytes: 1, partCount: 9 });
+    const [node] = (await start({ ledger })) as [FakeSutNode];
+    const { qdl, sink } = await open([node]);
+    qdl.issueQuery(queryOf(0, 0, [1]));
+    await sink.answered(1);
+    await qdl.stop();
+    expect(qdl.ledgerReport.differences).toEqual([
+      `parts: the LoadGen node counted 1, SUT node ${node.address} 9`,
+      `payload bytes: the LoadGen node counted 2, SUT node ${node.address} 1`,
+    ]);
+    expect(sink.faults[0]?.message).toMatch(/^the two ends counted differently: parts: /);
+  });
+});

@@ -1,0 +1,208 @@
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WirePart } from '../../../shared/wire/part-codec.ts';
+import { type FakeBehaviour, FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { longhaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { endOfSpoiledRun, startLongRun } from '../../support/runs/spoiled-run.ts';
+import { smallDataSet } from '../../support/samples/small-data-set.ts';
+
+// Goal: a node that does not keep the protocol ends the run soon or is refused; the message names node and
+// cause, and no sample is counted twice or not at all. Method: the real `longhaul run` as a process against
+// nodes that speak real gRPC and misbehave at the 20th part.
+
+let dataFolder = '';
+const nodes: FakeSutNode[] = [];
+
+beforeAll(async () => {
+  dataFolder = await smallDataSet(64);
+});
+
+afterAll(() => {
+  for (const node of nodes) node.stop();
+});
+
+async function start(behaviour: FakeBehaviour): Promise<FakeSutNode> {
+  const node = await FakeSutNode.start(behaviour);
+  nodes.push(node);
+  return node;
+}
+
+type Act = (node: FakeSutNode, ids: readonly number[]) => void;
+
+const NOTHING: Act = () => {};
+const ANSWER: Act = (node, ids) => node.complete(ids);
+/** Start of the process on a busy machine, and the longest wait for one answer. */
+const REFUSAL_MS_MAX = 20_000;
+
+/** Waits until queries arrive; the fault is a tenth of a second away then. */
+async function firstPart(node: FakeSutNode): Promise<void> {
+  await expect.poll(() => node.parts.length, { timeout: 30_000 }).toBeGreaterThan(0);
+}
+
+/** Answers until the 20th part; then acts, and does with those after it what `then` says. */
+function at20(act: Act, then: Act = NOTHING): NonNullable<FakeBehaviour['onPart']> {
+  let seen = 0;
+  return (node: FakeSutNode, part: WirePart) => {
+    seen += 1;
+    const ids = part.samples.map((sample) => sample.id);
+    if (seen < 20) node.complete(ids);
+    else if (seen === 20) act(node, ids);
+    else then(node, ids);
+  };
+}
+
+/** Messages of a node that floods. */
+const FLOOD = 5_000;
+
+/** Answers, and then says a great deal that nobody asked for. */
+function flood(node: FakeSutNode, ids: readonly number[]): void {
+  node.complete(ids);
+  const payload = Buffer.alloc(4_096);
+  for (let i = 0; i < FLOOD; i += 1) node.complete([2 ** 40 + i], payload);
+}
+
+/** Keeps the answers of the first parts and gives them again when their slots are in use again. */
+function repeatsOldIds(): NonNullable<FakeBehaviour['onPart']> {
+  const old: number[] = [];
+  return (node, part) => {
+    const ids = part.samples.map((sample) => sample.id);
+    node.complete(ids);
+    if (old.length < 10) old.push(...ids);
+    else if (old.length < 20) old.push(...old.splice(0, 10), ...Array(10).fill(-1));
+    else if (old[0] !== -1) node.complete(old.splice(0, 10));
+  };
+}
+
+describe('a run with a node that', () => {
+  it.concurrent.each<[string, FakeBehaviour, RegExp, string[]?]>([
+    ['closes the stream', { onPart: at20((node) => node.end()) }, /ADDRESS closed the stream/],
+    [
+      'ends the stream with a status',
+      { onPart: at20((node) => node.endWith(status.RESOURCE_EXHAUSTED, 'credit overdrawn')) },
+      /ADDRESS: credit overdrawn/,
+    ],
+    [
+      'sends a message that is too large',
+      { onPart: at20((node, ids) => node.complete(ids, Buffer.alloc(1 << 20))) },
+      /ADDRESS: Received message larger than max/,
+      ['--message-bytes-max', '100000'],
+    ],
+    [
+      'sends a message that ends too early',
+      { onPart: at20((node) => node.send(Buffer.from([0x1a, 0x05, 0x0a]))) },
+      /ADDRESS sent a message that breaks the protocol/,
+    ],
+    [
+      'sends what is no message',
+      { onPart: at20((node) => node.send(Buffer.alloc(64, 0xff))) },
+      /ADDRESS sent a message that breaks the protocol/,
+    ],
+    [
+      'says Opened twice',
+      { onPart: at20((node) => node.send(Buffer.from([0x0a, 0])), ANSWER) },
+      /ADDRESS sent a message that breaks the protocol: "opened" is not expected now/,
+    ],
+    [
+      'never grants more credit',
+      { credit: { samples: 20, bytes: 1e9 } },
+      /The SUT stopped answering during the performance run/,
+    ],
+    [
+      'answers Name but never a query',
+      { onPart: () => {} },
+      /The SUT stopped answering during the performance run/,
+    ],
+  ])('%s ends INVALID, with exact counts', async (_case, behaviour, cause, flags = []) => {
+    const node = await start(behaviour);
+    const begun = startLongRun({
+      addresses: node.address,
+      dataFolder,
+      flags: ['--encoding', 'raw', ...flags],
+    });
+    await firstPart(node);
+    const { stdout, lost } = await endOfSpoiledRun(begun, performance.now());
+    expect(stdout).toMatch(new RegExp(cause.source.replace('ADDRESS', node.address)));
+    expect(lost).toBeGreaterThan(0);
+  });
+
+  it.concurrent.each<[string, NonNullable<FakeBehaviour['onPart']>, number]>([
+    [
+      'for an id that was never sent',
+      at20((node, ids) => node.complete([...ids, 2 ** 40]), ANSWER),
+      1,
+    ],
+    ['twice', at20((node, ids) => node.complete([...ids, ...ids]), ANSWER), 1],
+    ['for ids whose slots were issued again', repeatsOldIds(), 10],
+    ['for thousands of ids that were never sent', at20(flood, ANSWER), FLOOD],
+  ])('answers %s is INVALID though nothing is lost', async (_case, onPart, errorCount) => {
+    const node = await start({ onPart });
+    const begun = startLongRun({
+      addresses: node.address,
+      dataFolder,
+      flags: ['--encoding', 'raw', '--min-duration', '1s'],
+    });
+    await firstPart(node);
+    const { stdout, lost, issued } = await endOfSpoiledRun(begun, performance.now());
+    expect(stdout).toContain(`The SUT broke the contract ${errorCount} times`);
+    expect(lost).toBe(0);
+    // What is answered wrongly is counted at neither end as one of the run's samples.
+    expect(node.sampleIds).toHaveLength(issued);
+  });
+
+  it.concurrent('has another name after the run is INVALID, with both names', async () => {
+    const node = await start({ nameOf: (call) => (call < 2 ? 'before' : 'after') });
+    const begun = startLongRun({
+      addresses: node.address,
+      dataFolder,
+      flags: ['--encoding', 'raw', '--min-duration', '1s'],
+    });
+    await firstPart(node);
+    const { stdout } = await endOfSpoiledRun(begun, performance.now());
+    expect(stdout).toMatch(/name changed .*"Network SUT: before" to "Network SUT: after"/);
+  });
+});
+
+describe('a node that', () => {
+  it.concurrent.each<[string, FakeBehaviour, RegExp, string[]?]>([
+    [
+      'speaks another version',
+      { protocolVersion: 7 },
+      /ADDRESS \(software not told\) speaks version 7 of the protocol, this LoadGen node/,
+    ],
+    [
+      'opens a stream of another version',
+      { openedVersion: 7 },
+      /ADDRESS sent a message that breaks the protocol: Opened is of protocol version 7/,
+    ],
+    [
+      'opens a stream without credit',
+      { credit: { samples: 0, bytes: 0 } },
+      /ADDRESS opened a stream without credit/,
+    ],
+    [
+      'answers Name but never Ready',
+      { mute: ['Ready'] },
+      /no SUT node answers at ADDRESS \(no answer in time\)/,
+      ['--ready-timeout', '1s'],
+    ],
+    ['never opens a stream', { mute: ['Open'] }, /ADDRESS does not answer Open within 5000 ms/],
+  ])(
+    '%s is refused before the run, with its address',
+    async (_case, behaviour, cause, flags = []) => {
+      const node = await start(behaviour);
+      const { code, stderr, durationMs } = await longhaul([
+        ...['run', '--sut', node.address, '--benchmark', 'digits', '--encoding', 'raw'],
+        ...['--data-dir', dataFolder, '--target-qps', '100', '--output', suiteFolder()],
+        ...['--cache-dir', testCacheFolder(), ...flags],
+      ]);
+      expect({ code, stderr }).toMatchObject({ code: 4 });
+      const said = stderr.split('\n').filter((line) => line.startsWith('longhaul: '));
+      expect(said).toHaveLength(1);
+      expect(said[0]).toMatch(new RegExp(cause.source.replace('ADDRESS', node.address)));
+      expect(durationMs).toBeLessThan(REFUSAL_MS_MAX);
+      expect(node.parts).toEqual([]);
+    },
+  );
+});

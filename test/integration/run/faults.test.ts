@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import {
+  SutNodeProcess,
+  spawnLonghaul,
+  WarmLonghaul,
+} from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { readRunLogs } from '../../support/runs/run-logs.ts';
+
+// Goal: whatever happens to a SUT node or to the LoadGen process in the middle of a run, the run ends
+// soon, INVALID, with exact counts and whole logs. Method: real processes, ended by their own pids.
+
+const cache = ['--cache-dir', testCacheFolder()];
+const END_MS_MAX = 10_000;
+const nodes: SutNodeProcess[] = [];
+
+afterAll(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.stop()));
+});
+
+/** By default a node without a model, which starts in half the time: what a fault does to a run is the same. */
+async function startNode(name: string, benchmark = 'null'): Promise<SutNodeProcess> {
+  const node = await SutNodeProcess.start(name, ['--benchmark', benchmark, ...cache]);
+  nodes.push(node);
+  await node.process.says(/is ready/);
+  return node;
+}
+
+/** A Server run that would take half a minute. */
+function longRun(addresses: string, ...flags: string[]) {
+  const output = suiteFolder();
+  const args = [
+    ...['run', '--sut', addresses, '--benchmark', 'null', '--target-qps', '100'],
+    ...['--min-duration', '30s', '--output', output, ...cache],
+    // A node that is silent is seen sooner than by default: the tests need not wait for it.
+    ...['--keepalive-time', '1s', '--keepalive-timeout', '1s', ...flags],
+  ];
+  return { args, output };
+}
+
+function startRun(addresses: string, ...flags: string[]) {
+  const { args, output } = longRun(addresses, ...flags);
+  return { run: new WarmLonghaul(args), output };
+}
+
+/** As a process of its own, which can be sent signals. */
+function spawnRun(addresses: string, ...flags: string[]) {
+  const { args, output } = longRun(addresses, ...flags);
+  return { run: spawnLonghaul(args), output };
+}
+
+/** Counts of the line that a run with lost samples prints. */
+function countsOf(stdout: string) {
+  const match = /(\d+) samples issued, (\d+) completed, (\d+) lost/.exec(stdout);
+  if (match === null) return undefined;
+  const [issued, completed, lost] = match.slice(1).map(Number) as [number, number, number];
+  return { issued, completed, lost };
+}
+
+describe.concurrent('a SUT node in the middle of a run', () => {
+  it.each<[string, (node: SutNodeProcess) => void, RegExp]>([
+    ['that is killed', (node) => node.process.kill('SIGKILL'), /SUT node 127\.0\.0\.1:\d+/],
+    [
+      'that is stopped (SIGSTOP)',
+      (node) => node.process.kill('SIGSTOP'),
+      /SUT node 127\.0\.0\.1:\d+/,
+    ],
+    ['that is shut down (SIGTERM)', (node) => node.process.kill('SIGTERM'), /is shutting down/],
+  ])('%s ends the run within 10 s as INVALID, with exact counts', async (_case, act, cause) => {
+    const node = await startNode('sut-a');
+    const { run, output } = startRun(node.address);
+    await run.says(/performance run:/);
+    const begin = performance.now();
+    act(node);
+    const { code, stdout, stderr } = await run.ended;
+    expect(performance.now() - begin).toBeLessThan(END_MS_MAX);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/Result +INVALID/);
+    expect(stdout).toMatch(cause);
+    const logs = readRunLogs(output);
+    expect(logs.errors.join('\n')).toMatch(/The SUT broke/);
+    expect(logs.summary).toMatch(/Result is : INVALID/);
+    expect(logs.accuracy).toEqual([]);
+    const counts = countsOf(stdout);
+    expect(counts?.issued).toBeGreaterThan(0);
+    expect((counts?.completed ?? 0) + (counts?.lost ?? 0)).toBe(counts?.issued);
+  });
+
+  it('that is one of two and is killed ends the run just so', async () => {
+    const [a, b] = [await startNode('sut-a'), await startNode('sut-b')];
+    const { run } = startRun(`${a.address},${b.address}`);
+    await run.says(/performance run:/);
+    b.process.kill('SIGKILL');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain(b.address);
+  });
+
+  it('that stops answering for longer than the stall timeout ends the run, and what it owes is lost, nothing else', async () => {
+    const node = await startNode('sut-a');
+    const { run } = startRun(node.address, '--stall-timeout', '2s', '--keepalive-time', '10s');
+    await run.says(/performance run:/);
+    node.process.kill('SIGSTOP');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/The SUT stopped answering during the performance run/);
+    expect(stdout).toMatch(/SUT node 127\.0\.0\.1:\d+ left \d+ of \d+ samples unanswered/);
+    expect(stdout).toMatch(/[1-9]\d* lost, 0 contract errors/);
+    expect(stdout).not.toMatch(/broke/);
+  });
+});
+
+describe('Ctrl-C before a run', () => {
+  it.each<['SIGINT' | 'SIGTERM', number]>([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ])('(%s) ends the process at once with %i', async (signal, exitCode) => {
+    // It takes connections and says nothing: the run waits for Name, up to 5 s.
+    const silent = createServer();
+    const connected = once(silent, 'connection');
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { run } = spawnRun(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    await connected;
+    const killedAtMs = performance.now();
+    run.kill(signal);
+    const { code, stderr } = await run.ended;
+    const tookMs = performance.now() - killedAtMs;
+    silent.close();
+    expect(code).toBe(exitCode);
+    expect(stderr).toMatch(/interrupted before the run began/);
+    expect(tookMs).toBeLessThan(4_000);
+  });
+});
+
+describe('Ctrl-C in the middle of a run', () => {
+  it('writes the logs, marks them incomplete and exits with 130', async () => {
+    const node = await startNode('sut-a');
+    const { run, output } = spawnRun(node.address, '--records', 'keep');
+    await run.says(/performance run:/);
+    run.kill('SIGINT');
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/INTERRUPTED/);
+    const logs = readRunLogs(output);
+    expect(logs.errors).not.toEqual([]);
+    expect(logs.summary).toMatch(/incomplete/i);
+    const report = await longhaulHere(['report', output, '--json']);
+    expect(report.code).toBe(0);
+    expect(JSON.parse(report.stdout)).toMatchObject({
+      summary: { result: 'INTERRUPTED' },
+      derived: { cut: null },
+      isEqual: true,
+    });
+  });
+});
+
+describe.concurrent('a SUT node on its own', () => {
+  it('drains on SIGTERM and exits with 0', async () => {
+    const node = await startNode('sut-a', 'digits');
+    node.process.kill('SIGTERM');
+    expect((await node.process.ended).code).toBe(0);
+  });
+
+  it('ends when the process that started it is gone', async () => {
+    const node = await startNode('sut-a');
+    node.process.child.disconnect();
+    expect((await node.process.ended).code).toBe(0);
+  });
+});
+
+describe('two SUT nodes of one name', () => {
+  it('are refused before anything is measured', async () => {
+    const [a, b] = [await startNode('twin'), await startNode('twin')];
+    const { run } = startRun(`${a.address},${b.address}`);
+    const { code, stderr } = await run.ended;
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/have the same name "twin"/);
+  });
+});

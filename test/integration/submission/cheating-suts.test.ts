@@ -1,0 +1,230 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planRun } from '../../../loadgen-node/run/plan/run-plan.ts';
+import { runRecord } from '../../../loadgen-node/run/plan/run-record.ts';
+import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
+import { performRun } from '../../../loadgen-node/run/session.ts';
+import { benchmark as digits } from '../../../loadgen-node/samples/benchmarks/digits/benchmark.ts';
+import type { DataSet } from '../../../loadgen-node/samples/data-set/data-set.ts';
+import { judgeCustomDataSet } from '../../../loadgen-node/submission/compliance/custom-data-set/judge-custom-data-set.ts';
+import { readRunPair } from '../../../loadgen-node/submission/compliance/custom-data-set/run-pair.ts';
+import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
+import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
+import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
+import { silentLogger } from '../../../shared/base/process/logger.ts';
+import { EVALUATION_SET } from '../../../shared/benchmarks/digits/digit-sets.ts';
+import { renderDigit } from '../../../shared/benchmarks/digits/render-digit.ts';
+import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import { type SutNode, startSutNode } from '../../../sut-node/sut-node.ts';
+import { ConductModel, payloadKey } from '../../support/nodes/conduct-model.ts';
+import {
+  acrossRuns,
+  type Conduct,
+  caches,
+  honest,
+  knowsByHeart,
+  slacksOnRepeats,
+  tiresOfRepeats,
+} from '../../support/nodes/sut-conduct.ts';
+import { TEST_SETTINGS } from '../../support/nodes/test-sut-node.ts';
+import { type Ended, longhaul } from '../../support/process/longhaul-process.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { testCacheFolder } from '../../support/process/test-cache.ts';
+import { SILENT_HOST } from '../../support/runs/silent-host.ts';
+
+// Goal: over real gRPC, from real SUT nodes, the tests find who cheats, and let the honest pass.
+// Method: nodes of digits whose model has a conduct, 6 ms for a sample that it really sees; a set of 60 images, and one
+// of another seed. Runs wait for timers only, so many go at once.
+const SERVICE_NS = 6e6;
+const SET = { ...EVALUATION_SET, imageCount: 60 };
+const OTHER_SET = { seed: 77, imageCount: 60 };
+
+const labels = new Map<string, number>();
+/** Payloads of the reference data set. */
+const known = new Set<string>();
+
+const nodes: SutNode[] = [];
+afterAll(() => Promise.all(nodes.map((node) => node.stop())));
+
+function openSet(generated: typeof SET): Promise<DataSet> {
+  const cacheFolder = testCacheFolder();
+  return digits.openDataSet({
+    ...{ dataFolder: undefined, cacheFolder, generated },
+    onProgress: () => {},
+  });
+}
+
+beforeAll(async () => {
+  for (const set of [SET, OTHER_SET]) {
+    const dataSet = await openSet(set);
+    for (let i = 0; i < set.imageCount; i += 1) {
+      const key = payloadKey(await dataSet.readPayload(i, 'jpeg'));
+      labels.set(key, renderDigit(set, i).label);
+      if (set === SET) known.add(key);
+    }
+  }
+});
+
+/** Address of a node whose model has the conduct. All have one name: to LoadGen they are one system. */
+async function startNode(conduct: Conduct): Promise<string> {
+  const hooks = { onProgress: () => {}, logger: silentLogger };
+  const model = new ConductModel(conduct, labels);
+  const node = await startSutNode({ ...TEST_SETTINGS, node: 'sut-a' }, hooks, { model });
+  nodes.push(node);
+  return node.address;
+}
+
+/** Runs LoadGen in this process over a node of its own. @returns Folder of the run. */
+async function measure(
+  conduct: Conduct,
+  flags: Record<string, string> = {},
+  audit?: RunnableTestId,
+): Promise<string> {
+  const folder = join(suiteFolder(), 'run');
+  const { values, settings } = resolveSettings(RUN_SETTINGS, {
+    ...{ section: 'run', file: undefined },
+    flags: {
+      ...{ benchmark: 'digits', sut: await startNode(conduct), scenario: 'Offline' },
+      ...{ targetQps: '120', minDuration: '1ms', minQueryCount: '100', digest: '0' },
+      ...{ dataCount: '60', cacheDir: testCacheFolder(), output: folder, ...flags },
+    },
+  });
+  const text = audit === undefined ? undefined : auditConfigText(audit, 'digits', 'Offline');
+  const plan = planRun(values, {
+    audit: text === undefined ? undefined : { name: 'audit.config', text },
+    record: runRecord(settings),
+  });
+  await performRun(plan, SILENT_HOST);
+  return folder;
+}
+
+function runForAccuracy(conduct: Conduct, flags: Record<string, string> = {}): Promise<string> {
+  return measure(conduct, { mode: 'accuracy', ...flags });
+}
+
+async function test01(performance: string, accuracy: string, test: string): Promise<TestVerdict> {
+  const dataSet = await openSet(SET);
+  return verifyTest01({
+    ...{ round: 'v4.1', performance, accuracy, test, responseType: 'int32' },
+    accuracyTolerancePercent: 1,
+    scorer: { score: async (entries) => dataSet.scoreAccuracy(entries), marks: () => [] },
+  });
+}
+
+/** The command itself, over a node that LoadGen reaches from another process. */
+async function customDataSet(
+  performance: string,
+  accuracy: string,
+  conduct: Conduct,
+): Promise<Ended> {
+  const runs = ['--run', performance, '--accuracy-run', accuracy];
+  const other = ['--data-seed', String(OTHER_SET.seed), '--sut', await startNode(conduct)];
+  return longhaul(['compliance', 'custom-data-set', ...runs, ...other]);
+}
+
+const failedChecks = ({ checks }: TestVerdict): string[] =>
+  checks.filter(({ isMet }) => !isMet).map(({ name }) => name);
+
+// Rates are held within 10 % of each other: a machine that stood still for 50 ms may try again.
+it('an honest SUT node passes TEST01, TEST04 and the custom data set', { retry: 3 }, async () => {
+  const conduct = honest(SERVICE_NS);
+  const seed = { dataSeed: String(OTHER_SET.seed) };
+  const [performance, accuracy, same, repeated, otherPerformance, otherAccuracy] =
+    await Promise.all([
+      measure(conduct),
+      runForAccuracy(conduct),
+      measure(conduct, {}, 'TEST01'),
+      measure(conduct, {}, 'TEST04'),
+      measure(conduct, seed),
+      runForAccuracy(conduct, seed),
+    ]);
+  expect(failedChecks(await test01(performance, accuracy, same))).toEqual([]);
+  const verdict = await verifyTest04({ round: 'v4.1', performance, test: repeated });
+  expect(failedChecks(verdict)).toEqual([]);
+  const submission = await readRunPair(performance, accuracy);
+  const custom = await readRunPair(otherPerformance, otherAccuracy);
+  expect(judgeCustomDataSet(submission, custom, 0)).toMatchObject({
+    hasPassed: true,
+    custom: { name: 'digits-seed-77-count-60' },
+  });
+});
+
+describe('a SUT node that cheats', () => {
+  let keeping: TestVerdict;
+  let tired: TestVerdict;
+  let byHeart: Ended;
+  let slack: Ended;
+
+  beforeAll(async () => {
+    [keeping, tired, byHeart, slack] = await Promise.all([
+      testKeeping(caches(SERVICE_NS)),
+      testTired(acrossRuns(tiresOfRepeats(SERVICE_NS))),
+      testByHeart(knowsByHeart(known, undefined, SERVICE_NS)),
+      testSlack(slacksOnRepeats({}, SERVICE_NS)),
+    ]);
+  });
+
+  async function testKeeping(conduct: Conduct): Promise<TestVerdict> {
+    const [performance, test] = await Promise.all([
+      measure(conduct),
+      measure(conduct, {}, 'TEST04'),
+    ]);
+    return verifyTest04({ round: 'v4.1', performance, test });
+  }
+
+  /** Accuracy comes first: after that the node has seen every sample. */
+  async function testTired(conduct: Conduct): Promise<TestVerdict> {
+    const accuracy = await runForAccuracy(conduct);
+    const [performance, test] = await Promise.all([
+      measure(conduct),
+      measure(conduct, {}, 'TEST01'),
+    ]);
+    return test01(performance, accuracy, test);
+  }
+
+  /** The command itself, of runs that are there: what it prints, and its exit code. */
+  async function testSlack(conduct: Conduct): Promise<Ended> {
+    const [performance, accuracy, test] = await Promise.all([
+      measure(conduct),
+      runForAccuracy(conduct),
+      measure(conduct, {}, 'TEST01'),
+    ]);
+    const runs = ['--run', performance, '--accuracy-run', accuracy, '--test-run', test];
+    return longhaul(['compliance', 'TEST01', ...runs]);
+  }
+
+  async function testByHeart(conduct: Conduct): Promise<Ended> {
+    const [performance, accuracy] = await Promise.all([measure(conduct), runForAccuracy(conduct)]);
+    return customDataSet(performance, accuracy, conduct);
+  }
+
+  it('fails TEST04 if it keeps answers', () => {
+    expect(keeping.isOfficialPass).toBe(false);
+    expect(keeping.texts.get('verify_performance.txt')).toContain('TEST FAIL');
+  });
+
+  it('fails TEST01 if it answers anything in performance mode', () => {
+    expect(tired.isOfficialPass).toBe(false);
+    expect(failedChecks(tired)).toEqual(expect.arrayContaining(['responses', 'whole responses']));
+  });
+
+  it('fails TEST01 if it answers each sample rightly only once, with words beside the official verdict', () => {
+    const { code, stdout } = slack;
+    expect(stdout).toContain('met     responses (official)');
+    expect(stdout).toContain('WARNING: the official script says TEST FAIL; only its fallback');
+    expect(stdout).toContain('NOT MET whole responses (longhaul)');
+    expect(stdout).toContain('NOT MET right answers (longhaul)');
+    expect(stdout).toMatch(/^TEST01 failed: /m);
+    expect(code).toBe(3);
+  });
+
+  it('fails the custom data set if it knows the other one by heart', () => {
+    const { code, stdout } = byHeart;
+    expect(stdout).toContain('## accuracy: pass');
+    expect(stdout).toContain('## rate: FAIL');
+    expect(stdout).toContain('digits-seed-77-count-60');
+    expect(code).toBe(3);
+  });
+});

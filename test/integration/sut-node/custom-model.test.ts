@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { FAILURE_CODES, type WireCompleted } from '../../../shared/wire/responses-codec.ts';
+import { spawnOrtWorker } from '../../../sut-node/inference/workers/worker-thread.ts';
+import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
+import { ask, wholeSample } from '../../support/nodes/infer-client.ts';
+import { openStream, RAW_OPEN, startTestNode } from '../../support/nodes/test-sut-node.ts';
+import { longhaulHere } from '../../support/process/longhaul-here.ts';
+import { tempFolder } from '../../support/process/temp-folder.ts';
+
+// Goal: a model of the user's is served as its description says, equal samples are computed again each time, and
+// bad payloads harm nobody else. Method: a model that answers with random numbers of the input's shape, so that an
+// answer which was kept would show; real node, real worker threads.
+
+const OPEN = { ...RAW_OPEN, benchmark: 'custom' };
+
+/** A model of one operator that keeps the shape. */
+function modelOf(operator: string, shape: readonly (number | string)[]): Uint8Array {
+  const graph = new GraphBuilder('test');
+  const x = graph.input('x', 'float', shape);
+  graph.output(graph.operator(operator, [x], {}, 'y'), 'float', shape);
+  return graph.build('a model for a test');
+}
+
+/** Writes a model and its description; returns the path of the latter. */
+function describeModel(model: Uint8Array, description = ''): string {
+  const folder = tempFolder();
+  writeFileSync(join(folder, 'net.onnx'), model);
+  writeFileSync(join(folder, 'net.yaml'), `model: net.onnx\n${description}`);
+  return join(folder, 'net.yaml');
+}
+
+function floats(...values: number[]): Uint8Array {
+  return new Uint8Array(Float32Array.from(values).buffer);
+}
+
+function numbers({ payload }: WireCompleted): number[] {
+  return [...new Float32Array(Uint8Array.from(payload).buffer)];
+}
+
+describe('a SUT node with a model of the user’s', () => {
+  it('computes every sample, equal ones too, and fails only the bad ones', async () => {
+    const model = describeModel(
+      modelOf('RandomUniformLike', ['N', 'L']),
+      'name: dice\nfreeAxes: group\n',
+    );
+    const node = await startTestNode({ benchmark: 'custom', model, batchDelayUsMax: 20_000 });
+    const facts = await ask(node.address, 'Describe', {});
+    expect(facts).toMatchObject({
+      settings: { model, providers: 'cpu', spinning: 'off', 'usage.freeAxes': 'group' },
+      models: [{ model: 'dice', inputs: [{ name: 'x', elementType: 'float', shape: [0, 0] }] }],
+    });
+    // The benchmark has no model that it could stand in for.
+    expect(facts.models[0]?.isStandIn).toBe(false);
+    const client = await openStream(node, OPEN);
+    const same = floats(1, 2);
+    const payloads = [
+      same,
+      same,
+      new Uint8Array(0),
+      floats(1, Number.NaN),
+      same,
+      Uint8Array.of(1, 2, 3),
+      floats(1, 2, 3),
+    ];
+    client.part(
+      0,
+      payloads.map((payload, id) => wholeSample(id, payload)),
+    );
+    client.part(1, [wholeSample(10, same)]);
+    client.close();
+    expect(await client.ended).toMatchObject({ code: status.OK });
+    const failed = client.failed.map(({ id, code }) => [id, code]).sort();
+    expect(failed).toEqual([2, 3, 5].map((id) => [id, FAILURE_CODES['bad-sample']]));
+    const answers = new Map(client.completed.map((one) => [one.id, numbers(one)]));
+    expect([...answers].map(([id, { length }]) => [id, length]).sort()).toEqual([
+      [0, 2],
+      [1, 2],
+      [10, 2],
+      [4, 2],
+      [6, 3],
+    ]);
+    const ofSame = [0, 1, 4, 10].map((id) => answers.get(id)?.join());
+    expect(new Set(ofSame).size).toBe(4);
+    expect(node.state).toBe('NODE_STATE_READY');
+  });
+
+  it('answers samples of a model with a fixed batch each by its own row', async () => {
+    const model = describeModel(modelOf('Abs', [3, 2]));
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const client = await openStream(node, OPEN);
+    const ids = Array.from({ length: 8 }, (_, id) => id);
+    client.part(
+      0,
+      ids.map((id) => wholeSample(id, floats(-id, id + 0.5))),
+    );
+    client.close();
+    expect(await client.ended).toMatchObject({ code: status.OK });
+    const answers = client.completed.map((one) => [one.id, ...numbers(one)]);
+    expect(answers.sort((a, b) => (a[0] as number) - (b[0] as number))).toEqual(
+      ids.map((id) => [id, id, id + 0.5]),
+    );
+    expect(await ask(node.address, 'Ledger', { runId: OPEN.runId })).toMatchObject({
+      sampleCount: 8,
+    });
+  });
+
+  it('does not start when the model’s file changes between two workers', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 2]));
+    let spawned = 0;
+    const starting = startTestNode(
+      { benchmark: 'custom', model, workerCount: 2 },
+      {
+        spawn: (name, start, events) => {
+          spawned += 1;
+          if (spawned === 2) writeFileSync(start.modelFile, modelOf('Neg', ['N', 2]));
+          return spawnOrtWorker(name, start, events);
+        },
+      },
+    );
+    await expect(starting).rejects.toMatchObject({
+      code: 'ERR_MODEL',
+      message: expect.stringMatching(/net\.onnx changed while the node started/),
+    });
+  });
+});
+
+describe('longhaul run of a model of the user’s', () => {
+  async function run(model: string, payload: Uint8Array) {
+    const node = await startTestNode({ benchmark: 'custom', model });
+    const [data, output] = [tempFolder(), join(tempFolder(), 'run')];
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(data, name), payload);
+    const { code, stdout, stderr } = await longhaulHere([
+      ...['run', '--sut', node.address, '--benchmark', 'custom', '--data-dir', data],
+      ...['--scenario', 'Server', '--target-qps', '100', '--min-duration', '200ms'],
+      ...['--target-latency', '10s', '--output', output],
+    ]);
+    return { code, stdout, stderr, output, address: node.address };
+  }
+
+  it('ends before the first query where samples have another size than the model, and knows .npy files', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 4, 4]));
+    const npy = Buffer.concat([Buffer.from('\x93NUMPY\x01\x00', 'latin1'), Buffer.alloc(184)]);
+    const wrong = await run(model, npy);
+    expect(wrong.code).toBe(5);
+    expect(wrong.stderr).toMatch(
+      /sample 0 of \S+ has 192 bytes; the model of SUT node \S+ takes 64 \(x: float \[0, 4, 4\]\); it is a \.npy file, .*--data npy:FOLDER/,
+    );
+    expect(existsSync(wrong.output)).toBe(false);
+    const long = await run(model, new Uint8Array(65));
+    expect(long.stderr).toMatch(/has 65 bytes; .* takes 64 .*the elements of the inputs/);
+    expect((await run(model, new Uint8Array(64))).stdout).toContain(' 0 lost');
+  });
+
+  it('has no rates and no latencies where every sample fails, and names the failure first', async () => {
+    const model = describeModel(modelOf('Abs', ['N', 'L']), 'freeAxes: group\n');
+    const { code, stdout, output } = await run(model, floats(Number.NaN));
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Load .*: - samples\/s scheduled, - completed, \d+ queries$/m);
+    expect(stdout).toMatch(/^Latency +-$/m);
+    expect(stdout).not.toMatch(/^Bound|^Latency.* 0 ns|samples\/s scheduled, -\d/m);
+    expect(stdout).toMatch(
+      /^Result +INVALID\n +- (\d+) of \1 issued samples of the performance run were lost \(first: /m,
+    );
+    const { figures, isGeneratorBound, verdict } = JSON.parse(
+      readFileSync(join(output, 'longhaul_summary.json'), 'utf8'),
+    );
+    const { lag_p50, lag_p99, lag_max, ...others } = figures;
+    const count = others.queries;
+    expect(others).toEqual({ queries: count, samples: count, lost: count, errors: count });
+    expect(verdict.reasons[0].rule).toBe('lost-samples');
+    expect(isGeneratorBound).toBe(false);
+  });
+});

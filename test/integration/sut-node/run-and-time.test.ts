@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { FakeSutNode } from '../../support/nodes/fake-sut-node.ts';
+import { type Ended, LonghaulProcess } from '../../support/process/longhaul-process.ts';
+import { freePort } from '../../support/process/ports.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { tinyImages, writeTinyImagenet } from '../../support/samples/tiny-imagenet.ts';
+import { writeToyStandin } from '../../support/samples/toy-standin.ts';
+
+// Goal: the script that the rules ask for runs the benchmark on a node of its own, or says why not.
+// Method: the real script with five images and a toy model.
+const SCRIPT = 'loadgen-node/samples/benchmarks/resnet50/run_and_time.sh';
+
+let data: string;
+let model: string;
+
+beforeAll(async () => {
+  data = suiteFolder();
+  await writeTinyImagenet(data, tinyImages(5));
+  model = writeToyStandin(suiteFolder(), 'resnet50', 1);
+});
+
+function runAndTime(port: number, ...flags: readonly string[]): Promise<Ended> {
+  const script = ['sh', SCRIPT, data, model, '--mode', 'accuracy', ...flags];
+  return new LonghaulProcess(['env', `PORT=${port}`, ...script]).ended;
+}
+
+describe('run_and_time.sh', () => {
+  it('runs, tells the time, and ends with the exit code of the run', async () => {
+    const output = join(suiteFolder(), 'out');
+    const { stdout, code } = await runAndTime(await freePort(), '--output', output);
+    // The toy always says class 1.
+    expect(stdout).toContain('accuracy=20.000%, good=1, total=5');
+    expect(stdout).toMatch(/^Wall-clock time of the run, .*: \d+ s$/m);
+    expect(code).toBe(3);
+  });
+
+  it('never runs against another node that has its port', async () => {
+    const other = await FakeSutNode.start({ name: 'sut-other', benchmark: 'resnet50' });
+    const { stdout, stderr, code } = await runAndTime(Number(other.address.replace(/.*:/, '')));
+    await other.stop();
+    expect(other.parts).toEqual([]);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('the address is already in use');
+    expect(code).toBe(6);
+  });
+});

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import {
+  decodeImagenetJpeg,
+  normaliseImagenet,
+} from '../../../shared/benchmarks/image/imagenet.ts';
+import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
+import { STANDIN_EVALUATION_SET } from '../../../shared/benchmarks/standin/standin-sets.ts';
+import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
+import { standinModel } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
+import { ensureStandinModels } from '../../../sut-node/benchmarks/imagenet/standin-models.ts';
+import { encodeModel } from '../../../sut-node/model/onnx/onnx-schema.ts';
+import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
+import { constantClassifier, toyRecipe } from '../../support/samples/toy-standin.ts';
+
+// Goal: a stand-in looks like the model that it stands in for, reads images that it was not fitted on, in FP32
+// and in int8, and is the same whenever it is made.
+// Method: a toy (few images, a trunk of a sixteenth of the channels) that is really fitted and really made int8.
+// The full one is measured by `npm run test:standin`.
+const TRAINING = { seed: 1, imageCount: 100 };
+const MEASURED_COUNT = 24;
+const BATCH_SIZE = 8;
+
+/** Ten classes: chance is 0.1. The full stand-in, fitted to 1,600 images, reads 0.96. */
+const ACCURACY_MIN = 0.5;
+/** Images of {@link MEASURED_COUNT} on which int8 may say something else. */
+const OTHERS_MAX = 4;
+
+let runtime: OnnxRuntime;
+let files: Readonly<Record<'fp32' | 'int8', Uint8Array>>;
+const sessions = new Map<string, InferenceSession>();
+const input = new Float32Array(MEASURED_COUNT * IMAGENET_ELEMENTS);
+const labels: number[] = [];
+
+beforeAll(async () => {
+  runtime = await loadOnnxRuntime();
+  const paths = await ensureStandinModels({
+    ...{ benchmark: 'resnet50', cacheFolder: suiteFolder(), onProgress: () => {} },
+    scale: { images: TRAINING, width: 1 / 16 },
+  });
+  files = { fp32: readFileSync(paths.fp32), int8: readFileSync(paths.int8) };
+  for (const precision of ['fp32', 'int8'] as const) {
+    expect(basename(paths[precision])).toBe(`resnet50-standin-${precision}.onnx`);
+    sessions.set(precision, await runtime.InferenceSession.create(paths[precision]));
+  }
+  for (let i = 0; i < MEASURED_COUNT; i += 1) {
+    const { label, jpeg } = await makeStandinImage(STANDIN_EVALUATION_SET, i);
+    const target = input.subarray(i * IMAGENET_ELEMENTS, (i + 1) * IMAGENET_ELEMENTS);
+    normaliseImagenet(await decodeImagenetJpeg(jpeg), target, 'vgg', 'nchw');
+    labels.push(label);
+  }
+});
+
+/** Classes that a model tells, without the background class. */
+async function classesOf(precision: string, batchSize: number): Promise<number[]> {
+  const session = sessions.get(precision) as InferenceSession;
+  const classes: number[] = [];
+  for (let first = 0; first < MEASURED_COUNT; first += batchSize) {
+    const rows = input.subarray(first * IMAGENET_ELEMENTS, (first + batchSize) * IMAGENET_ELEMENTS);
+    const feed = new runtime.Tensor('float32', rows, [batchSize, 3, 224, 224]);
+    const outputs = await session.run({ 'input_tensor:0': feed });
+    const told = outputs['ArgMax:0']?.data as BigInt64Array;
+    expect(outputs['softmax_tensor:0']?.dims).toEqual([batchSize, 1001]);
+    classes.push(...Array.from(told, (label) => Number(label) - 1));
+  }
+  return classes;
+}
+
+function accuracyOf(classes: readonly number[]): number {
+  return classes.filter((told, i) => told === labels[i]).length / classes.length;
+}
+
+describe('the stand-in for ResNet-50', () => {
+  it.each(['fp32', 'int8'])('has the inputs and outputs of the reference in %s', (precision) => {
+    const session = sessions.get(precision) as InferenceSession;
+    expect(session.inputMetadata).toMatchObject([
+      { name: 'input_tensor:0', type: 'float32', shape: ['N', 3, 224, 224] },
+    ]);
+    expect(session.outputMetadata).toMatchObject([
+      { name: 'ArgMax:0', type: 'int64', shape: ['N'] },
+      { name: 'softmax_tensor:0', type: 'float32', shape: ['N', 1001] },
+    ]);
+  });
+
+  it('reads unseen images far better than by chance, and the same whatever the batch', async () => {
+    const classes = await classesOf('fp32', 1);
+    expect(accuracyOf(classes)).toBeGreaterThan(ACCURACY_MIN);
+    expect(await classesOf('fp32', BATCH_SIZE)).toEqual(classes);
+  });
+
+  it('reads nearly the same in int8, from a file of a third or less', async () => {
+    const [fp32, int8] = [await classesOf('fp32', BATCH_SIZE), await classesOf('int8', BATCH_SIZE)];
+    expect(accuracyOf(int8)).toBeGreaterThan(ACCURACY_MIN);
+    expect(int8.filter((told, i) => told !== fp32[i]).length).toBeLessThanOrEqual(OTHERS_MAX);
+    expect(files.int8.length).toBeLessThan(files.fp32.length * 0.4);
+  });
+
+  it('says in its file what it is', () => {
+    for (const file of Object.values(files)) {
+      const text = Buffer.from(file).toString('latin1');
+      expect(text).toContain('STAND-IN for ResNet-50 v1.5');
+      expect(text).toContain('longhaul_role');
+    }
+  });
+
+  it.each(['resnet50', 'mobilenet'] as const)(
+    'has the same bytes whenever it is made: %s',
+    (key) => {
+      const make = () => encodeModel(standinModel(toyRecipe(key), constantClassifier(3)));
+      expect(Buffer.compare(make(), make())).toBe(0);
+    },
+  );
+});
+
+describe('making a stand-in', () => {
+  it('ends soon, and leaves nothing, where whoever waits for it gives up', async () => {
+    const cacheFolder = suiteFolder();
+    const told: string[] = [];
+    const making = ensureStandinModels({
+      benchmark: 'mobilenet',
+      cacheFolder,
+      onProgress: (fraction, what) => {
+        told.push(what);
+        if (fraction > 0) throw new MlperfError('ERR_INTERRUPTED', 'given up');
+      },
+    });
+    await expect(making).rejects.toThrow('given up');
+    expect(new Set(told)).toEqual(new Set(['drawing 1600 images to learn from']));
+    expect(readdirSync(cacheFolder)).toEqual([]);
+  });
+});
+
+describe('the trunk of a stand-in', () => {
+  it('takes part in the scores, but never decides', async () => {
+    const session = sessions.get('fp32') as InferenceSession;
+    const feed = new runtime.Tensor('float32', input.slice(0, IMAGENET_ELEMENTS), [1, 3, 224, 224]);
+    const outputs = await session.run({ 'input_tensor:0': feed });
+    const scores = outputs['softmax_tensor:0']?.data as Float32Array;
+    // Classes that the branch does not know have one score from it: what differs comes from the trunk.
+    const unknown = new Set(scores.subarray(11));
+    expect(unknown.size).toBeGreaterThan(1);
+    expect(Math.max(...unknown)).toBeLessThan(1e-6);
+  });
+});
