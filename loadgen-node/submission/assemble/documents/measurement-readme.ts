@@ -8,7 +8,7 @@ import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
-import { effectiveSettings, runCommandOf } from './run-commands.ts';
+import { effectiveRecords, runCommandOf } from './run-commands.ts';
 
 /** What the README of a result is made from. */
 export interface ReadmeFacts {
@@ -131,7 +131,7 @@ function commandText(run: SubmittedRun, output: string): string {
   }
   return (
     'The run left no command line. With the user.conf beside this file LoadGen had these settings:\n\n' +
-    table(['setting', 'value'], effectiveSettings(run))
+    table(['setting', 'value'], effectiveRecords(run))
   );
 }
 

@@ -18,7 +18,7 @@ export function runCommandOf({ settings }: SubmittedRun, output: string): string
 }
 
 /** Settings that a log says were in force, key and value, for a run whose command is not known. */
-export function effectiveSettings({ detail }: SubmittedRun): [string, string][] {
+export function effectiveRecords({ detail }: SubmittedRun): [string, string][] {
   return [...detail.records.values()]
     .filter(({ key }) => key.startsWith('effective_'))
     .map(({ key, value }) => [key, String(value)]);
