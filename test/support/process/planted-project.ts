@@ -10,7 +10,7 @@ export const VERBS = {
 };`;
 
 const PROJECT: Readonly<Record<string, string>> = {
-  'dist/loadgen-node/main.js': "import '../cli/verbs.js';",
+  'dist/loadgen-node/main.js': "import './cli/verbs.js';",
   'dist/loadgen-node/index.js': '',
   'dist/loadgen-node/index.d.ts': '',
   'dist/loadgen-node/cli/verbs.js': VERB_TABLE,

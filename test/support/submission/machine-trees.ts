@@ -102,7 +102,7 @@ function nicTree({
     links: {
       [`${folder}/subsystem`]: '../../../bus/pci',
       [`${folder}/driver`]: `../../../bus/pci/drivers/${driver}`,
-      [`${folder}/net/${name}/device`]: '../../..',
+      [`${folder}/net/${name}/device`]: '../..',
       [`sys/class/net/${name}`]: `../../devices/pci0000:17/${pci}/net/${name}`,
     },
   };

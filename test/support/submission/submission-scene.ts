@@ -335,7 +335,7 @@ function sceneSubmission(options: SceneOptions): SceneSubmission {
     implementations: {
       longhaul: {
         scripts: ['setup.sh'],
-        run_commands: '../setup.sh',
+        run_commands: './setup.sh',
         weights: [{ file: 'resnet50_v1.onnx' }],
         software: [{ name: 'Debian', version: '12', method: 'binary', release: 'production' }],
         calibration: { text: 'The weights are used as they are: no calibration, no quantization.' },

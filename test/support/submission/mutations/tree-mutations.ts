@@ -94,7 +94,7 @@ export const TREE_MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'a link that leads to a file',
-    change: (tree) => tree.link(`${ACME}/code/link.json`, '../../systems/acme-2n.json'),
+    change: (tree) => tree.link(`${ACME}/code/link.json`, '../systems/acme-2n.json'),
     finding: 'symlink',
     file: `${ACME}/code/link.json`,
   },
