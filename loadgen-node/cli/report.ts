@@ -12,7 +12,7 @@ import {
   writeCsv,
 } from '../present/report/report-folder.ts';
 import { derivedReportText } from '../present/text/report-text.ts';
-import { writeRunPage } from '../run/keep/run-page.ts';
+import { writeRunPage } from '../present/report/run-page.ts';
 
 const EXAMPLE = `
 Examples:

@@ -18,15 +18,18 @@ import type { AccuracyReport, DataSet, NamedQuality } from '../../samples/data-s
 import { brokenFindings, composeAudit } from '../audit/compose-audit.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import { dataSetDetail, dataSetMarks } from './data-set-notes.ts';
-import { divisionMarks } from './division-marks.ts';
 import { gatherFacts, type Phases } from './gather-facts.ts';
-import { lostNodeNotes } from './lost-node-notes.ts';
 import { exampleMarks, modelDetails, modelMarks } from './model-notes.ts';
-import { nodeNotes } from './node-notes.ts';
 import { NO_LEDGER_NOTE, oipDetails, oipModelMarks, oipNotes } from './oip-notes.ts';
-import { pathNotes, pathProblems } from './path-notes.ts';
+import {
+  divisionMarks,
+  lostNodeNotes,
+  nodeNotes,
+  pathNotes,
+  pathProblems,
+  softwareMarks,
+} from './run-notes.ts';
 import { type ScoredAccuracy, scoreAccuracy } from './score-accuracy.ts';
-import { softwareMarks } from './software-notes.ts';
 
 /** What a judge needs to know of a run. */
 export interface JudgeParts {

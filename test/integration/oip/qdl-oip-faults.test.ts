@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { lostNodeNotes } from '../../../loadgen-node/run/judge/lost-node-notes.ts';
+import { lostNodeNotes } from '../../../loadgen-node/run/judge/run-notes.ts';
 import { createQueryDispatchLibrary } from '../../../qdl/index.ts';
 import { queryOf } from '../../support/nodes/fake-nodes.ts';
 import { TcpShim } from '../../support/nodes/tcp-shim.ts';

@@ -12,7 +12,7 @@ import {
   oipModelMarks,
   oipNotes,
 } from '../../../../../loadgen-node/run/judge/oip-notes.ts';
-import { pathNotes } from '../../../../../loadgen-node/run/judge/path-notes.ts';
+import { pathNotes } from '../../../../../loadgen-node/run/judge/run-notes.ts';
 import { summaryNodes } from '../../../../../loadgen-node/run/keep/summary-nodes.ts';
 import type { OipNodeEvidence } from '../../../../../shared/evidence/oip-evidence.ts';
 import { OIP_EVIDENCE, oipFacts, oipNode } from '../../../../support/oip/oip-audit-facts.ts';

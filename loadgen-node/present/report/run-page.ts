@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { type ReportInput, renderReport } from '../../present/report/render-report.ts';
+import { type ReportInput, renderReport } from './render-report.ts';
 
 /** Writes the result of a run as one page. @throws MlperfError `ERR_OUTPUT` */
 export function writeRunPage(path: string, input: ReportInput): void {

@@ -1,0 +1,145 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RUN_FILES } from '../../../../loadgen-node/loadgen/logs/read/run-folder.ts';
+import { NullSut } from '../../../../loadgen-node/operate/doctor/null-sut.ts';
+import { planRun, type RunPlan } from '../../../../loadgen-node/run/plan/run-plan.ts';
+import { RUN_SETTINGS } from '../../../../loadgen-node/run/plan/run-settings.ts';
+import { type PreparedRun, prepareData } from '../../../../loadgen-node/run/prepare/prepare-run.ts';
+import { programSut, type RunSut } from '../../../../loadgen-node/run/run-sut.ts';
+import { probe, RunSession } from '../../../../loadgen-node/run/session.ts';
+import { resolveSettings } from '../../../../shared/config/resolve-settings.ts';
+import { tempFolder } from '../../../support/process/temp-folder.ts';
+import { SILENT_HOST } from '../../../support/runs/silent-host.ts';
+
+// Goal: however a run ends, its SUT is stopped once and its folder holds nothing of an earlier run beside its own files.
+// Method: a SUT in this process that answers at once, or fails at one step; a folder in which an earlier result lies.
+
+/** Counts how often it is stopped. */
+class CountedSut extends NullSut {
+  stopCount = 0;
+
+  override async stop(): Promise<void> {
+    this.stopCount += 1;
+    await super.stop();
+  }
+}
+
+interface Scene {
+  readonly prepared: PreparedRun;
+  readonly plan: RunPlan;
+  readonly sut: CountedSut;
+  readonly runSut: RunSut;
+  /** Names of the files in the run's folder. */
+  files(): string[];
+}
+
+async function scene(): Promise<Scene> {
+  const output = tempFolder();
+  writeFileSync(join(output, RUN_FILES.summary), 'an earlier result\n');
+  writeFileSync(join(output, RUN_FILES.record), 'an earlier record\n');
+  const flags = {
+    ...{ benchmark: 'null', sut: '127.0.0.1:1', scenario: 'Server', output },
+    ...{ targetQps: '1000', minDuration: '10ms', minQueryCount: '20', cacheDir: output },
+  };
+  const { values } = resolveSettings(RUN_SETTINGS, { section: 'run', file: undefined, flags });
+  const plan = planRun(values);
+  const prepared = await prepareData(plan, SILENT_HOST);
+  const sut = new CountedSut();
+  const files = (): string[] => readdirSync(output).sort();
+  return { prepared, plan, sut, runSut: programSut(sut, prepared), files };
+}
+
+function earlierSummary({ plan }: Scene): string {
+  return readFileSync(join(plan.output, RUN_FILES.summary), 'utf8');
+}
+
+describe('a run of a SUT without nodes', () => {
+  it("leaves LoadGen's logs alone, and nothing of the earlier result", async () => {
+    const { plan, prepared, runSut, sut, files } = await scene();
+    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
+    const report = await session.measure();
+    const { counts } = report.outcome.performance ?? {};
+    expect(counts).toMatchObject({ completedQueries: 20, lostSamples: 0 });
+    expect([report.summary, report.audit, report.problem]).toEqual([null, null, null]);
+    expect(report.figures.completed_qps).toBeGreaterThan(0);
+    expect(files()).toEqual([RUN_FILES.accuracy, RUN_FILES.detail, RUN_FILES.summary].sort());
+    expect(sut.stopCount).toBe(1);
+  });
+
+  it('tells its observers when it begins, and how it goes on', async () => {
+    const { plan, prepared, runSut } = await scene();
+    const seen: string[] = [];
+    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
+    await session.measure({
+      onBegin: () => seen.push('begin'),
+      onPhase: (phase) => seen.push(phase),
+      onSet: () => seen.push('set'),
+    });
+    expect(seen).toEqual(['begin', 'name', 'start', 'performance', 'set', 'judge']);
+  });
+});
+
+describe('a run that does not begin', () => {
+  it('keeps the earlier result where the SUT does not become ready', async () => {
+    const made = await scene();
+    const runSut = { ...made.runSut, ready: () => Promise.reject(new Error('not there')) };
+    const opening = RunSession.open(made.plan, made.prepared, runSut, SILENT_HOST);
+    await expect(opening).rejects.toThrow('not there');
+    expect(earlierSummary(made)).toBe('an earlier result\n');
+    expect(made.sut.stopCount).toBe(1);
+  });
+
+  it('keeps it where the host gives up while it waits', async () => {
+    const made = await scene();
+    const host = { ...SILENT_HOST, signal: AbortSignal.abort(new Error('given up')) };
+    const runSut = { ...made.runSut, ready: () => new Promise<void>(() => {}) };
+    const opening = RunSession.open(made.plan, made.prepared, runSut, host);
+    await expect(opening).rejects.toThrow('given up');
+    expect(earlierSummary(made)).toBe('an earlier result\n');
+    expect(made.sut.stopCount).toBe(1);
+  });
+
+  it('stops the SUT where its folder cannot be begun', async () => {
+    const { plan, prepared, runSut, sut, files } = await scene();
+    const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
+    const onBegin = (): void => {
+      throw new Error('the disk is full');
+    };
+    await expect(session.measure({ onBegin })).rejects.toThrow('the disk is full');
+    expect(files()).toEqual([]);
+    expect(sut.stopCount).toBe(1);
+  });
+});
+
+it('says in its logs that it broke off, and why', async () => {
+  const { plan, prepared, runSut, sut } = await scene();
+  sut.start = () => Promise.reject(new Error('the model is gone'));
+  const session = await RunSession.open(plan, prepared, runSut, SILENT_HOST);
+  await expect(session.measure()).rejects.toThrow('the model is gone');
+  const summary = readFileSync(join(plan.output, RUN_FILES.summary), 'utf8');
+  expect(summary).toContain('INCOMPLETE: the test broke off: the model is gone');
+  expect(existsSync(join(plan.output, RUN_FILES.record))).toBe(false);
+  expect(sut.stopCount).toBe(1);
+});
+
+describe('a probe', () => {
+  it.each([
+    [true, true],
+    [false, false],
+  ])('that keeps its logs: %s, leaves a folder: %s', async (keepsLogs, hasFolder) => {
+    const { plan: base, prepared, runSut, sut } = await scene();
+    const plan = { ...base, output: join(base.output, '.probe') };
+    let latencies = 0;
+    const look = {
+      ...{ name: 'probe 1', keepsLogs },
+      onSet: ({ recorder }: { recorder: { completedQueryLatenciesNs(): Float64Array } }): void => {
+        latencies += recorder.completedQueryLatenciesNs().length;
+      },
+    };
+    const outcome = await probe(plan, prepared.store, runSut, SILENT_HOST, look);
+    expect(latencies).toBe(outcome.performance?.counts.completedQueries);
+    expect(existsSync(plan.output)).toBe(hasFolder);
+    expect(sut.stopCount).toBe(1);
+  });
+});
