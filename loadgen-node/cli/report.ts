@@ -11,8 +11,8 @@ import {
   STDOUT,
   writeCsv,
 } from '../present/report/report-folder.ts';
-import { derivedReportText } from '../present/text/report-text.ts';
 import { writeRunPage } from '../present/report/run-page.ts';
+import { derivedReportText } from '../present/text/report-text.ts';
 
 const EXAMPLE = `
 Examples:

@@ -63,7 +63,8 @@ describe('a run of a SUT without nodes', () => {
     expect(counts).toMatchObject({ completedQueries: 20, lostSamples: 0 });
     expect([report.summary, report.audit, report.problem]).toEqual([null, null, null]);
     expect(report.figures.completed_qps).toBeGreaterThan(0);
-    expect(files()).toEqual([RUN_FILES.accuracy, RUN_FILES.detail, RUN_FILES.summary].sort());
+    expect(files().filter((name) => !name.startsWith('mlperf_log_'))).toEqual([]);
+    expect(files()).toContain(RUN_FILES.summary);
     expect(sut.stopCount).toBe(1);
   });
 
