@@ -1,15 +1,14 @@
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
+import { NETWORK_SUT } from '../../shared/domain/system-under-test.ts';
 import type { NameCall, NodeNameCall } from '../../shared/evidence/network-evidence.ts';
 import type { NamedNode, NodeName } from '../connect/node-name.ts';
-import { measureTcpConnect, type TcpConnect } from '../connect/tcp-connect.ts';
+import {
+  measureTcpConnect,
+  TCP_CONNECT_TIMEOUT_MS,
+  type TcpConnect,
+} from '../connect/tcp-connect.ts';
 import type { Division } from '../settings/dispatch-settings.ts';
-
-/** Substring that the name must contain. Rule: inference_rules v4.1, Network division, QDL constraints. */
-const NETWORK_SUT = 'Network SUT';
-
-/** Longest wait for the TCP connect that is measured beside Name; Name itself never waits for it. */
-const TCP_CONNECT_TIMEOUT_MS = 1_000;
 
 /** Name of the SUT as LoadGen logs it, and what each node said, in the order of the settings. */
 export interface NetworkName {

@@ -2,14 +2,13 @@ import type { DescribeResponse__Output } from '../../proto/gen/mlperf/network/v1
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { NodeProbe, ProbedDescription } from '../../shared/evidence/node-probe.ts';
 import { findConnectionEnds } from '../connect/connection-ends.ts';
-import { measureTcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect, TCP_CONNECT_TIMEOUT_MS } from '../connect/tcp-connect.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { ControlClient } from './node/control-client.ts';
 import { askSystems, type NodeSystem } from './node-systems.ts';
 
 const TCP_CONNECTS = 5;
 const NAME_CALLS = 11;
-const TCP_CONNECT_TIMEOUT_MS = 1_000;
 const NEW_CONNECTIONS = 4;
 
 /**

@@ -3,14 +3,12 @@ import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { CallPath } from '../../shared/evidence/call-path.ts';
 import type { OipModelFacts, OipServerFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipModelRef } from '../../shared/wire/oip/request-plan.ts';
-import { measureTcpConnect } from '../connect/tcp-connect.ts';
+import { measureTcpConnect, TCP_CONNECT_TIMEOUT_MS } from '../connect/tcp-connect.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { askModelFacts } from './node/model-facts.ts';
 import { OipControlClient } from './node/oip-control-client.ts';
 
 const ROUND_TRIPS = 11;
-const TCP_CONNECT_TIMEOUT_MS = 1_000;
-
 /** Models that are asked for their tensors, where none is named. */
 const MODELS_MAX = 64;
 

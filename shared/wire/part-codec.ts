@@ -1,3 +1,4 @@
+import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import { PART, SAMPLE } from './part-tags.ts';
 import { malformed, ProtoReader } from './proto-reader.ts';
 import { bytesFieldSize, fieldSize, numberFieldSize, ProtoWriter } from './proto-writer.ts';
@@ -199,7 +200,7 @@ function decodePacked(reader: ProtoReader, into: number[], countMax: number): vo
 
 function decodeSample(reader: ProtoReader): PartSample {
   let id = 0;
-  let payload = EMPTY;
+  let payload = NO_BYTES;
   let encoding = 0;
   let offset = 0;
   let total = 0;
@@ -214,5 +215,3 @@ function decodeSample(reader: ProtoReader): PartSample {
   }
   return { id, payload, encoding, offset, total };
 }
-
-const EMPTY: Uint8Array = new Uint8Array(0);

@@ -1,4 +1,5 @@
 import type { BorrowedBytes } from '../base/bytes/borrowed-bytes.ts';
+import { NO_BYTES } from '../base/bytes/borrowed-bytes.ts';
 import { MlperfError } from '../base/errors/mlperf-error.ts';
 import type { ServiceTimes } from '../domain/system-under-test.ts';
 import { ProtoReader } from './proto-reader.ts';
@@ -200,7 +201,7 @@ export function decodeResponses(message: Uint8Array): WireResponses {
 
 function decodeFirstToken(reader: ProtoReader): WireFirstToken {
   let id = 0;
-  let payload = EMPTY;
+  let payload = NO_BYTES;
   while (reader.position < reader.end) {
     const tag = reader.varint();
     if (tag === ID) id = reader.varint();
@@ -226,7 +227,7 @@ function decodeFailed(reader: ProtoReader): WireFailed {
 
 function decodeCompleted(reader: ProtoReader): WireCompleted {
   let id = 0;
-  let payload = EMPTY;
+  let payload = NO_BYTES;
   let encoding = 0;
   let tokenCount: number | undefined;
   let durations: ServiceTimes | undefined;
@@ -281,5 +282,3 @@ function decodeDurations(reader: ProtoReader): ServiceTimes {
   }
   return durations;
 }
-
-const EMPTY: Uint8Array = new Uint8Array(0);

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, copyOf, NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 
 /** A response that goes to the accuracy log. */
 export interface LoggedResponse {
@@ -17,8 +17,6 @@ export interface LoggedTokens {
   /** Payload of the first token; null in Offline, which does not ask for it. */
   readonly firstToken: Uint8Array | null;
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** Held bytes above which an accuracy run hands its responses on; what one set may hold at most. */
 const HELD_BYTES_MAX = 8 << 20;
@@ -47,7 +45,7 @@ export class ResponseRecorder {
 
   /** The first token that was kept for a sample; empty if none came. */
   takeFirstToken(responseId: number): Uint8Array {
-    const bytes = this.#firstTokens.get(responseId) ?? NOTHING;
+    const bytes = this.#firstTokens.get(responseId) ?? NO_BYTES;
     this.#firstTokens.delete(responseId);
     return bytes;
   }

@@ -1,10 +1,9 @@
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type {
   Query,
   ResponseSink,
   SystemUnderTest,
 } from '../../../shared/domain/system-under-test.ts';
-
-const NOTHING = new Uint8Array(0);
 
 /** A SUT that completes everything inside issueQuery: what is left is LoadGen's own work. */
 export class NullSut implements SystemUnderTest {
@@ -23,7 +22,7 @@ export class NullSut implements SystemUnderTest {
     const atNs = sink.nowNs();
     const { firstResponseId, sampleCount, responseIdStride } = query;
     for (let i = 0; i < sampleCount; i += 1) {
-      sink.complete(firstResponseId + i * responseIdStride, NOTHING, 0, atNs);
+      sink.complete(firstResponseId + i * responseIdStride, NO_BYTES, 0, atNs);
     }
   }
 

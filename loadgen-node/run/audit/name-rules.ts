@@ -1,5 +1,6 @@
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import { NODE_NAME_LENGTH_MAX } from '../../../shared/domain/node-address.ts';
+import { NETWORK_SUT } from '../../../shared/domain/system-under-test.ts';
 import type { NameCall, NodeNameCall } from '../../../shared/evidence/network-evidence.ts';
 import {
   type AuditRule,
@@ -10,9 +11,6 @@ import {
   QDL_CONSTRAINTS,
 } from '../../observe/audit/finding.ts';
 import type { AuditFacts } from '../../observe/audit/network-audit.ts';
-
-/** Substring that the rules ask for. */
-const NETWORK_SUT = 'Network SUT';
 
 /**
  * An answer that is sooner than a TCP connect to the same address by this much, and by this factor, is not

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, errorCodeOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { PrepareProgress } from './data-set.ts';
-
-/** Files that are read at once. */
-const CONCURRENCY = 8;
 
 /** Bytes that are read at once: one read for most images. */
 const READ_BYTES: number = 1024 * 1024;
@@ -34,9 +31,9 @@ export async function hashFiles(
   onProgress: PrepareProgress,
 ): Promise<HashedFiles> {
   const digests: (string | undefined)[] = new Array<undefined>(paths.length).fill(undefined);
-  const buffers = Array.from({ length: CONCURRENCY }, () => Buffer.allocUnsafe(READ_BYTES));
+  const buffers = Array.from({ length: FILES_AT_ONCE }, () => Buffer.allocUnsafe(READ_BYTES));
   let doneCount = 0;
-  await forEachIndex(paths.length, CONCURRENCY, async (i) => {
+  await forEachIndex(paths.length, FILES_AT_ONCE, async (i) => {
     const buffer = buffers.pop() as Buffer<ArrayBuffer>;
     digests[i] = await hashFile(join(folder, paths[i] as string), buffer);
     buffers.push(buffer);

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { OIP_ELEMENT_BYTES } from '../../../shared/domain/data-types.ts';
@@ -9,9 +9,6 @@ import type { DataSet } from '../data-set/data-set.ts';
 import { bytesContents } from '../tensors/bytes-elements.ts';
 import { requireKnownShapes } from './resolve-inputs.ts';
 import type { SampleTensors } from './wire-data-set.ts';
-
-/** Files whose sizes are asked for at once. */
-const CONCURRENCY = 8;
 
 /** Raw bytes of one sample of an input; undefined for texts, and where an axis is free. */
 export function sampleBytes({ datatype, shape }: OipTensor): number | undefined {
@@ -65,7 +62,7 @@ async function checkFileSizes(
 ): Promise<number> {
   const needed = inputs.reduce((sum, input) => sum + (sampleBytes(input) ?? 0), 0);
   const wrong = new Map<number, number>();
-  await forEachIndex(files.length, CONCURRENCY, async (i) => {
+  await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
     const bytes = await fileBytes(join(folder, files[i] as string));
     if (bytes !== needed) wrong.set(i, bytes);
   });

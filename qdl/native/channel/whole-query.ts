@@ -1,9 +1,8 @@
 import assert from 'node:assert';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
-
-const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /**
  * The part of a query that the sample library has compressed as a whole: its one sample carries an id

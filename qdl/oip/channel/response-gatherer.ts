@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import {
   type BorrowedBytes,
   copyOf,
+  NO_BYTES,
   readInPlace,
 } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
@@ -76,8 +77,6 @@ export interface GatherOptions {
   /** For responses before the last, of all requests to a server. */
   readonly room: AnswerRoom;
 }
-
-const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /** Reads responses and puts those of one request together. */
 export class ResponseGatherer {

@@ -1,3 +1,6 @@
+/** No bytes at all. */
+export const NO_BYTES: Uint8Array = new Uint8Array(0);
+
 /**
  * Bytes of a buffer that its owner (a transport, a pool) will write over: they are valid during the call that hands
  * them on. Each Uint8Array is such bytes; the reverse does not compile, so whoever keeps them makes a copy

@@ -1,4 +1,4 @@
-import { type BorrowedBytes, borrowedText } from '../../base/bytes/borrowed-bytes.ts';
+import { type BorrowedBytes, borrowedText, NO_BYTES } from '../../base/bytes/borrowed-bytes.ts';
 import { malformed, ProtoReader } from '../proto-reader.ts';
 import { isEqual } from './equal-bytes.ts';
 import { tellsFinish } from './finish-reason.ts';
@@ -194,7 +194,7 @@ export class OipResponseDecoder {
 }
 
 function readOutput(reader: ProtoReader<BorrowedBytes>): WireOutput {
-  const output: WireOutput = { name: EMPTY, datatype: EMPTY, shape: [], contents: EMPTY };
+  const output: WireOutput = { name: NO_BYTES, datatype: NO_BYTES, shape: [], contents: NO_BYTES };
   while (reader.position < reader.end) {
     const tag = reader.varint();
     switch (tag) {
@@ -241,5 +241,3 @@ function numberIn(reader: ProtoReader<BorrowedBytes>, tag: number): number | und
   }
   return number;
 }
-
-const EMPTY: Uint8Array = new Uint8Array(0);

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { forEachIndex } from '../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import type { BuildProgress } from '../../../shared/base/cache/artifact-cache.ts';
 import {
   decodeImagenetJpeg,
@@ -46,9 +46,6 @@ export const STANDIN_RIDGE_STRENGTH = 0.3;
 
 /** Images in one call of ONNX Runtime. */
 const BATCH_SIZE = 25;
-
-/** Images that are drawn, encoded or decoded at once: enough to keep the codec's thread pool of four busy. */
-const CONCURRENCY = 8;
 
 /** Images that the ranges of activations are taken from; more change nothing that can be measured. */
 const CALIBRATION_COUNT = 24;
@@ -123,7 +120,7 @@ async function drawBatch(
 ): Promise<Float32Array> {
   const { interpolation, normalisation } = IMAGENET_PREPARATIONS[benchmark];
   const input = new Float32Array(labels.length * IMAGENET_ELEMENTS);
-  await forEachIndex(labels.length, CONCURRENCY, async (i) => {
+  await forEachIndex(labels.length, FILES_AT_ONCE, async (i) => {
     const { label, jpeg } = await makeStandinImage(images, first + i);
     labels[i] = label;
     const rgb = await decodeImagenetJpeg(jpeg, interpolation);

@@ -1,3 +1,4 @@
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { FAILURE_CODES } from '../../../shared/wire/responses-codec.ts';
 import type { Batch } from '../batcher/sut-model.ts';
@@ -9,8 +10,6 @@ import type {
   WaitingSample,
 } from '../batcher/waiting-sample.ts';
 import type { DoneMessage } from './worker-messages.ts';
-
-const EMPTY: Uint8Array = new Uint8Array(0);
 
 /** Gives the results of a batch to those who sent its samples, one call per owner. */
 export function answerBatch(batch: Batch, done: DoneMessage): void {
@@ -25,7 +24,7 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
   const faults = faultsOf(done);
   const answers = batch.samples.map((sample, row): SampleAnswer => {
     const fault = faults?.get(row);
-    if (fault !== undefined) return { sample, payload: EMPTY, fault, times };
+    if (fault !== undefined) return { sample, payload: NO_BYTES, fault, times };
     const begin = row === 0 ? 0 : (done.ends[row - 1] as number);
     const end = done.ends[row] as number;
     const payload = new Uint8Array(done.responses, begin, end - begin);
@@ -36,7 +35,7 @@ export function answerBatch(batch: Batch, done: DoneMessage): void {
 
 /** Tells the owners of samples that will never be answered, for example because their worker ended. */
 export function failSamples(samples: readonly WaitingSample[], fault: SampleFault): void {
-  deliverAnswers(samples.map((sample) => ({ sample, payload: EMPTY, fault, times: undefined })));
+  deliverAnswers(samples.map((sample) => ({ sample, payload: NO_BYTES, fault, times: undefined })));
 }
 
 /** Tells the owners of a batch that its worker is gone. */

@@ -1,4 +1,5 @@
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { disableTelemetry } from '../../model/onnx/onnxruntime.ts';
 import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
@@ -16,7 +17,6 @@ import { spawnOrtWorker, type WorkerThread } from './worker-thread.ts';
  * gone: then the process ends as it stands.
  */
 
-const NOTHING: Uint8Array = new Uint8Array(0);
 /** Batches at a worker: one that runs and one behind it. */
 const buffers: ReusedBuffers = new ReusedBuffers(2);
 
@@ -80,7 +80,7 @@ function forward(message: FromWorker): void {
     return;
   }
   hasFailed ||= message.kind === 'failed';
-  send(message, NOTHING);
+  send(message, NO_BYTES);
 }
 
 /** The worker thread is gone, and so is this process once it has said why. */
@@ -88,7 +88,7 @@ function end(name: string, reason: string): void {
   hasEnded = true;
   if (!hasFailed && !isStopping) {
     const text = `${name} ended: ${reason}`;
-    send({ kind: 'failed', code: 'ERR_SUT_WORKER', text } satisfies FailedMessage, NOTHING);
+    send({ kind: 'failed', code: 'ERR_SUT_WORKER', text } satisfies FailedMessage, NO_BYTES);
   }
   socket.end(() => process.exit(0));
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type Duplex, PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Deferred } from '../../../shared/base/async/deferred.ts';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
@@ -10,8 +11,6 @@ import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './pr
 import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
 import type { ToWorker, WorkerStart } from './worker-messages.ts';
 import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
-
-const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
 const STOP_MS_MAX = 5_000;
@@ -59,12 +58,12 @@ class WorkerProcess implements WorkerThread {
         signal === null ? `its process ended with code ${code}` : `${signal} ended its process`,
       );
     });
-    this.#send({ kind: 'start', name, start }, NOTHING);
+    this.#send({ kind: 'start', name, start }, NO_BYTES);
   }
 
   post(message: ToWorker): void {
     if (message.kind !== 'batch') {
-      this.#send(message, NOTHING);
+      this.#send(message, NO_BYTES);
       return;
     }
     const { payloads, ...head } = message;
@@ -73,7 +72,7 @@ class WorkerProcess implements WorkerThread {
   }
 
   stop(): Promise<void> {
-    this.#send({ kind: 'stop' }, NOTHING);
+    this.#send({ kind: 'stop' }, NO_BYTES);
     this.#killSoon();
     return this.#ended.promise;
   }

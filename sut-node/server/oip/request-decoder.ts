@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { type Halves, readVarint } from '../../../shared/wire/oip/typed-integers.ts';
 import { malformed, ProtoReader } from '../../../shared/wire/proto-reader.ts';
 
@@ -63,8 +64,6 @@ const ENTRY_KEY = (1 << 3) | 2;
 
 /** Parameters of an output that ask for something else than its tensor in the response. */
 const REFUSED_PARAMETERS: readonly string[] = ['classification', 'shared_memory_region'];
-
-const NOTHING: Uint8Array = new Uint8Array(0);
 
 /**
  * Decodes a request. Contents are views into `message`.
@@ -154,7 +153,7 @@ function decodeInput(bytes: Uint8Array): RequestInput {
 
 /** Several messages of one field are one, as protobuf has it. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? NOTHING);
+  return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? NO_BYTES);
 }
 
 /** Appends numbers of 64 bits with a sign; those beyond 2^53 become the nearest that there is. */

@@ -1,4 +1,4 @@
-import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { EVALUATION_SET } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
@@ -8,9 +8,6 @@ import { DigitsDataSet, readLabelFile } from './digits-data-set.ts';
 import { ensureGeneratedDataSet } from './generate-data-set.ts';
 
 const rules = benchmarkRules('digits');
-
-/** Images that are read and decoded at once: enough to keep the thread pool of four busy. */
-const CONCURRENCY = 8;
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 100;
@@ -47,7 +44,7 @@ async function openOwnDataSet(folder: string, onProgress: PrepareProgress): Prom
   const { metric } = rules.quality;
   const parts = { folder, images, metric, isManifestChecked: false, marks: [] };
   const dataSet = new DigitsDataSet('digits-own-data', parts);
-  await forEachIndex(images.length, CONCURRENCY, async (index) => {
+  await forEachIndex(images.length, FILES_AT_ONCE, async (index) => {
     await dataSet.checkImage(index);
     if (index % PROGRESS_STEP === 0) {
       onProgress(index / images.length, `checking ${images.length} images in ${folder}`);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import {
   type ArtifactOptions,
   ensureArtifact,
@@ -21,9 +21,6 @@ import {
   LABEL_FILE,
   type LabelledDigit,
 } from './label-list.ts';
-
-/** Images that are encoded or written at once: enough to keep the thread pool of four busy. */
-const CONCURRENCY = 8;
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 100;
@@ -66,7 +63,7 @@ async function writeDataSet(
   const { imageCount } = set;
   const images: LabelledDigit[] = [];
   await mkdir(join(folder, IMAGE_FOLDER));
-  await forEachIndex(imageCount, CONCURRENCY, async (index) => {
+  await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
     const { label, rgb } = renderDigit(set, index);
     const image = { fileName: generatedFileName(index), label };
     images[index] = image;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
 import {
@@ -34,9 +34,6 @@ const STAND_IN_NAME = 'imagenet-standin';
 
 /** Names of generated images. */
 const STAND_IN_FILE = /(^|\/)standin_[^/]*$/;
-
-/** Files that are looked for at once. */
-const CONCURRENCY = 8;
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 1000;
@@ -182,7 +179,7 @@ async function findImages(
   onProgress: PrepareProgress,
 ): Promise<void> {
   const missing: number[] = [];
-  await forEachIndex(images.length, CONCURRENCY, async (index) => {
+  await forEachIndex(images.length, FILES_AT_ONCE, async (index) => {
     const isThere = await stat(join(folder, (images[index] as LabelledImage).path)).then(
       (found) => found.isFile(),
       // Whatever keeps it from being found, the message names the file.

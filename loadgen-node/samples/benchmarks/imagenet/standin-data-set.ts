@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import {
   type ArtifactOptions,
   artifactFolder,
@@ -14,9 +14,6 @@ import {
   type StandinSet,
 } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { VAL_MAP_FILE } from './val-map.ts';
-
-/** Images that are drawn, encoded or written at once: enough to keep the codec's thread pool of four busy. */
-const CONCURRENCY = 8;
 
 /** Images between two reports of progress. */
 const PROGRESS_STEP = 50;
@@ -79,7 +76,7 @@ async function writeDataSet(
 ): Promise<void> {
   const { imageCount } = images;
   const lines: string[] = [];
-  await forEachIndex(imageCount, CONCURRENCY, async (index) => {
+  await forEachIndex(imageCount, FILES_AT_ONCE, async (index) => {
     if (index % PROGRESS_STEP === 0) {
       onProgress(index / imageCount, `drawing ${imageCount} images to measure with`);
     }

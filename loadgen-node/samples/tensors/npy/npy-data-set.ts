@@ -1,7 +1,7 @@
 import assert from 'node:assert';
 import { readdir } from 'node:fs/promises';
 import { basename, join, posix, resolve } from 'node:path';
-import { forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
+import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import {
   describeSystemError,
@@ -13,8 +13,6 @@ import { type TensorDataSet, tensorDataSet } from '../tensor-data-set.ts';
 import { checkNpyFile, readNpyFile } from './npy-file.ts';
 
 const ENDING = '.npy';
-/** Headers that are read at once. */
-const CONCURRENCY = 8;
 /** Files between two reports of progress. */
 const PROGRESS_STEP = 1_000;
 
@@ -40,7 +38,7 @@ export async function openNpyDataSet(
   const { places, names } = await findFiles(folder, inputs);
   const files = places.flatMap(({ subfolder }) => names.map((name) => posix.join(subfolder, name)));
   const shapes = new Set<string>();
-  await forEachIndex(files.length, CONCURRENCY, async (i) => {
+  await forEachIndex(files.length, FILES_AT_ONCE, async (i) => {
     const { input } = places[Math.floor(i / names.length)] as InputFiles;
     const shape = await checkNpyFile(join(folder, files[i] as string), input);
     shapes.add(`${input.name}:${shape.join('x')}`);

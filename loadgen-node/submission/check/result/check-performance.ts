@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import { readSummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import { metricOf, resultMetric } from '../../rules/result-metric.ts';
@@ -14,9 +15,6 @@ import { checkLatencies } from './check-latencies.ts';
 
 /** Duration that every run is set to at least, in ms. */
 const MIN_DURATION_MS = 600_000;
-
-/** What the name of a SUT over a network contains. */
-const NETWORK_SUT = 'Network SUT';
 
 /** Seed of the sampled accuracy log of the compliance tests. Source: their audit.config. */
 const SAMPLING_SEED = 720381539243781796n;

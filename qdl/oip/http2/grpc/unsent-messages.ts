@@ -1,10 +1,9 @@
+import { NO_BYTES } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { FrameBatch } from '../frames/frame-batch.ts';
 import { MESSAGE_HEAD_BYTES } from './message-reader.ts';
 
 /** Messages that went out, and are still in the list, at most. */
 const GONE_MAX = 64;
-
-const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** Messages of one call that are in no frame yet, each with its head. */
 export class UnsentMessages {
@@ -50,7 +49,7 @@ export class UnsentMessages {
     this.drop();
     if (begun === undefined) return count;
     // Its head, or a part of it, is gone: so it stays one that has begun.
-    this.#messages = [[NOTHING, begun]];
+    this.#messages = [[NO_BYTES, begun]];
     this.#piece = 1;
     this.bytes = begun.length;
     return count;
