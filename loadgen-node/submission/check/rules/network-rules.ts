@@ -94,7 +94,7 @@ export const NETWORK_DIVISION_RULES: Readonly<Record<NetworkRuleId, RuleTexts>> 
     severity: 'error',
     rule: 'Every SUT node has a name of its own.',
     source: QDL,
-    advice: 'Give each node its --name.',
+    advice: 'Give each node a name of its own: sut --node.',
   },
   'name-without-round-trip': {
     severity: 'error',
