@@ -149,7 +149,7 @@ function unknownKey(
   return `${place}: unknown key "${key}"${within}; ${hint}`;
 }
 
-/** Keys of the settings that somebody gave: by a flag, a file, the environment. */
+/** Keys of the settings that somebody gave, by a flag or a file. */
 export function saidKeys(settings: readonly ResolvedSetting[]): ReadonlySet<string> {
   const given = settings.filter(({ source }) => source !== 'default' && source !== 'not set');
   return new Set(given.map(({ key }) => key));

@@ -4,7 +4,7 @@ import { RUN_SETTINGS } from '../../../../../loadgen-node/run/plan/run-settings.
 import { SUT_OPTIONS } from '../../../../../sut-node/settings/sut-options.ts';
 
 // Goal: the JSON Schema that editors read is the one of the code.
-// Method: compare the committed file; `npx vitest run -u config-schema` writes it again.
+// Method: compare the committed file; `npx vitest run -u --project unit config-schema` writes it again.
 describe('docs/longhaul.schema.json', () => {
   it('is what the tables of settings say', async () => {
     const schema = configJsonSchema({ run: RUN_SETTINGS, sut: SUT_OPTIONS });
