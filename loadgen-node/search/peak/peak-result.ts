@@ -121,7 +121,7 @@ function unseenOverload(
   return Math.min(0.5, (2 * unseen) / Math.max(1, queries));
 }
 
-/** A load that is confirmed lies in the interval, whatever the probes say of the luck of its runs. */
+/** The limit is not below a load that is confirmed, whatever the probes say: the interval reaches up to it. */
 function holding(where: Whereabouts, confirmed: number | undefined): Whereabouts {
   const { interval } = where;
   if (interval === null || confirmed === undefined || confirmed <= interval.high) return where;
