@@ -4,7 +4,6 @@ import {
   count,
   optional,
   type Setting,
-  type SettingTable,
   type SettingValues,
   text,
   toggle,
@@ -43,40 +42,6 @@ export const EFFICIENCY_OPTIONS: {
   inProcess: optional(text('file', 'what --in-process-only left on the SUT machine; with --sut')),
   repeats: count({ min: 1, max: 100 }, 'whole runs on each side, in turns', { fallback: 5 }),
 };
-
-/** Flags of the SUT half that say where a node is and who looks at it: what runs in process has none. */
-const SUT_ONLY: readonly string[] = [
-  'listen',
-  'node',
-  'check',
-  'checkFormat',
-  'progress',
-  'healthListen',
-  'metricsListen',
-  'systemFacts',
-];
-
-/** Those settings of `longhaul sut` that a model in process has too, and that are no settings of its runs. */
-export function sideSutSettings(all: SettingTable): SettingTable {
-  return Object.fromEntries(
-    Object.entries(all).filter(
-      ([key]) => !Object.hasOwn(SIDE_RUN_SETTINGS, key) && !SUT_ONLY.includes(key),
-    ),
-  );
-}
-
-/** Keys that both halves know by one meaning: what is said of the run holds for the SUT as well. */
-const OF_BOTH: readonly string[] = ['benchmark', 'responseBytes', 'cacheDir'];
-
-/** Flags of the SUT half among those of the verb. */
-export function sutFlags(
-  flags: Readonly<Record<string, string | undefined>>,
-  sutSettings: SettingTable,
-): Record<string, string | undefined> {
-  const isOfSut = (key: string): boolean =>
-    Object.hasOwn(sutSettings, key) || OF_BOTH.includes(key);
-  return Object.fromEntries(Object.entries(flags).filter(([key]) => isOfSut(key)));
-}
 
 /** Where the two sides are measured. */
 export type EfficiencyMode = 'one-machine' | 'in-process-only' | 'two-machines';

@@ -65,7 +65,7 @@ type Sides = readonly [inProcess: EfficiencySide, network: EfficiencySide];
 async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<EfficiencyResult> {
   const { run, file, task } = plan;
   const prepared = await prepareData(run, host);
-  const node = await loadInProcessNode(plan.sut, host);
+  const node = await loadInProcessNode(plan.node.sources, host);
   try {
     const question = questionOf(prepared, plan);
     const loadsOf = ([peak]: readonly (number | null)[]): number[] => loadsBelow(plan, peak);
@@ -100,13 +100,13 @@ function rounded({ search }: EfficiencyPlan['task'], load: number): number {
 }
 
 async function measureHere(plan: EfficiencyPlan, host: RunHost): Promise<Sides> {
-  const { run, sutArgs, task } = plan;
+  const { run, node: own, task } = plan;
   if (!SYNTHETIC_BENCHMARKS.includes(run.dispatch.benchmark)) requireOnnxRuntime();
-  return await withSutProcess(['--node', 'sut-efficiency', ...sutArgs], host, async (address) => {
+  return await withSutProcess(['--node', 'sut-efficiency', ...own.args], host, async (address) => {
     const dispatch = { ...run.dispatch, nodes: [address] };
     const prepared = await prepareRun({ ...run, dispatch }, host);
     const outside = await networkSide(prepared, contextOf(plan, 'network', host));
-    const node = await loadInProcessNode(plan.sut, host);
+    const node = await loadInProcessNode(plan.node.sources, host);
     try {
       const inside = insideOf(plan, prepared, node, host);
       const sides = await measureSides(
