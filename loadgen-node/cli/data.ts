@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { optional, text } from '../../shared/config/setting.ts';
 import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verifyDataSet, writeChecksums } from '../samples/benchmarks/data-checksums.ts';
@@ -31,16 +31,12 @@ const DATA_SETTINGS: Pick<
   cacheDir: RUN_SETTINGS.cacheDir,
 };
 
-const CHECKSUMS_SETTINGS: typeof DATA_SETTINGS & {
-  readonly output: Setting<string | undefined>;
-} = {
+const CHECKSUMS_SETTINGS = {
   ...DATA_SETTINGS,
   output: optional(text('file', 'file to write the list to (default: stdout)')),
 };
 
-const VERIFY_SETTINGS: typeof DATA_SETTINGS & {
-  readonly checksums: Setting<string | undefined>;
-} = {
+const VERIFY_SETTINGS = {
   ...DATA_SETTINGS,
   checksums: optional(
     text('file', `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`),
