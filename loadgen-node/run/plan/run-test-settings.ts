@@ -16,7 +16,7 @@ import {
   readConfFiles,
   withRequestedTest05Seeds,
 } from '../../loadgen/settings/read-conf-files.ts';
-import type { SettingsField } from '../../loadgen/settings/settings-fields.ts';
+import type { SettingsField } from '../../loadgen/settings/test-settings.ts';
 import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
 import { openArrivals } from './run-arrivals.ts';
