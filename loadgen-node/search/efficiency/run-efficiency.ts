@@ -10,6 +10,7 @@ import { loadInProcessNode } from '../../run/host/in-process-node.ts';
 import { withSutProcess } from '../../run/host/sut-process.ts';
 import { replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareData, prepareRun } from '../../run/prepare/prepare-run.ts';
+import { writeKept } from '../kept-file.ts';
 import { compareSides } from './compare-sides.ts';
 import {
   inProcessSide,
@@ -25,13 +26,7 @@ import {
 } from './efficiency-text.ts';
 import { measureSides } from './measure-sides.ts';
 import { type EfficiencyPlan, questionOf } from './plan-efficiency.ts';
-import {
-  type EfficiencySide,
-  readInProcessSide,
-  requireSame,
-  sideFile,
-  writeJson,
-} from './side.ts';
+import { type EfficiencySide, readInProcessSide, requireSame, sideFile } from './side.ts';
 
 /** Shares of the in-process peak at which `--in-process-only` makes runs: one that the network bears is compared. */
 const LOAD_SHARES: readonly number[] = [0.8, 0.5, 0.2];
@@ -75,7 +70,7 @@ async function measureInside(plan: EfficiencyPlan, host: RunHost): Promise<Effic
       host,
     )) as [EfficiencySide];
     const left = sideFile(packageVersion(), side);
-    writeJson(file, left);
+    writeKept(file, left);
     const isWhole = side.runs.every(({ isValid }) => isValid);
     return { text: insideText(side, file), json: left, isWhole };
   } finally {
@@ -187,7 +182,7 @@ function compared(
     inProcess,
     network,
   };
-  writeJson(file, json);
+  writeKept(file, json);
   const isWhole = comparison.efficiency !== null && comparison.warnings.length === 0;
   return { text: `${efficiencyText(json)}written to ${file}\n`, json, isWhole };
 }

@@ -4,17 +4,17 @@ import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare/prepare-run.ts';
 import { nodesOf } from '../../run/run-sut.ts';
+import type { Question } from '../kept-file.ts';
 import { findPeak } from './find-peak.ts';
 import type { FindPeakPlan } from './find-peak-plan.ts';
 import type { FindPeakValues } from './find-peak-settings.ts';
 import {
   hasPeakFile,
+  peakIdentity,
   readPeakFile,
   requireSameSearch,
-  type SearchIdentity,
   writePeakFile,
 } from './peak-file.ts';
-import { peakIdentity } from './peak-identity.ts';
 import type { LoadSearch, PeakProbe, PeakResult } from './peak-search.ts';
 import { probeHeader, probeLine, searchText } from './print-peak.ts';
 import { runProbes } from './run-probes.ts';
@@ -73,7 +73,7 @@ export async function searchPeak(
 
 interface ReadySearch {
   readonly prepared: PreparedRun;
-  readonly identity: SearchIdentity;
+  readonly identity: Question;
   readonly host: RunHost;
   readonly print: (line: string) => void;
 }

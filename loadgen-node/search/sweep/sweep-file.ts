@@ -1,10 +1,10 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
-import { makeFolder } from '../../../shared/base/files/make-folder.ts';
-import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
+import { FILE_BYTES_MAX } from '../../../shared/base/files/read-file.ts';
+import { readJsonFile } from '../../loadgen/conformance/read-json-file.ts';
+import { type Question, questionDifferences, writeKept } from '../kept-file.ts';
 import type { LinkConditions } from './link-conditions.ts';
 
 /** File in the folder of a sweep that holds the cells that are done. */
@@ -82,81 +82,35 @@ export type SweepQuestion = z.infer<typeof question>;
 export type SweepCell = z.infer<typeof cell>;
 export type CellResult = z.infer<typeof result>;
 
-/**
- * Writes a sweep as far as it is, whole or not at all.
- * @throws MlperfError `ERR_OUTPUT`
- */
+/** Writes a sweep as far as it is. @throws MlperfError `ERR_OUTPUT` */
 export function writeSweep(folder: string, sweep: Sweep): void {
-  const path = join(folder, SWEEP_FILE);
-  try {
-    makeFolder(folder);
-    writeFileSync(`${path}.new`, `${JSON.stringify(sweep, null, 2)}\n`);
-    renameSync(`${path}.new`, path);
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
+  writeKept(join(folder, SWEEP_FILE), sweep);
 }
 
 /**
  * Reads a sweep to go on with.
  * @throws MlperfError `ERR_CONFIG_INVALID` where there is none to go on with, where the file is no sweep, or one that asked something else
  */
-export function readSweep(folder: string, question: SweepQuestion): Sweep {
+export function readSweep(folder: string, asked: SweepQuestion): Sweep {
   const path = join(folder, SWEEP_FILE);
-  const text = readIfThere(path);
-  if (text === undefined) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+  if (!existsSync(path)) {
+    throw configInvalid(
       `--resume: ${path} is not there, so that there is no sweep to go on with; leave --resume away to begin one`,
     );
   }
-  const sweep = parseSweep(path, text);
-  const difference = differenceOf(sweep.question, question);
+  const sweep = readJsonFile(path, SWEEP, FILE_BYTES_MAX.document, ' is no sweep');
+  const textsOf = ({ settings, with: by, unit }: SweepQuestion): Question => {
+    return { ...settings, with: by, unit };
+  };
+  const [difference] = questionDifferences(
+    textsOf(sweep.question),
+    textsOf(asked),
+    (name, was, is) => `${name} was ${was}, is ${is}`,
+  );
   if (difference === undefined) return sweep;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--resume: ${path} is of another sweep (${difference}): choose another --output`,
   );
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readBoundedText(path, FILE_BYTES_MAX.document);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    const why = describeSystemError(error);
-    throw new MlperfError('ERR_CONFIG_FILE', `cannot read ${path}: ${why}`, { cause: error });
-  }
-}
-
-function parseSweep(path: string, text: string): Sweep {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no JSON: ${String(error)}`, {
-      cause: error,
-    });
-  }
-  const checked = SWEEP.safeParse(value);
-  if (checked.success) return checked.data;
-  const [issue] = checked.error.issues;
-  const where = issue?.path.join('.') ?? '';
-  throw new MlperfError('ERR_CONFIG_INVALID', `${path} is no sweep: ${where}: ${issue?.message}`);
-}
-
-function differenceOf(theirs: SweepQuestion, ours: SweepQuestion): string | undefined {
-  const before = asEntries(theirs);
-  for (const [key, value] of asEntries(ours)) {
-    if (before.get(key) !== value) return `${key} was ${before.get(key) ?? 'not set'}, is ${value}`;
-    before.delete(key);
-  }
-  const [left] = before;
-  return left === undefined ? undefined : `${left[0]} was ${left[1]}, is not set`;
-}
-
-function asEntries({ settings, with: by, unit }: SweepQuestion): Map<string, string> {
-  return new Map([...Object.entries(settings), ['with', by], ['unit', unit]]);
 }
 
 /** The cell of these conditions, if it is done. */
