@@ -3,6 +3,8 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { InProcessNode } from '../../../shared/domain/in-process-node.ts';
 import type { HostEvidence } from '../../../shared/host/host-facts.ts';
 import { thisHost } from '../../../shared/host/host-facts.ts';
+import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
+import type { RunFigures } from '../../observe/figures/figure-names.ts';
 import { figuresOfOutcome } from '../../observe/figures/figures-of-outcome.ts';
 import { latencySplit } from '../../observe/split/latency-split.ts';
 import { describeNode } from '../../run/ask-nodes.ts';
@@ -124,10 +126,27 @@ function sideRun(
   return {
     load,
     isValid: verdicts.longhaul.isValid,
-    whyInvalid: verdicts.longhaul.reasons[0]?.text ?? null,
+    whyInvalid: whyInvalid(outcome, figures),
     samplesPerSecond,
     latency: { meanNs: mean, p50Ns: p50, p90Ns: p90, p99Ns: p99, p999Ns: figures['p99.9'] ?? 0 },
     split: records === null ? null : latencySplit(records, names),
     folder,
   };
+}
+
+/** Queries per second that are expected, as a multiple of those that were seen: LoadGen plans as many as it expects. */
+const HEADROOM = 1.3;
+
+/** First reason of a run that is INVALID; for one that was too short also the flag that makes it longer. */
+function whyInvalid(
+  { verdicts, performance }: TestOutcome,
+  { completed_qps: samplesPerSecond = 0, samples = 1, queries = 1 }: RunFigures,
+): string | null {
+  const { reasons } = verdicts.longhaul;
+  const first = reasons[0]?.text ?? null;
+  const isTooShort = reasons.some(({ rule }) => rule === 'min-duration');
+  if (!isTooShort || performance?.summary.scenario === 'Server') return first;
+  const inQueries = performance?.summary.scenario === 'MultiStream' ? queries / samples : 1;
+  const expected = Number((samplesPerSecond * inQueries * HEADROOM).toPrecision(3));
+  return `${first} LoadGen plans what it expects: --target-qps ${expected} makes the run long enough.`;
 }

@@ -1,6 +1,7 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
+import { flagOf } from '../../../shared/config/setting.ts';
 import { SERVER_RUNS_V05 } from '../../loadgen/engine/repeat-test.ts';
 import { leastQueries } from '../../loadgen/results/early-stopping.ts';
 import { openAuditConfig } from '../../run/plan/conf-files.ts';
@@ -87,13 +88,12 @@ export function planFindPeak(
 /** What a run may be asked and a search may not. */
 function refuseOfRun(values: FindPeakValues): void {
   if (values.mode !== 'performance') {
-    const message = `--mode ${values.mode} is for run: find-peak makes performance runs only`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(`--mode ${values.mode} is for run: find-peak makes performance runs only`);
   }
   if (values.thresholds !== undefined) {
-    const message =
-      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile";
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(
+      "--threshold is for run: the runs of a search are judged by the scenario's own rules, and its load by --latency and --percentile",
+    );
   }
   refuseOtherArrivals(values.arrivals, "a search is of LoadGen's Poisson arrivals");
 }
@@ -105,20 +105,15 @@ function oneOf<K extends keyof FindPeakValues>(
   other: K,
 ): FindPeakValues[K] {
   const [one, two] = [values[name], values[other]];
-  if (one !== undefined && two !== undefined && one !== two) {
-    const flags =
-      name === 'latency'
-        ? '--latency and --target-latency'
-        : '--percentile and --target-latency-percentile';
-    throw new MlperfError('ERR_CONFIG_INVALID', `${flags} are the same, and say different things`);
-  }
-  return one ?? two;
+  if (one === undefined || two === undefined || one === two) return one ?? two;
+  throw configInvalid(
+    `${flagOf(name)} and ${flagOf(other)} are the same, and say different things`,
+  );
 }
 
 function refuseTokens({ settings, rules }: RunPlan): void {
   if (!settings.useTokenLatencies) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `find-peak searches under one bound on the latency; ${rules.key} has two, on its tokens: run --mode find-peak knows both`,
   );
 }
@@ -128,8 +123,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
   const isServer = settings.scenario === 'Server';
   const boundNs = boundOf(settings);
   if (!(boundNs > 0)) {
-    const message = `--latency must be longer than 0, it is ${formatNs(boundNs)}`;
-    throw new MlperfError('ERR_CONFIG_INVALID', message);
+    throw configInvalid(`--latency must be longer than 0, it is ${formatNs(boundNs)}`);
   }
   const percentile = isServer
     ? settings.serverTargetLatencyPercentile
@@ -162,8 +156,7 @@ function searchOf(values: FindPeakValues, run: RunPlan): LoadSearch {
 /** A run that --max-duration ends is INVALID where it is too short: that is better said before the search. */
 function refuseShorter(maxDurationNs: number, { boundNs, full }: LoadSearch): void {
   if (maxDurationNs === 0 || maxDurationNs >= full.minDurationNs) return;
-  throw new MlperfError(
-    'ERR_CONFIG_INVALID',
+  throw configInvalid(
     `--max-duration ${formatNs(maxDurationNs)} is too short: a full run under a bound of ${formatNs(boundNs)} lasts ${formatNs(full.minDurationNs)} or more`,
   );
 }

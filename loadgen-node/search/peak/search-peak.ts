@@ -1,4 +1,4 @@
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid, MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { refuseUsedOutput, replaceEarlierRun } from '../../run/keep/earlier-run.ts';
@@ -29,8 +29,7 @@ export function refuseUsedSearch(
 ): void {
   if (!resume) refuseUsedOutput(output, force, hasPeakFile(output));
   if (!resume || said !== undefined) return;
-  const message = '--resume needs --output: the folder of the search to go on with';
-  throw new MlperfError('ERR_CONFIG_INVALID', message);
+  throw configInvalid('--resume needs --output: the folder of the search to go on with');
 }
 
 /** A search that was asked for. */

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { configInvalid } from '../../../shared/base/errors/mlperf-error.ts';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
@@ -70,8 +70,7 @@ export function planSweep(request: SweepRequest): SweepPlan {
   const peak = planFindPeak(asked, ofRuns);
   const { run, search } = peak;
   if (search === null) {
-    throw new MlperfError(
-      'ERR_CONFIG_INVALID',
+    throw configInvalid(
       `sweep searches peaks: --scenario server, or multi-stream with --round v0.5; not ${values.scenario}`,
     );
   }

@@ -1,6 +1,7 @@
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../shared/base/text/duration.ts';
 import type { HeatMapCell, HeatMapInput } from '../../present/report/render-heat-map.ts';
+import { alignedRows } from '../text-table.ts';
 import {
   delayText,
   type LinkConditions,
@@ -88,27 +89,16 @@ function seenText({ roundTripP50Ns, bitsPerSecond }: NonNullable<CellResult['see
 /** The table on the screen: a line per row of the grid, a column per rate; then what failed and why. */
 export function sweepTable(sweep: Sweep, grid: LinkGrid): string {
   const { rowLabel, rows, columns, links } = viewOf(grid);
-  const header = [rowLabel, ...columns];
   const lines = links.map((row, i) => [
     rows[i] as string,
     ...row.map((link) => cellText(cellOf(sweep, link))),
   ]);
-  const widths = header.map((_, column) =>
-    Math.max(...[header, ...lines].map((line) => (line[column] as string).length)),
-  );
-  const text = [header, ...lines].map((line) =>
-    line
-      .map((word, i) =>
-        i === 0 ? word.padEnd(widths[0] as number) : word.padStart(widths[i] as number),
-      )
-      .join('   '),
-  );
   const failures = sweep.cells.flatMap(({ link, result }) =>
     'failure' in result ? [`${linkText(link)}: ${result.failure}`] : [],
   );
   return [
     `${sweep.question.unit}, with the interval that holds the limit:`,
-    ...text,
+    ...alignedRows([[rowLabel, ...columns], ...lines]),
     ...failures.map((one) => `failed: ${one}`),
     ...sweep.notes.map((note) => `note: ${note}`),
     '',
