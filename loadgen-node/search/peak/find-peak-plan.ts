@@ -59,9 +59,9 @@ export function planFindPeak(
       .filter(({ source }) => source !== 'default' && source !== 'not set')
       .map(({ key }) => key),
   );
-  if (joined.targetQps !== undefined) said.add('targetQps');
-  if (bound !== undefined) said.add('targetLatency');
-  if (percentile !== undefined) said.add('targetLatencyPercentile');
+  for (const key of ['targetQps', 'targetLatency', 'targetLatencyPercentile'] as const) {
+    if (joined[key] !== undefined) said.add(key);
+  }
   const audit = openAuditConfig(values.auditConf);
   const planned = planRun(joined, { said, audit });
   refuseTokens(planned);
@@ -73,15 +73,19 @@ export function planFindPeak(
   );
   const isLonger = minDurationMs > planned.settings.minDurationMs;
   const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
-  const changes = {
-    ...{ minQueryCount, isInterval, streamRate: joined.targetQps },
+  // What a search sets in place of the user, as text of a setting; undefined: as it was.
+  const raws = {
+    ...boundRaws(settings, isInterval),
+    ...(isInterval && { targetQps: joined.targetQps }),
+    minQueryCount,
     minDuration: isLonger ? `${minDurationMs}ms` : undefined,
   };
+  const loadKey = isInterval ? 'samplesPerQuery' : 'targetQps';
   return {
     run,
     search,
     note: search === null ? undefined : noteOf(search, values, isLonger),
-    recordOf: (load) => runRecord(recorded(settings, changes, load)),
+    recordOf: (load) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
   };
 }
 
@@ -176,30 +180,11 @@ function noteOf(
   return `${longer.join(' and ')}, longer than was asked for: under a bound of ${formatNs(boundNs)} a shorter run can end before a queue that grows shows`;
 }
 
-/** What a search sets in place of the user. */
-interface Changes {
-  readonly minQueryCount: number;
-  /** True: the load is the streams, and the rate that of the intervals, if it was said. */
-  readonly isInterval: boolean;
-  readonly streamRate: number | undefined;
-  /** Undefined: as it was. */
-  readonly minDuration: string | undefined;
-}
-
-/** The settings as `longhaul run` takes them, with the load that was probed. */
+/** The settings as `longhaul run` takes them, with those that the search sets. */
 function recorded(
   settings: readonly ResolvedSetting[],
-  { minQueryCount, isInterval, streamRate, minDuration }: Changes,
-  load: number,
+  raws: Readonly<Record<string, unknown>>,
 ): ResolvedSetting[] {
-  const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
-  const raws: Record<string, unknown> = {
-    ...(isInterval ? { samplesPerQuery: load, targetQps: streamRate } : { targetQps: load }),
-    ...(isInterval ? {} : { targetLatency: rawOf('latency') ?? rawOf('targetLatency') }),
-    targetLatencyPercentile: rawOf('percentile') ?? rawOf('targetLatencyPercentile'),
-    minQueryCount,
-    minDuration,
-  };
   return settings
     .filter(({ key }) => Object.hasOwn(RUN_SETTINGS, key))
     .map((setting) => {
@@ -208,4 +193,15 @@ function recorded(
         ? setting
         : { key: setting.key, raw, source: 'find-peak' };
     });
+}
+
+/** The bound as the user wrote it, under the names of `longhaul run`; in fixed intervals the rate is the bound. */
+function boundRaws(
+  settings: readonly ResolvedSetting[],
+  isInterval: boolean,
+): Readonly<Record<string, unknown>> {
+  const rawOf = (key: string): unknown => settings.find((one) => one.key === key)?.raw;
+  const targetLatencyPercentile = rawOf('percentile') ?? rawOf('targetLatencyPercentile');
+  if (isInterval) return { targetLatencyPercentile };
+  return { targetLatencyPercentile, targetLatency: rawOf('latency') ?? rawOf('targetLatency') };
 }
