@@ -45,14 +45,11 @@ export function planFindPeak(
   const bound = oneOf(values, 'latency', 'targetLatency');
   const percentile = oneOf(values, 'percentile', 'targetLatencyPercentile');
   const isInterval = scenario === 'MultiStream' && values.round === 'v0.5';
-  // The rate is what is searched; in fixed intervals the bound is the interval.
-  const rate = isInterval && bound !== undefined ? 1e9 / bound : (values.targetQps ?? 1);
   const joined = {
     ...values,
-    targetQps: isInterval && bound === undefined ? values.targetQps : rate,
+    targetQps: rateOf(values.targetQps, bound, isInterval),
     targetLatency: bound,
     targetLatencyPercentile: percentile,
-    output: values.output,
   };
   const said = new Set(
     settings
@@ -67,10 +64,11 @@ export function planFindPeak(
   refuseTokens(planned);
   const search = scenario === 'Server' || isInterval ? searchOf(values, planned) : null;
   // Early stopping decides nothing of fewer queries: at low rates no run would be VALID.
-  const minQueryCount = search?.full.minQueryCount ?? planned.settings.minQueryCount;
-  const minDurationMs = Math.ceil(
-    (search?.full.minDurationNs ?? planned.settings.minDurationMs * 1e6) / 1e6,
-  );
+  const { minQueryCount, minDurationNs } = search?.full ?? {
+    minQueryCount: planned.settings.minQueryCount,
+    minDurationNs: planned.settings.minDurationMs * 1e6,
+  };
+  const minDurationMs = Math.ceil(minDurationNs / 1e6);
   const isLonger = minDurationMs > planned.settings.minDurationMs;
   const run = { ...planned, settings: { ...planned.settings, minQueryCount, minDurationMs } };
   // What a search sets in place of the user, as text of a setting; undefined: as it was.
@@ -87,6 +85,16 @@ export function planFindPeak(
     note: search === null ? undefined : noteOf(search, values, isLonger),
     recordOf: (load) => runRecord(recorded(settings, { ...raws, [loadKey]: load })),
   };
+}
+
+/** The rate is what is searched; in fixed intervals the bound is the interval. */
+function rateOf(
+  targetQps: number | undefined,
+  bound: number | undefined,
+  isInterval: boolean,
+): number | undefined {
+  if (!isInterval) return targetQps ?? 1;
+  return bound === undefined ? targetQps : 1e9 / bound;
 }
 
 /** What a run may be asked and a search may not. */
