@@ -47,4 +47,7 @@ export const CELL_SETTINGS = {
       { allowsOip: true },
     ),
   ),
+  model: optional(
+    text('name', 'model of the node that is started, as in longhaul sut; oip://: of the server'),
+  ),
 };
