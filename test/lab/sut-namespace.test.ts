@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SutNamespace } from '../../loadgen-node/search/sweep/sut-namespace.ts';
-import { whyNoNamespaces } from '../network/two-namespaces.ts';
+import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
 
 // Goal: a node in the namespace is reached through the link of a cell, whose conditions hold, and nothing of it is left.

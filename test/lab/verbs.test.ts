@@ -7,7 +7,7 @@ import {
   SWEEP_FILE,
   type Sweep,
 } from '../../loadgen-node/search/sweep/sweep-file.ts';
-import { whyNoNamespaces } from '../network/two-namespaces.ts';
+import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { startTestNode } from '../support/nodes/test-sut-node.ts';
 import { longhaul } from '../support/process/longhaul-process.ts';
 import { tempFolder } from '../support/process/temp-folder.ts';
