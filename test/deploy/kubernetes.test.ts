@@ -10,17 +10,18 @@ import type { IContainer } from 'kubernetes-models/v1/Container';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { type Pods, podsOf } from '../support/deploy/kubernetes/objects.ts';
-import { PodNetwork, whyNoPodNetwork } from '../support/deploy/kubernetes/pod-network.ts';
-import { PodContainer, type PodScene } from '../support/deploy/kubernetes/pod-process.ts';
+import { suiteFolder } from '../support/process/suite-folder.ts';
+import { PodNetwork, whyNoPodNetwork } from './kubernetes/pod-network.ts';
+import { PodContainer, type PodScene } from './kubernetes/pod-process.ts';
 import {
   type KubeObject,
   MANIFESTS,
+  type Pods,
+  podsOf,
   render,
   whyNoKubectl,
   withComponents,
-} from '../support/deploy/kubernetes/render.ts';
-import { suiteFolder } from '../support/process/suite-folder.ts';
+} from './kubernetes/render.ts';
 
 const why = whyNoKubectl() ?? whyNoPodNetwork();
 const NODES = ['longhaul-sut-0', 'longhaul-sut-1'];

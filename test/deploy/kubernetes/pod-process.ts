@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IVolume } from 'kubernetes-models/v1/Volume';
-import { configMap, type Pods } from './objects.ts';
+import { repositoryFile } from '../../support/deploy/deploy-files.ts';
 import type { PodNetwork } from './pod-network.ts';
-import type { KubeObject } from './render.ts';
+import { configFiles, type KubeObject, type Pods } from './render.ts';
 
-const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
+const REPOSITORY = repositoryFile('');
 const NAMESPACE = 'longhaul';
 
 /** What a cluster would have beside the rendered objects. */
@@ -167,8 +166,10 @@ function volumeFolder(scene: PodScene, pod: string, volume: IVolume, group: numb
 function filesOf(scene: PodScene, volume: IVolume): [string, Buffer][] {
   const map = volume.configMap?.name;
   if (map !== undefined) {
-    const data = configMap(scene.objects, map)?.data ?? {};
-    return Object.entries(data).map(([name, text]) => [name, Buffer.from(text)]);
+    return Object.entries(configFiles(scene.objects, map)).map(([name, text]) => [
+      name,
+      Buffer.from(text),
+    ]);
   }
   const secret = volume.secret?.secretName;
   if (secret === undefined) return [];

@@ -1,33 +1,28 @@
-/**
- * Goal: every command line and configuration file in deploy/kubernetes is one that longhaul takes, and its times and ports fit those
- * that Kubernetes is told. Method: arguments of the rendered containers, read by the verbs' own parser (`longhaul config --print`).
- */
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IProbe } from 'kubernetes-models/v1/Probe';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { doctorCommand } from '../../../loadgen-node/cli/doctor.ts';
-import { healthCommand } from '../../../loadgen-node/cli/health.ts';
-import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { FIND_PEAK_SETTINGS } from '../../../loadgen-node/search/peak/find-peak-settings.ts';
-import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
-import type { SettingTable } from '../../../shared/config/setting.ts';
-import { SUT_OPTIONS } from '../../../sut-node/settings/sut-options.ts';
+import { doctorCommand } from '../../loadgen-node/cli/doctor.ts';
+import { healthCommand } from '../../loadgen-node/cli/health.ts';
+import { settingsBy } from '../support/deploy/verb-settings.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
 import {
-  configMap,
+  configFiles,
   containersOf,
-  type Pods,
-  podsOf,
-} from '../../support/deploy/kubernetes/objects.ts';
-import {
   type KubeObject,
   MANIFESTS,
+  type Pods,
+  podsOf,
   render,
   whyNoKubectl,
   withComponents,
-} from '../../support/deploy/kubernetes/render.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+} from './kubernetes/render.ts';
+
+// Goal: what pods of deploy/kubernetes say to longhaul is what it takes, and fits what they say to Kubernetes; who runs the commands
+// of README.md sees the Job's end, whichever it is. Method: rendered command lines and configuration files by the verbs' own parser;
+// the commands over what a Job says one after the other, with kubectl's own expressions (--local).
 
 const why = whyNoKubectl();
 const CONFIG = '/etc/longhaul/longhaul.yaml';
@@ -67,7 +62,7 @@ describe.skipIf(why)(
     ): Record<string, unknown> => {
       const [verb = '', ...args] = spec.containers[0]?.args ?? [];
       const volume = spec.volumes?.find((one) => one.name === 'config')?.configMap?.name ?? '';
-      const text = configMap(rendered.get(name) ?? [], volume)?.data?.['longhaul.yaml'] ?? '';
+      const text = configFiles(rendered.get(name) ?? [], volume)['longhaul.yaml'] ?? '';
       const file = join(tempFolder(), 'longhaul.yaml');
       writeFileSync(file, change(text));
       const here = args.map((arg) => arg.replace(CONFIG, file).replace('$(SUT_NODES)', 'a:50051'));
@@ -101,12 +96,6 @@ describe.skipIf(why)(
       const fill = (text: string): string => text.replace('FILL-IN', '900');
       const search = settingsOfPod('find-peak', loadgenOf('find-peak'), fill);
       expect(search).toMatchObject({ mode: 'performance', targetQps: 900, round: 'v4.1' });
-    });
-
-    test('an argument that is no flag is refused', () => {
-      const pod = structuredClone(sutOf('cpu'));
-      pod.spec.containers[0]?.args?.push('--nodes=2');
-      expect(() => settingsOfPod('cpu', pod)).toThrow('--nodes');
     });
 
     test('LoadGen waits for the nodes that it then measures', () => {
@@ -182,23 +171,6 @@ describe.skipIf(why)(
   },
 );
 
-const TABLES: Readonly<Record<string, { readonly section: string; readonly table: SettingTable }>> =
-  {
-    run: { section: 'run', table: RUN_SETTINGS },
-    'find-peak': { section: 'run', table: FIND_PEAK_SETTINGS },
-    sut: { section: 'sut', table: SUT_OPTIONS },
-  };
-
-/** As a verb reads its command line. */
-function settingsBy(verb: string, args: readonly string[]): Record<string, unknown> {
-  const known = TABLES[verb];
-  if (known === undefined) throw new Error(`no verb "${verb}"`);
-  const { section, table } = known;
-  const command = addSettings(createCommand(verb, ''), table);
-  command.parse([...args], { from: 'user' });
-  return settingsOf(command, section, table).values;
-}
-
 function variableOf(container: IContainer | undefined, name: string): string | undefined {
   return container?.env?.find((variable) => variable.name === name)?.value;
 }
@@ -207,3 +179,34 @@ function variableOf(container: IContainer | undefined, name: string): string | u
 function patienceOf({ periodSeconds = 10, failureThreshold = 3 }: IProbe = {}): number {
   return periodSeconds * failureThreshold;
 }
+
+/** A Job as it is after the resume, shortly before its end, and after it. */
+function jobs(end: string): readonly string[] {
+  const is = (type: string, status = 'True') => ({ type, status });
+  const before = end === 'Failed' ? 'FailureTarget' : 'SuccessCriteriaMet';
+  const all = [is('Suspended', 'False'), is(before), is(end)];
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' } };
+  return [1, 2, 3].map((said) =>
+    JSON.stringify({ ...job, status: { conditions: all.slice(0, said) } }),
+  );
+}
+
+describe.skipIf(why)('the commands of deploy/kubernetes/README.md', () => {
+  test.each(['Complete', 'Failed'])('end where the Job is %s', (end) => {
+    const readme = readFileSync(join(MANIFESTS, 'README.md'), 'utf8');
+    const loops = readme.match(/^until kubectl .*?; done$/gms) ?? [];
+    expect(loops).toHaveLength(2);
+    const folder = tempFolder();
+    for (const [turn, job] of jobs(end).entries()) writeFileSync(join(folder, `${turn}.json`), job);
+    // Answers "-n longhaul get job/longhaul-loadgen -o FORMAT" from the file whose turn it is; each sleep is a turn.
+    const fakes = `cd ${folder}; turn=0
+      sleep() { turn=$((turn + 1)); [ $turn -lt 3 ] || exit 9; }
+      kubectl() { shift 4; command kubectl annotate --local --filename $turn.json a=b "$@"; }`;
+    for (const loop of loops) {
+      const script = `${fakes}\n${loop}\necho "turn $turn"`;
+      const { stdout, stderr, status } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout.split('\n')).toEqual([expect.stringContaining(end), 'turn 2', '']);
+    }
+  });
+});

@@ -2,10 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RUN_SETTINGS } from '../../../loadgen-node/run/plan/run-settings.ts';
-import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
-import { addSettings, createCommand, settingsOf } from '../../../shared/config/command-line.ts';
-import { SUT_OPTIONS, toSutSettings } from '../../../sut-node/settings/sut-options.ts';
+import { NODE_FLAGS } from '../../shared/base/process/node-flags.ts';
 import {
   commandOf,
   environmentOf,
@@ -13,8 +10,9 @@ import {
   systemdFile,
   unitEnvironment,
   unitValues,
-} from '../../support/deploy/systemd-unit.ts';
-import { tempFolder } from '../../support/process/temp-folder.ts';
+} from '../support/deploy/systemd-unit.ts';
+import { settingsBy } from '../support/deploy/verb-settings.ts';
+import { tempFolder } from '../support/process/temp-folder.ts';
 
 // Goal: systemd knows every word of the units, they are hardened, and what they and their examples say is what longhaul takes.
 // Method: systemd's own checker, of which stderr counts (its exit code is 0 for an unknown word); files planted wrong are found.
@@ -120,7 +118,7 @@ describe('the units', () => {
         ...NODE_FLAGS,
         '/opt/longhaul/bin/longhaul',
       ]);
-      const values = verb === 'sut' ? sutValues(flags) : runValues(flags);
+      const values = settingsBy(verb ?? '', flags);
       expect(values['tokenFile']).toBe(dropIn === null ? `${folder}/token` : undefined);
       if (verb === 'sut') expect(values['node']).toBe('sut-a');
       else expect(values['sut']).toEqual(['10.0.0.2:50051', '10.0.0.3:50051']);
@@ -148,18 +146,3 @@ describe('the units', () => {
     expect(() => environmentOf('export SUT=10.0.0.2:50051')).toThrow('no variable');
   });
 });
-
-function sutValues(flags: readonly string[]): Record<string, unknown> {
-  const command = addSettings(createCommand('sut', ''), SUT_OPTIONS);
-  command.parse([...flags], { from: 'user' });
-  const { values } = settingsOf(command, 'sut', SUT_OPTIONS);
-  // Refuses values that contradict each other, too.
-  toSutSettings(values);
-  return { ...values };
-}
-
-function runValues(flags: readonly string[]): Record<string, unknown> {
-  const command = addSettings(createCommand('run', ''), RUN_SETTINGS);
-  command.parse([...flags], { from: 'user' });
-  return { ...settingsOf(command, 'run', RUN_SETTINGS).values };
-}

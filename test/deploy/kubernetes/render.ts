@@ -1,15 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
 import { parseAllDocuments } from 'yaml';
-import { suiteFolder } from '../../process/suite-folder.ts';
+import { repositoryFile } from '../../support/deploy/deploy-files.ts';
+import { suiteFolder } from '../../support/process/suite-folder.ts';
 
 /** deploy/kubernetes of this repository. */
-export const MANIFESTS: string = fileURLToPath(
-  new URL('../../../../deploy/kubernetes', import.meta.url),
-);
+export const MANIFESTS = repositoryFile('deploy/kubernetes');
 
 /** An object as it is sent to the API server. */
 export interface KubeObject {
@@ -18,9 +19,50 @@ export interface KubeObject {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
   };
+}
+
+/** Labels or annotations. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** `Kind/name`, for messages and references. */
+export const named = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
+
+/** What an object says of the pods that it makes, or the pod itself. */
+export interface Pods {
+  /** `Kind/name` of the object. */
+  readonly owner: string;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly spec: IPodSpec;
+}
+
+/** All pods of the objects, whatever makes them. */
+export function podsOf(objects: readonly KubeObject[]): Pods[] {
+  return objects.flatMap((object) => {
+    const { kind, spec } = object as KubeObject & {
+      spec?: { template?: Omit<KubeObject, 'kind'> };
+    };
+    const pod = (kind === 'Pod' ? object : spec?.template) as
+      | (Pick<KubeObject, 'metadata'> & { readonly spec: IPodSpec })
+      | undefined;
+    if (pod === undefined) return [];
+    const { labels = {}, annotations = {} } = pod.metadata;
+    return [{ owner: named(object), labels, annotations, spec: pod.spec }];
+  });
+}
+
+/** All containers of a pod, those that run before the others first. */
+export function containersOf(spec: IPodSpec): IContainer[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** Files of a ConfigMap by its name in references, with what the generator puts behind it. */
+export function configFiles(objects: readonly KubeObject[], name: string): Record<string, string> {
+  const map = objects.find((object) => named(object) === `ConfigMap/${name}`);
+  return (map as (IConfigMap & KubeObject) | undefined)?.data ?? {};
 }
 
 /** Why nothing can be rendered here, or undefined where it can. */
