@@ -6,13 +6,14 @@ import { readCompose } from '../support/deploy/compose-files.ts';
 import { repositoryFile } from '../support/deploy/deploy-files.ts';
 import { canRun } from '../support/nodes/test-certificates.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { ComposeServices, SUBNETS, whyNoServices } from './compose-services.ts';
+import { ComposeServices, SUBNETS } from './compose-services.ts';
+import { whyNoContainers } from './played/container-network.ts';
 
 // Goal: what deploy/compose.yaml says works: nodes get healthy, LoadGen measures them over mutual TLS with a token,
 // Prometheus finds all of them. Method: commands, users, mounts and networks of the file itself, in namespaces in place of
 // containers, with the line that makes the certificates taken from compose/README.md. Grafana is not started.
 
-const why = whyNoServices();
+const why = whyNoContainers();
 const hasPrometheus = canRun('prometheus', ['--version']);
 // A node makes the example model first, which takes a minute where other work has the cores.
 const POLL = { timeout: 240_000, interval: 500 };
@@ -34,7 +35,6 @@ describe.skipIf(why !== undefined)(
       process.chdir(repositoryFile('.'));
       makeCertificates(tls);
       services = new ComposeServices(readCompose('deploy/compose.yaml', env), folder, names);
-      services.connect();
       for (const name of ['sut-a', 'sut-b']) services.start(name);
     });
 
@@ -139,7 +139,7 @@ describe.skipIf(why !== undefined)(
     /** A short run whose LoadGen has the files of another folder. */
     async function withLoadGenOf(other: string): Promise<{ code: number | null; stderr: string }> {
       const file = readCompose('deploy/compose.yaml', { ...env, LONGHAUL_TLS: other });
-      return services.startAs('loadgen', file, RUN).ended;
+      return services.start('loadgen', RUN, file).ended;
     }
   },
 );
@@ -165,7 +165,6 @@ describe.skipIf(why !== undefined)(
       const loadgen = readCompose('deploy/compose.loadgen.yaml', { ...env, LONGHAUL_SUT: sut });
       const both = { services: { ...node, ...loadgen.services } };
       services = new ComposeServices(both, folder, ['sut', 'loadgen']);
-      services.connect();
       services.start('sut');
       await expect.poll(() => services.health('sut'), POLL).toMatchObject({ code: 0 });
       const command = [...(both.services['loadgen']?.command ?? []), ...LOAD];
