@@ -90,7 +90,12 @@ export default defineConfig({
       },
       { test: { name: 'mocking', include: MOCKING } },
       {
-        test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], isolate: false },
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          isolate: false,
+          testTimeout: 20_000,
+        },
       },
       {
         test: {

@@ -10,7 +10,7 @@ import {
 } from '../../loadgen-node/loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/read-conf-files.ts';
-import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
+import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import { HarnessSut } from '../support/nodes/harness-sut.ts';

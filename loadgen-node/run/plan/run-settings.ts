@@ -25,7 +25,7 @@ import {
   SYNTHETIC_SAMPLE_COUNT_MAX,
 } from '../../../shared/rules/rows/synthetic-samples.ts';
 import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
-import { arrivalsSetting } from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
+import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
