@@ -162,6 +162,9 @@ function peersOf(leftOut: Readonly<Record<string, string>>): object {
   return { peerDependencies: leftOut, peerDependenciesMeta: meta };
 }
 
+/** Data beside the compiled files. */
+const DATA = /^dist\/.*\.(?:conf|f32|gz|onnx)$/;
+
 /** Files beside the compiled ones: what the package's pages are, protos and the licence. */
 function otherFiles(
   { root, packed }: BuiltProject,
@@ -169,12 +172,15 @@ function otherFiles(
   compiled: readonly string[],
 ): string[] {
   const written = ['package.json', 'README.md'];
-  const others = packed.filter((file) => !file.startsWith('dist/') && !written.includes(file));
+  const isOther = (file: string): boolean => !file.startsWith('dist/') || DATA.test(file);
+  const others = packed.filter((file) => isOther(file) && !written.includes(file));
   if (pages === 'all') return others;
   const named = new Set(
     compiled.flatMap(
       (file) => readFileSync(join(root, file), 'utf8').match(/docs\/[\w-]+\.md/g) ?? [],
     ),
   );
-  return others.filter((file) => /^(?:LICENSE$|proto\/|deploy\/)/.test(file) || named.has(file));
+  return others.filter(
+    (file) => /^(?:LICENSE$|proto\/|deploy\/|dist\/)/.test(file) || named.has(file),
+  );
 }
