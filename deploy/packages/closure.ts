@@ -9,7 +9,6 @@ const VERB_TABLE = 'loadgen-node/cli/verbs.js';
 /** Files that load a path which they are given: whoever gives it names it as a string, and is found by that. */
 const GIVEN_PATHS: readonly string[] = [
   'shared/rules/benchmark-module.js',
-  'sut-node/benchmarks/fitting/fit-thread.js',
   // The version of a package that the file itself requires by name.
   'shared/compression/lz4-block.js',
 ];

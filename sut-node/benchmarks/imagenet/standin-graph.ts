@@ -3,8 +3,7 @@ import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-
 import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
 import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
-import { addRandomFeatures, featureCountOf } from '../fitting/random-features.ts';
-import type { LinearClassifier } from '../fitting/ridge.ts';
+import { addRandomFeatures, featureCountOf } from './random-features.ts';
 import type { AddTrunk } from './standin-trunks.ts';
 
 // A stand-in has the inputs, outputs and cost of the model that it stands in for, and reads images that longhaul
@@ -15,6 +14,14 @@ import type { AddTrunk } from './standin-trunks.ts';
 //
 // The trunk makes the cost and no result can be had without it; the branch makes the accuracy. So accuracy is
 // real (it falls with wrong samples, damaged images, fewer bits), and it is not the accuracy of ResNet-50.
+
+/** A linear classifier: scores = features x weights + biases; the largest score wins. */
+export interface LinearClassifier {
+  /** featureCount x classCount, row-major. */
+  readonly weights: Float32Array;
+  /** classCount. */
+  readonly biases: Float32Array;
+}
 
 /** How a stand-in looks from outside: as the reference model does. */
 export interface StandinSurface {

@@ -3,9 +3,9 @@ import {
   encodeModel,
   type ModelProto,
   type ValueInfoProto,
-} from './onnx-schema.ts';
-import type { OnnxRuntime } from './onnxruntime.ts';
-import type { ValueRange } from './quantise.ts';
+} from '../../../sut-node/model/onnx/onnx-schema.ts';
+import type { OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
+import type { ValueRange } from '../../../sut-node/model/onnx/quantise.ts';
 
 /** What a calibration needs to know. */
 export interface Calibration {
@@ -15,7 +15,6 @@ export interface Calibration {
   readonly inputName: string;
   /** Shape of an input, batch axis and all. */
   readonly inputShape: readonly number[];
-  readonly threads: number;
 }
 
 /**
@@ -24,12 +23,11 @@ export interface Calibration {
  */
 export async function calibrate(
   { InferenceSession, Tensor }: OnnxRuntime,
-  { model, tensors, inputName, inputShape, threads }: Calibration,
+  { model, tensors, inputName, inputShape }: Calibration,
   inputs: AsyncIterable<Float32Array>,
 ): Promise<ReadonlyMap<string, ValueRange>> {
   const inner = [...tensors].filter((name) => name !== inputName);
   const session = await InferenceSession.create(withOutputs(model, inner), {
-    intraOpNumThreads: threads,
     // Layouts and fusions of higher levels would take tensors away that are asked for.
     graphOptimizationLevel: 'basic',
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import type { LinearClassifier } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
 
 /** Examples to fit a linear classifier on. */
 export interface LabelledFeatures {
@@ -9,14 +10,6 @@ export interface LabelledFeatures {
   /** Class of each example, from 0. */
   readonly labels: Uint8Array;
   readonly classCount: number;
-}
-
-/** A linear classifier: scores = features x weights + biases; the largest score wins. */
-export interface LinearClassifier {
-  /** featureCount x classCount, row-major. */
-  readonly weights: Float32Array;
-  /** classCount. */
-  readonly biases: Float32Array;
 }
 
 /** Keeps a feature that never changes from being divided by zero. */
