@@ -1,5 +1,5 @@
 import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
-import type { BatchShape } from '../pipeline/batch-shape.ts';
+import type { BatchShape } from '../pipeline/model-fit.ts';
 import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import type { WaitingSample } from './batcher/waiting-sample.ts';
 

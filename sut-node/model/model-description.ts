@@ -1,7 +1,7 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 import { z } from 'zod';
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
+import { MlperfError, modelError } from '../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../shared/base/errors/to-mlperf-error.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../shared/base/files/read-file.ts';
 import { parseGoodYaml } from '../../shared/base/text/yaml-text.ts';
@@ -81,7 +81,7 @@ export function readModelDescription(path: string): ModelDescription {
     text = readBoundedText(path, FILE_BYTES_MAX.settings);
   } catch (error) {
     const why = describeSystemError(error);
-    throw new MlperfError('ERR_MODEL', `model description ${path}: ${why}`, { cause: error });
+    throw modelError(`model description ${path}: ${why}`, error);
   }
   const { document, placeOf } = parseGoodYaml(path, text);
   if (!isMap(document.contents)) {

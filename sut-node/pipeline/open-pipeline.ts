@@ -1,4 +1,4 @@
-import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_PREPARATIONS } from '../../shared/benchmarks/image/imagenet.ts';
 import type {
   ModelUsage,
   OpenedModel,
@@ -6,11 +6,10 @@ import type {
   PostprocessorName,
   PreprocessorName,
 } from '../model/model-facts.ts';
-import { classPostprocessor } from './class-postprocessor.ts';
 import { imagenetPreprocessor } from './imagenet-preprocessor.ts';
-import { pipelineInputs } from './model-inputs.ts';
+import { pipelineInputs } from './model-fit.ts';
 import type { ModelPipeline, Postprocessor, Preprocessor } from './model-pipeline.ts';
-import { rawPostprocessor } from './raw-postprocessor.ts';
+import { classPostprocessor, rawPostprocessor } from './postprocessors.ts';
 import { ownForms, tensorPreprocessor } from './tensor-preprocessor.ts';
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { type BorrowedBytes, readInPlace } from '../../../shared/base/bytes/borrowed-bytes.ts';
-import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { dataSetError, modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { dataFile } from '../../../shared/base/files/package-files.ts';
 import { RAW_IMAGE_BYTES } from '../../../shared/benchmarks/digits/digit-sets.ts';
 import { encodeResponse, RESPONSE_BYTES } from '../../../shared/benchmarks/digits/response.ts';
@@ -94,8 +94,7 @@ async function preprocess(
   }
   assert.equal(form, 'raw');
   if (payload.length !== RAW_IMAGE_BYTES) {
-    throw new MlperfError(
-      'ERR_DATA_SET',
+    throw dataSetError(
       `a raw image has ${RAW_IMAGE_BYTES} bytes (${IMAGE_SIZE} x ${IMAGE_SIZE} x 3), ` +
         `this payload has ${payload.length}`,
     );
@@ -126,14 +125,13 @@ export function normaliseImage(rgb: BorrowedBytes, target: Float32Array): void {
 function postprocess(outputs: ReadonlyMap<string, OutputTensor>, row: number): Uint8Array {
   const labels = outputs.get(LABEL_OUTPUT_NAME);
   if (labels === undefined) {
-    throw new MlperfError('ERR_MODEL', `the model has no output "${LABEL_OUTPUT_NAME}"`);
+    throw modelError(`the model has no output "${LABEL_OUTPUT_NAME}"`);
   }
   // One element per sample, as [N] or [N, 1]; anything longer would shift every row after the first.
   const isOnePerSample = labels.data.length === labels.dims[0];
   const label = isOnePerSample ? labels.data[row] : undefined;
   if (label === undefined) {
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `output "${LABEL_OUTPUT_NAME}" of the model has the shape [${labels.dims.join(', ')}], ` +
         `which has no single label in row ${row}`,
     );

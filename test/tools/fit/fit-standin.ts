@@ -1,9 +1,9 @@
 import { FILES_AT_ONCE, forEachIndex } from '../../../shared/base/async/for-each-index.ts';
 import {
   decodeImagenetJpeg,
+  IMAGENET_PREPARATIONS,
   normaliseImagenet,
 } from '../../../shared/benchmarks/image/imagenet.ts';
-import { IMAGENET_PREPARATIONS } from '../../../shared/benchmarks/image/imagenet-preparation.ts';
 import { makeStandinImage } from '../../../shared/benchmarks/standin/standin-image.ts';
 import {
   STANDIN_CLASS_COUNT,

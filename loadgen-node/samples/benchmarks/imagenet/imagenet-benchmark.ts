@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
-import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet-preparation.ts';
+import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
 import {
   STANDIN_EVALUATION_SET,
   type StandinSet,

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileDigest } from '../../../../sut-node/model/model-file.ts';
-import { isReferenceFile, type ReferenceFile } from '../../../../sut-node/model/reference-file.ts';
+import {
+  fileDigest,
+  isReferenceFile,
+  type ReferenceFile,
+} from '../../../../sut-node/model/model-file.ts';
 import { tempFolder } from '../../../support/process/temp-folder.ts';
 
 // Goal: weights pass for the reference only where their checksum is a published one, of either kind.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkFreeAxes } from '../../../../sut-node/pipeline/check-usage.ts';
+import { checkFreeAxes } from '../../../../sut-node/pipeline/model-fit.ts';
 
 // Goal: a description that has no effect is refused, and says what the model has.
 describe('checkFreeAxes', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { benchmark } from '../../../../sut-node/benchmarks/digits/benchmark.ts';
 import type { ModelTensor, PipelineInput } from '../../../../sut-node/model/model-facts.ts';
-import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/batch-shape.ts';
+import { batchShapeOf, checkBatchSize } from '../../../../sut-node/pipeline/model-fit.ts';
 import { DIGITS_MODEL, digitsPipeline } from '../../../support/samples/digits-pipeline.ts';
 
 const [input] = digitsPipeline().inputs as [PipelineInput];

@@ -1,21 +1,55 @@
-import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import type { TensorElements } from '../model/element-types.ts';
-import type { ModelTensor, ModelUsage, OpenedModel, ResponseNumber } from '../model/model-facts.ts';
-import { listTensors } from './model-fit.ts';
+import { modelError } from '../../shared/base/errors/mlperf-error.ts';
+import { ELEMENT_TYPES, type TensorElements } from '../model/element-types.ts';
+import type {
+  BatchAxis,
+  ModelTensor,
+  ModelUsage,
+  OpenedModel,
+  OutputTensor,
+  ResponseNumber,
+} from '../model/model-facts.ts';
+import { listTensors, tensorNamed } from './model-fit.ts';
 import type { Postprocessor } from './model-pipeline.ts';
-import { outputNamed, outputRow } from './output-row.ts';
+
+/**
+ * The response is what the model says: the elements of one sample in the output that the usage names, or in
+ * all outputs one behind the other in the model's order; row-major, little-endian.
+ * @throws MlperfError `ERR_MODEL` where an output has no elements of a fixed size, and for what the usage says of
+ *   classes.
+ */
+export function rawPostprocessor(model: OpenedModel, usage: ModelUsage): Postprocessor {
+  const ignored = (['classOffset', 'response'] as const).find((key) => usage[key] !== undefined);
+  if (ignored !== undefined) {
+    throw modelError(`the description's "${ignored}" has no effect without "postprocess: class"`);
+  }
+  const tensors =
+    usage.output === undefined ? model.outputs : [tensorNamed(model, 'output', usage.output)];
+  const unread = tensors.find(({ elementType }) => !ELEMENT_TYPES.has(elementType));
+  if (unread !== undefined) {
+    throw modelError(
+      `output "${unread.name}" of ${model.file} has elements of type ${unread.elementType}, ` +
+        'which have no fixed size; name another output in the description',
+    );
+  }
+  const outputNames = tensors.map(({ name }) => name);
+  const batchAxis = usage.batchAxis ?? 0;
+  return {
+    outputNames,
+    postprocess: (outputs, row) => {
+      const rows = outputNames.map((name) => outputRow(outputs, name, row, batchAxis));
+      const response = new Uint8Array(rows.reduce((sum, { byteLength }) => sum + byteLength, 0));
+      let position = 0;
+      for (const { buffer, byteOffset, byteLength } of rows) {
+        response.set(new Uint8Array(buffer, byteOffset, byteLength), position);
+        position += byteLength;
+      }
+      return response;
+    },
+  };
+}
 
 /** Types of an output that is the label itself. */
-const INTEGER_TYPES: readonly string[] = [
-  'int64',
-  'int32',
-  'uint8',
-  'int8',
-  'uint16',
-  'int16',
-  'uint32',
-  'uint64',
-];
+const INTEGER_TYPE = /^u?int\d+$/;
 
 /** Types of an output of one score per class. */
 const SCORE_TYPES: readonly string[] = ['float', 'double'];
@@ -36,7 +70,7 @@ export function classPostprocessor(model: OpenedModel, usage: ModelUsage): Postp
   const batchAxis = usage.batchAxis ?? 0;
   const offset = usage.classOffset ?? 0;
   const type = usage.response ?? RESPONSE_DEFAULT;
-  const classOf = INTEGER_TYPES.includes(elementType) ? onlyElement : indexOfLargest;
+  const classOf = INTEGER_TYPE.test(elementType) ? onlyElement : indexOfLargest;
   return {
     outputNames: [name],
     responseNumber: type,
@@ -50,10 +84,9 @@ export function classPostprocessor(model: OpenedModel, usage: ModelUsage): Postp
 function findOutput(model: OpenedModel, usage: ModelUsage): ModelTensor {
   const rank = (usage.batchAxis ?? 0) === 0 ? 1 : 0;
   if (usage.output !== undefined) {
-    const output = outputNamed(model, usage.output);
+    const output = tensorNamed(model, 'output', usage.output);
     if (isLabel(output, rank) || isScores(output, rank)) return output;
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `output "${output.name}" of ${model.file} is no class: expected one integer per sample, or ` +
         `one float or double per class; found ${listTensors([output])}`,
     );
@@ -63,8 +96,7 @@ function findOutput(model: OpenedModel, usage: ModelUsage): ModelTensor {
   const [candidate, another] = labels.length > 0 ? labels : scores;
   if (candidate !== undefined && another === undefined) return candidate;
   const why = candidate === undefined ? 'no output' : 'more than one output';
-  throw new MlperfError(
-    'ERR_MODEL',
+  throw modelError(
     `${model.file} has ${why} that could be a class: one integer per sample, or one float or double ` +
       `per class; found ${listTensors(model.outputs)}${another === undefined ? '' : '; name one in the description'}`,
   );
@@ -72,7 +104,7 @@ function findOutput(model: OpenedModel, usage: ModelUsage): ModelTensor {
 
 /** Integers, [batch] or with axes of 1 behind it. */
 function isLabel({ elementType, shape }: ModelTensor, rank: number): boolean {
-  return INTEGER_TYPES.includes(elementType) && shape.slice(rank).every((length) => length === 1);
+  return INTEGER_TYPE.test(elementType) && shape.slice(rank).every((length) => length === 1);
 }
 
 /** Scores, [batch, classes], with axes of 1 behind it as some exporters leave them. */
@@ -87,8 +119,7 @@ function isScores({ elementType, shape }: ModelTensor, rank: number): boolean {
 
 function onlyElement(elements: TensorElements, name: string): number {
   if (elements.length !== 1) {
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `output "${name}" of the model has ${elements.length} labels for one sample, not 1`,
     );
   }
@@ -97,10 +128,7 @@ function onlyElement(elements: TensorElements, name: string): number {
 
 function indexOfLargest(elements: TensorElements, name: string): number {
   if (elements.length === 0) {
-    throw new MlperfError(
-      'ERR_MODEL',
-      `output "${name}" of the model has no scores for the sample`,
-    );
+    throw modelError(`output "${name}" of the model has no scores for the sample`);
   }
   let largest = Number.NEGATIVE_INFINITY;
   let index = 0;
@@ -108,7 +136,7 @@ function indexOfLargest(elements: TensorElements, name: string): number {
     const score = elements[i] as number; // A float type: see findOutput.
     // Not a number compares with nothing, so it would pass for the lowest score.
     if (Number.isNaN(score)) {
-      throw new MlperfError('ERR_MODEL', `score ${i} of output "${name}" of the model is NaN`);
+      throw modelError(`score ${i} of output "${name}" of the model is NaN`);
     }
     if (score > largest) {
       largest = score;
@@ -128,8 +156,7 @@ const LARGEST: Readonly<Record<ResponseNumber, number>> = {
 /** @throws MlperfError `ERR_MODEL` where the type does not hold the number exactly. */
 function encodeResponse(value: number, type: ResponseNumber): Uint8Array {
   if (Math.abs(value) > LARGEST[type]) {
-    throw new MlperfError(
-      'ERR_MODEL',
+    throw modelError(
       `the model tells the class ${value}, which a response of ${type} does not hold`,
     );
   }
@@ -139,4 +166,29 @@ function encodeResponse(value: number, type: ResponseNumber): Uint8Array {
   else if (type === 'int32') view.setInt32(0, value, true);
   else view.setBigInt64(0, BigInt(value), true);
   return bytes;
+}
+
+/**
+ * The elements of one sample in an output; a view.
+ * @throws MlperfError `ERR_MODEL` when the output is missing or has no such row.
+ */
+function outputRow(
+  outputs: ReadonlyMap<string, OutputTensor>,
+  name: string,
+  row: number,
+  batchAxis: BatchAxis,
+): TensorElements {
+  const tensor = outputs.get(name);
+  if (tensor === undefined) {
+    throw modelError(`the model gave no output "${name}"`);
+  }
+  const { data, dims } = tensor;
+  const rowCount = batchAxis === 'none' ? 1 : (dims[0] ?? 0);
+  if (row >= rowCount || data.length % rowCount !== 0) {
+    throw modelError(
+      `output "${name}" of the model has the shape [${dims.join(', ')}], which has no row ${row}`,
+    );
+  }
+  const length = data.length / rowCount;
+  return data.subarray(row * length, (row + 1) * length);
 }
