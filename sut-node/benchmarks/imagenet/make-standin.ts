@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { encodeModel } from '../../model/onnx/onnx-schema.ts';
+import { encodeModel } from '../../model/onnx/graph-builder.ts';
 import { makeStandin, type StandinWork } from './standin-models.ts';
 import { STANDIN_PRECISIONS } from './standins.ts';
 

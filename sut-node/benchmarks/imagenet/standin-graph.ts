@@ -1,8 +1,7 @@
 import { SeededRandom } from '../../../shared/benchmarks/digits/seeded-random.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
-import { GraphBuilder, type TensorName } from '../../model/onnx/graph-builder.ts';
-import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
+import { GraphBuilder, type ModelProto, type TensorName } from '../../model/onnx/graph-builder.ts';
 import { addRandomFeatures, featureCountOf } from './random-features.ts';
 import type { AddTrunk } from './standin-trunks.ts';
 

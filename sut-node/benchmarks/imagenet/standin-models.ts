@@ -7,7 +7,7 @@ import { type BuildProgress, ensureArtifact } from '../../../shared/base/cache/a
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { compiledModule, dataFile } from '../../../shared/base/files/package-files.ts';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
-import type { ModelProto } from '../../model/onnx/onnx-schema.ts';
+import type { ModelProto } from '../../model/onnx/graph-builder.ts';
 import { quantiseModel, tensorsToQuantise } from '../../model/onnx/quantise.ts';
 import {
   type LinearClassifier,

@@ -15,7 +15,7 @@ import {
   ensureStandinModels,
   makeStandin,
 } from '../../../sut-node/benchmarks/imagenet/standin-models.ts';
-import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/onnx-schema.ts';
+import { encodeModel, type ModelProto } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { suiteFolder } from '../../support/process/suite-folder.ts';
 

@@ -6,7 +6,7 @@ import {
   standinModel,
 } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
 import { STANDINS, type StandinBenchmark } from '../../../sut-node/benchmarks/imagenet/standins.ts';
-import { encodeModel } from '../../../sut-node/model/onnx/onnx-schema.ts';
+import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
 
 /** Writes a stand-in with a sixteenth of the channels that was not fitted: it says `label` whatever it sees. */
 export function writeToyStandin(

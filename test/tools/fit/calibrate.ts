@@ -1,9 +1,8 @@
 import {
-  ELEMENT_TYPE_NUMBERS,
+  describeTensor,
   encodeModel,
   type ModelProto,
-  type ValueInfoProto,
-} from '../../../sut-node/model/onnx/onnx-schema.ts';
+} from '../../../sut-node/model/onnx/graph-builder.ts';
 import type { OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import type { ValueRange } from '../../../sut-node/model/onnx/quantise.ts';
 
@@ -44,10 +43,7 @@ export async function calibrate(
 
 /** The model with inner tensors as its only outputs. */
 function withOutputs(model: ModelProto, names: readonly string[]): Uint8Array {
-  const output: ValueInfoProto[] = names.map((name) => ({
-    name,
-    type: { tensor_type: { elem_type: ELEMENT_TYPE_NUMBERS.float } },
-  }));
+  const output = names.map((name) => describeTensor(name, 'float'));
   return encodeModel({ ...model, graph: { ...model.graph, output } });
 }
 

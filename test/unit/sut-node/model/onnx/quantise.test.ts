@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { GraphBuilder } from '../../../../../sut-node/model/onnx/graph-builder.ts';
-import { encodeModel, type ModelProto } from '../../../../../sut-node/model/onnx/onnx-schema.ts';
+import {
+  encodeModel,
+  GraphBuilder,
+  type ModelProto,
+} from '../../../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime } from '../../../../../sut-node/model/onnx/onnxruntime.ts';
 import { quantiseModel, tensorsToQuantise } from '../../../../../sut-node/model/onnx/quantise.ts';
 import { calibrate } from '../../../../tools/fit/calibrate.ts';
