@@ -9,8 +9,8 @@ import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-prepr
 import { listTensors } from '../../pipeline/model-fit.ts';
 import { openPipeline } from '../../pipeline/open-pipeline.ts';
 import type { SutBenchmark } from '../sut-benchmark.ts';
+import { hasStandin, standinWords } from './standin-graph.ts';
 import { ensureStandinModels } from './standin-models.ts';
-import { hasStandin, standinWords } from './standins.ts';
 
 /** Scores of a model whose class 0 is the background, before the 1,000 of ImageNet. */
 const COUNT_WITH_BACKGROUND = 1001;

@@ -13,9 +13,12 @@ import {
   type LinearClassifier,
   STANDIN_FEATURE_COUNT,
   STANDIN_FLOAT_OUTPUTS,
+  STANDINS,
+  type StandinBenchmark,
+  type StandinPrecision,
   standinModel,
+  standinName,
 } from './standin-graph.ts';
-import { STANDINS, type StandinBenchmark, type StandinPrecision, standinName } from './standins.ts';
 
 /** Raise with every change of the graph: no model of the old way is found in the cache then. */
 const STANDIN_GRAPH_REVISION = 1;
@@ -118,7 +121,7 @@ export function makeStandin(
     weights: numbers.subarray(0, weightCount),
     biases: numbers.subarray(weightCount, rangesStart),
   };
-  const fp32 = standinModel({ ...STANDINS[benchmark], width }, classifier);
+  const fp32 = standinModel(benchmark, width, classifier);
   const ranges = [...tensorsToQuantise(fp32, STANDIN_FLOAT_OUTPUTS)].map((name, i) => {
     const [low, high] = numbers.subarray(rangesStart + i * 2) as unknown as [number, number];
     return [name, { low, high }] as const;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { STANDIN_CLASS_COUNT } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import {
   STANDIN_FEATURE_COUNT,
+  type StandinBenchmark,
   standinModel,
 } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
-import { STANDINS, type StandinBenchmark } from '../../../sut-node/benchmarks/imagenet/standins.ts';
 import { encodeModel } from '../../../sut-node/model/onnx/graph-builder.ts';
 
 /** Writes a stand-in with a sixteenth of the channels that was not fitted: it says `label` whatever it sees. */
@@ -19,7 +19,6 @@ export function writeToyStandin(
     weights: new Float32Array(STANDIN_FEATURE_COUNT * STANDIN_CLASS_COUNT),
     biases: Float32Array.from({ length: STANDIN_CLASS_COUNT }, (_, i) => (i === label ? 1 : 0)),
   };
-  const recipe = { ...STANDINS[benchmark], width: 1 / 16 };
-  writeFileSync(file, encodeModel(standinModel(recipe, classifier)));
+  writeFileSync(file, encodeModel(standinModel(benchmark, 1 / 16, classifier)));
   return file;
 }

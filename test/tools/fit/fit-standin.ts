@@ -11,13 +11,16 @@ import {
 } from '../../../shared/benchmarks/standin/standin-sets.ts';
 import { IMAGENET_ELEMENTS, IMAGENET_IMAGE_SIZE } from '../../../shared/rules/rows/imagenet.ts';
 import {
-  buildStandinFeatures,
+  addBranchFeatures,
+  IMAGE_SHAPE,
   STANDIN_FEATURE_COUNT,
   STANDIN_FEATURES_NAME,
   STANDIN_FLOAT_OUTPUTS,
+  STANDINS,
+  type StandinBenchmark,
   standinModel,
 } from '../../../sut-node/benchmarks/imagenet/standin-graph.ts';
-import { STANDINS, type StandinBenchmark } from '../../../sut-node/benchmarks/imagenet/standins.ts';
+import { GraphBuilder } from '../../../sut-node/model/onnx/graph-builder.ts';
 import { loadOnnxRuntime, type OnnxRuntime } from '../../../sut-node/model/onnx/onnxruntime.ts';
 import { tensorsToQuantise } from '../../../sut-node/model/onnx/quantise.ts';
 import { calibrate } from './calibrate.ts';
@@ -38,11 +41,10 @@ const CALIBRATION_COUNT = 24;
 /** Fitted numbers of a stand-in, in the order of its file (sut-node: `fittedFile`). Half a minute on two cores. */
 export async function fitStandin(benchmark: StandinBenchmark): Promise<Float32Array> {
   const runtime = await loadOnnxRuntime();
-  const recipe = { ...STANDINS[benchmark], width: 1 };
   const { weights, biases } = fitRidge(await computeFeatures(runtime, benchmark), RIDGE_STRENGTH);
-  const model = standinModel(recipe, { weights, biases });
+  const model = standinModel(benchmark, 1, { weights, biases });
   const tensors = tensorsToQuantise(model, STANDIN_FLOAT_OUTPUTS);
-  const { inputName } = recipe.surface;
+  const { inputName } = STANDINS[benchmark];
   const calibration = { model, tensors, inputName, inputShape: inputShape(1) };
   const ranges = await calibrate(runtime, calibration, calibrationInputs(benchmark));
   const bounds = [...tensors].flatMap((name) => {
@@ -58,20 +60,27 @@ async function computeFeatures(
   benchmark: StandinBenchmark,
 ): Promise<LabelledFeatures> {
   const { imageCount } = STANDIN_TRAINING_SET;
-  const recipe = { ...STANDINS[benchmark], width: 1 };
   const featureCount = STANDIN_FEATURE_COUNT;
   const features = new Float32Array(imageCount * featureCount);
   const labels = new Uint8Array(imageCount);
-  const session = await InferenceSession.create(buildStandinFeatures(recipe));
+  const session = await InferenceSession.create(buildStandinFeatures(benchmark));
   for (let first = 0; first < imageCount; first += BATCH_SIZE) {
     const count = Math.min(BATCH_SIZE, imageCount - first);
     const input = await drawBatch(benchmark, first, labels.subarray(first, first + count));
     const feed = new Tensor('float32', input, inputShape(count));
-    const outputs = await session.run({ [recipe.surface.inputName]: feed });
+    const outputs = await session.run({ [STANDINS[benchmark].inputName]: feed });
     features.set(outputs[STANDIN_FEATURES_NAME]?.data as Float32Array, first * featureCount);
   }
   await session.release();
   return { features, featureCount, labels, classCount: STANDIN_CLASS_COUNT };
+}
+
+/** The part of the branch that is not fitted, as a model of its own for the fit. */
+function buildStandinFeatures(benchmark: StandinBenchmark): Uint8Array {
+  const graph = new GraphBuilder('standin-features');
+  addBranchFeatures(graph, graph.input(STANDINS[benchmark].inputName, 'float', IMAGE_SHAPE));
+  graph.output(STANDIN_FEATURES_NAME, 'float', [IMAGE_SHAPE[0], STANDIN_FEATURE_COUNT]);
+  return graph.build('Features of a stand-in of longhaul.');
 }
 
 /** The model's input for the images from index `first` on, one for each element of `labels`, which it fills. */

@@ -6,8 +6,8 @@ import {
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
 import {
-  type DigitSet,
   DRAWING_REVISION,
+  type GeneratedSet,
   JPEG_QUALITY,
 } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { renderDigit } from '../../../../shared/benchmarks/digits/render-digit.ts';
@@ -27,7 +27,7 @@ const PROGRESS_STEP = 100;
 
 /** Which images, and where they are kept. */
 export interface GeneratedDataRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
-  readonly images: DigitSet;
+  readonly images: GeneratedSet;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function ensureGeneratedDataSet({
 }
 
 async function writeDataSet(
-  set: DigitSet,
+  set: GeneratedSet,
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {

@@ -3,11 +3,9 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILES_AT_ONCE, forEachIndex } from '../../../../shared/base/async/for-each-index.ts';
 import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { IMAGENET_PREPARATIONS } from '../../../../shared/benchmarks/image/imagenet.ts';
-import {
-  STANDIN_EVALUATION_SET,
-  type StandinSet,
-} from '../../../../shared/benchmarks/standin/standin-sets.ts';
+import { STANDIN_EVALUATION_SET } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { benchmarkRules } from '../../../../shared/rules/benchmark-rules.ts';
 import type { BenchmarkRules } from '../../../../shared/rules/rows/benchmark-row.ts';
 import type { PrepareProgress } from '../../data-set/data-set.ts';
@@ -62,7 +60,7 @@ export function imagenetBenchmark(key: keyof typeof IMAGENET_PREPARATIONS): Load
 async function openGenerated(
   folder: string,
   rules: BenchmarkRules,
-  set: StandinSet,
+  set: GeneratedSet,
   cacheFolder: string,
 ): Promise<ImagenetDataSet> {
   const images = await readValMap(folder);

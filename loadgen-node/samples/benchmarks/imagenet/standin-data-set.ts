@@ -6,12 +6,12 @@ import {
   artifactFolder,
   ensureArtifact,
 } from '../../../../shared/base/cache/artifact-cache.ts';
+import type { GeneratedSet } from '../../../../shared/benchmarks/digits/digit-sets.ts';
 import { jpegCodecVersion } from '../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../shared/benchmarks/standin/standin-image.ts';
 import {
   STANDIN_DRAWING_REVISION,
   STANDIN_JPEG_QUALITY,
-  type StandinSet,
 } from '../../../../shared/benchmarks/standin/standin-sets.ts';
 import { VAL_MAP_FILE } from './val-map.ts';
 
@@ -23,7 +23,7 @@ const NUMBER_DIGITS = 8;
 
 /** Which images, and where they are kept. */
 export interface StandinDataSetRequest extends Pick<ArtifactOptions, 'cacheFolder' | 'onProgress'> {
-  readonly images: StandinSet;
+  readonly images: GeneratedSet;
 }
 
 /**
@@ -48,12 +48,15 @@ export async function ensureStandinDataSet({
  * Folder in which a data set of the stand-in is kept, whether it was made or not.
  * @throws MlperfError `ERR_NOT_INSTALLED`
  */
-export async function standinDataFolder(images: StandinSet, cacheFolder: string): Promise<string> {
+export async function standinDataFolder(
+  images: GeneratedSet,
+  cacheFolder: string,
+): Promise<string> {
   return artifactFolder(await artifactOf(images, cacheFolder));
 }
 
 async function artifactOf(
-  { seed, imageCount }: StandinSet,
+  { seed, imageCount }: GeneratedSet,
   cacheFolder: string,
 ): Promise<Pick<ArtifactOptions, 'cacheFolder' | 'name' | 'recipe'>> {
   return {
@@ -70,7 +73,7 @@ async function artifactOf(
 }
 
 async function writeDataSet(
-  images: StandinSet,
+  images: GeneratedSet,
   folder: string,
   onProgress: ArtifactOptions['onProgress'],
 ): Promise<void> {
