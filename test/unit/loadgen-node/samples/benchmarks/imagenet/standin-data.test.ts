@@ -3,13 +3,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  drawnFolder,
+  ensureDrawnDataSet,
+} from '../../../../../../loadgen-node/samples/benchmarks/drawn-data-set.ts';
+import {
   readReferenceAccuracy,
   writeReferenceAccuracy,
 } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/reference-accuracy.ts';
-import {
-  ensureStandinDataSet,
-  standinDataFolder,
-} from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data-set.ts';
+import { STANDIN_DATA } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/standin-data.ts';
 import { readValMap } from '../../../../../../loadgen-node/samples/benchmarks/imagenet/val-map.ts';
 import { jpegCodecVersion } from '../../../../../../shared/benchmarks/image/jpeg.ts';
 import { makeStandinImage } from '../../../../../../shared/benchmarks/standin/standin-image.ts';
@@ -22,7 +23,7 @@ const IMAGES = { ...STANDIN_EVALUATION_SET, imageCount: 6 };
 
 function make(cacheFolder: string, told: string[] = [], images = IMAGES): Promise<string> {
   const onProgress = (_fraction: number, what: string) => told.push(what);
-  return ensureStandinDataSet({ cacheFolder, onProgress, images });
+  return ensureDrawnDataSet(STANDIN_DATA, images, { cacheFolder, onProgress });
 }
 
 /** SHA-256 of every image, in the order of their names. */
@@ -35,7 +36,7 @@ function imageDigests(folder: string): string[] {
   );
 }
 
-describe('ensureStandinDataSet', () => {
+describe('ensureDrawnDataSet', () => {
   it('lists every image with the class that it shows', async () => {
     const folder = await make(tempFolder());
     const images = await readValMap(folder);
@@ -65,7 +66,7 @@ describe('ensureStandinDataSet', () => {
       '{"images":{"seed":12,"imageCount":1536},"drawingRevision":1,"jpegQuality":90,' +
       `"jpegCodec":"${await jpegCodecVersion()}"}`;
     const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 12);
-    const folder = await standinDataFolder(STANDIN_EVALUATION_SET, '/cache');
+    const folder = await drawnFolder(STANDIN_DATA, STANDIN_EVALUATION_SET, '/cache');
     expect(basename(folder)).toBe(`imagenet-standin-data-set-${hash}`);
   });
 
