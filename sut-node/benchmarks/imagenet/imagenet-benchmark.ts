@@ -3,7 +3,7 @@ import { modelError } from '../../../shared/base/errors/mlperf-error.ts';
 import { loadJpegCodec } from '../../../shared/benchmarks/image/jpeg.ts';
 import { benchmarkRules } from '../../../shared/rules/benchmark-rules.ts';
 import { IMAGENET_ELEMENTS } from '../../../shared/rules/rows/imagenet.ts';
-import type { ModelUsage, OpenedModel, PreprocessorName } from '../../model/model-facts.ts';
+import type { ModelUsage, OpenedModel } from '../../model/model-facts.ts';
 import type { ReferenceModel } from '../../model/model-file.ts';
 import { IMAGENET_SHAPES, imagenetLayoutOf } from '../../pipeline/imagenet-preprocessor.ts';
 import { listTensors } from '../../pipeline/model-fit.ts';
@@ -37,7 +37,7 @@ const RESPONSE_BYTES = 4;
  */
 export function imagenetSutBenchmark(
   key: string,
-  preprocess: PreprocessorName,
+  preprocess: NonNullable<ModelUsage['preprocess']>,
   reference: ReferenceModel,
 ): SutBenchmark {
   const standin = hasStandin(key) ? key : undefined;
