@@ -60,7 +60,10 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   },
   sweep: {
     about: 'search the peak over a grid of delays, rates and losses of the link',
-    load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
+    load: async (code) => {
+      const { sweepCommand } = await import('./sweep.ts');
+      return sweepCommand(code, await loadSutOptions());
+    },
   },
   remote: {
     about:

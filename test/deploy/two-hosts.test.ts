@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { distFolder } from '../../shared/base/files/package-files.ts';
-import { whyNoNamespaces } from '../network/two-namespaces.ts';
+import { whyNoNamespaces } from '../network/sut-behind-link.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
 
 // Goal: packages in two empty folders, on two hosts with a link between them, measure with mutual TLS and a token, and the

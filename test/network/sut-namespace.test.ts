@@ -5,43 +5,43 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAudit } from '../../loadgen-node/observe/audit/audit-file.ts';
 import type { FindingGroup } from '../../loadgen-node/operate/doctor/finding.ts';
+import type { SutNamespace } from '../../loadgen-node/search/sweep/sut-namespace.ts';
 import { compiledModule } from '../../shared/base/files/package-files.ts';
 import { LonghaulProcess } from '../support/process/longhaul-process.ts';
 import { suiteFolder } from '../support/process/suite-folder.ts';
-import { TwoNamespaces, whyNoNamespaces } from './two-namespaces.ts';
+import { sutBehindLink, whyNoNamespaces } from './sut-behind-link.ts';
 
 // Goal: over a link of 5 ms each way no number is better than the link allows, Name's included.
-// Method: both halves in network namespaces of their own, as root, by `npm run test:network`.
+// Method: the SUT node in a network namespace of its own, as root, by `npm run test:network`.
 
 const ONE_WAY_MS = 5;
 const why = whyNoNamespaces();
 const main = fileURLToPath(compiledModule('loadgen-node/main.js'));
 
 describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (${why})`}`, () => {
-  let net: TwoNamespaces;
+  let space: SutNamespace;
   let sut: LonghaulProcess;
   const output = suiteFolder();
 
   beforeAll(async () => {
-    net = await TwoNamespaces.up(ONE_WAY_MS, 1000);
+    ({ space } = await sutBehindLink(ONE_WAY_MS, 1000));
     const verb = ['sut', '--benchmark', 'digits', '--listen', '0.0.0.0:50051', '--node', 'sut-a'];
-    sut = new LonghaulProcess(net.inside('sut', [process.execPath, main, ...verb]));
+    sut = new LonghaulProcess([...space.inside, process.execPath, main, ...verb]);
     await sut.says(/ready/i);
   });
 
   afterAll(async () => {
     sut?.kill('SIGTERM');
     await sut?.ended;
-    await net?.down();
+    await space?.close();
   });
 
   function loadgen(...args: string[]) {
-    const [command, ...rest] = net.inside('loadgen', [process.execPath, main, ...args]);
-    return spawnSync(command as string, rest, { encoding: 'utf8' });
+    return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   }
 
   it('makes Name take the round trip', () => {
-    const { status, stdout } = loadgen('name', '--sut', `${net.sutHost}:50051`);
+    const { status, stdout } = loadgen('name', '--sut', `${space.sutAddress}:50051`);
     expect(status).toBe(0);
     const [, ms] = /round trip ([\d.]+) ms/.exec(stdout) ?? [];
     expect(Number(ms)).toBeGreaterThanOrEqual(2 * ONE_WAY_MS);
@@ -49,7 +49,14 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
 
   it('lets no query be faster than the link', () => {
     const flags = ['--scenario', 'Server', '--target-qps', '100', '--min-duration', '5s'];
-    const target = ['--sut', `${net.sutHost}:50051`, '--benchmark', 'digits', '--output', output];
+    const target = [
+      '--sut',
+      `${space.sutAddress}:50051`,
+      '--benchmark',
+      'digits',
+      '--output',
+      output,
+    ];
     const { status, stdout } = loadgen('run', ...target, ...flags);
     expect(stdout).toContain('VALID');
     expect(status).toBe(0);
@@ -65,10 +72,10 @@ describe.skipIf(why !== undefined)(`two namespaces${why === undefined ? '' : ` (
   it('is seen by doctor as it is: round trip, and a window that is too small for it', async () => {
     const small = ['--benchmark', 'null', '--receive-window-bytes', '65535'];
     const verb = ['sut', ...small, '--listen', '0.0.0.0:50052', '--node', 'sut-b'];
-    const node = new LonghaulProcess(net.inside('sut', [process.execPath, main, ...verb]));
+    const node = new LonghaulProcess([...space.inside, process.execPath, main, ...verb]);
     try {
       await node.says(/ready/i);
-      const target = ['--sut', `${net.sutHost}:50052`, '--cache-dir', output, '--json'];
+      const target = ['--sut', `${space.sutAddress}:50052`, '--cache-dir', output, '--json'];
       const plan = ['--benchmark', 'null', '--target-qps', '1000', '--sample-bytes', '150528'];
       const { status, stdout } = loadgen('doctor', ...target, ...plan);
       const { groups } = JSON.parse(stdout) as { groups: FindingGroup[] };

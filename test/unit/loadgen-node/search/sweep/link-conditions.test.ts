@@ -3,7 +3,7 @@ import {
   cellsOf,
   linkText,
   parseLinkGrid,
-} from '../../../../../loadgen-node/search/link/link-conditions.ts';
+} from '../../../../../loadgen-node/search/sweep/link-conditions.ts';
 
 // Goal: a grid means what a person would think, and what means nothing is refused with flag and value.
 describe('the grid of a sweep', () => {
