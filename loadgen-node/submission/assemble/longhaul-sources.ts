@@ -37,6 +37,6 @@ function addFiles(folder: string, name: string, ending: string, files: Map<strin
   for (const entry of readdirSync(folder).sort()) {
     const path = join(folder, entry);
     if (statSync(path).isDirectory()) addFiles(path, `${name}/${entry}`, ending, files);
-    else if (entry.endsWith(ending)) files.set(`${name}/${entry}`, path);
+    else if (entry.endsWith(ending) || entry.endsWith('.conf')) files.set(`${name}/${entry}`, path);
   }
 }

@@ -69,3 +69,13 @@ export class MlperfError extends Error {
 export function configInvalid(text: string): MlperfError {
   return new MlperfError('ERR_CONFIG_INVALID', text);
 }
+
+/** What is wrong with a model. @param cause The error behind it. */
+export function modelError(text: string, cause?: unknown): MlperfError {
+  return new MlperfError('ERR_MODEL', text, cause === undefined ? {} : { cause });
+}
+
+/** What is wrong with a data set or a sample. @param cause The error behind it. */
+export function dataSetError(text: string, cause?: unknown): MlperfError {
+  return new MlperfError('ERR_DATA_SET', text, cause === undefined ? {} : { cause });
+}

@@ -35,6 +35,15 @@ export function descriptorSetFile(): string {
   return join(packageRoot, 'proto', 'descriptor', 'services.bin');
 }
 
+/**
+ * Path of a data file that lies beside the code: in a clone's sources, or in `dist/`, where the build copies it.
+ * @param path Below the package root, such as `shared/rules/rounds/v4.1.conf`.
+ * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
+ */
+export function dataFile(path: string): string {
+  return present(fileURLToPath(new URL(`../../../${path}`, import.meta.url)));
+}
+
 /** Folder of the compiled files. */
 export function distFolder(): string {
   return join(packageRoot, 'dist');
@@ -46,14 +55,15 @@ export function distFolder(): string {
  * @throws MlperfError `ERR_NOT_INSTALLED` when the file is not there.
  */
 export function compiledModule(module: string): URL {
-  const path = join(packageRoot, 'dist', module);
-  if (!existsSync(path)) {
-    throw new MlperfError(
-      'ERR_NOT_INSTALLED',
-      `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
-    );
-  }
-  return pathToFileURL(path);
+  return pathToFileURL(present(join(packageRoot, 'dist', module)));
+}
+
+function present(path: string): string {
+  if (existsSync(path)) return path;
+  throw new MlperfError(
+    'ERR_NOT_INSTALLED',
+    `${path} is missing: in a clone run "npm run build", in an installation install longhaul again`,
+  );
 }
 
 /** What longhaul reads of its own package.json. */
