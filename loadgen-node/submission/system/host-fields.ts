@@ -1,10 +1,4 @@
-import type {
-  AcceleratorFacts,
-  MemoryFacts,
-  ProcessorFacts,
-  StorageFacts,
-  SystemFacts,
-} from '../../../shared/host/system-facts.ts';
+import type { AcceleratorFacts, SystemFacts } from '../../../shared/host/system-facts.ts';
 import type { Suite } from '../rules/submission-rounds.ts';
 import { ECC_TEXTS } from '../tree/system-fields.ts';
 import { cacheText, countedText, memoryText, nicText, storageText, todo } from './field-text.ts';
@@ -27,7 +21,7 @@ export function hostFields(facts: SystemFacts, suite: Suite): Record<string, str
   };
 }
 
-function processorFields(processor: ProcessorFacts): Record<string, string> {
+function processorFields(processor: SystemFacts['processor']): Record<string, string> {
   const { model, sockets, cores, threads, baseMhz, maxMhz, caches } = processor;
   const perSocket = cores === null || sockets === null ? null : cores / sockets;
   const seen = threads === null ? '' : ` (${threads} hardware threads were seen)`;
@@ -54,7 +48,7 @@ function processorFields(processor: ProcessorFacts): Record<string, string> {
   };
 }
 
-function memoryCapacity({ modules, totalBytes }: MemoryFacts): string {
+function memoryCapacity({ modules, totalBytes }: SystemFacts['memory']): string {
   const installed = modules.reduce((sum, { bytes }) => sum + bytes, 0);
   if (installed > 0) return memoryText(installed);
   if (totalBytes === null) return todo('installed memory, "384GB"');
@@ -63,7 +57,7 @@ function memoryCapacity({ modules, totalBytes }: MemoryFacts): string {
 }
 
 /** Rule: inference_rules v4.1, "A Datacenter submission must use ECC in their DRAM and HBM memories". */
-function memoryConfiguration({ modules, ecc }: MemoryFacts, suite: Suite): string {
+function memoryConfiguration({ modules, ecc }: SystemFacts['memory'], suite: Suite): string {
   const texts = modules.map(({ bytes, type, speedMts }) =>
     [memoryText(bytes), type ?? '', speedMts === null ? '' : `at ${speedMts} MT/s`]
       .filter((text) => text !== '')
@@ -82,7 +76,7 @@ function memoryConfiguration({ modules, ecc }: MemoryFacts, suite: Suite): strin
   return said === '' ? todo(`modules, "12 x 32GB 2Rx4 PC4-2666V-R"${why}`) : said;
 }
 
-function storageFields(disks: readonly StorageFacts[]): Record<string, string> {
+function storageFields(disks: SystemFacts['storage']): Record<string, string> {
   const sizes = disks.map(({ bytes }) => bytes);
   const kinds = [...new Set(disks.map(({ kind }) => kind))];
   const isWhole = disks.length > 0 && !sizes.includes(null);
