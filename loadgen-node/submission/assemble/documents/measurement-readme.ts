@@ -2,8 +2,9 @@ import { packageVersion } from '../../../../shared/base/files/package-files.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import { DRY_RUN_WORDS } from '../../tree/tree-layout.ts';
-import { nodesStateBatching, saidBatching } from '../plan/batching.ts';
-import type { PlannedImplementation, PlannedResult } from '../plan/plan-types.ts';
+import { isServer, nodesStateBatching, saidBatching } from '../plan/compare-evidence.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
 import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
@@ -11,7 +12,7 @@ import { performanceRows } from './result-in-words.ts';
 import { effectiveRecords, runCommandOf } from './run-commands.ts';
 
 /** What the README of a result is made from. */
-export interface ReadmeFacts {
+interface ReadmeFacts {
   readonly result: PlannedResult;
   readonly implementation: PlannedImplementation;
   readonly division: SubmissionDivision;
@@ -28,10 +29,9 @@ export interface ReadmeFacts {
  */
 export function measurementReadme(facts: ReadmeFacts): string {
   const { result, division, round } = facts;
-  const { entry, scenario, runs } = result;
-  const isServer = scenario === 'Server' || scenario === 'Interactive';
+  const { entry, runs } = result;
   return document(
-    `# ${entry.model}, ${scenario}, on ${entry.system} (division ${division}, round ${round})`,
+    `# ${entry.model}, ${entry.scenario}, on ${entry.system} (division ${division}, round ${round})`,
     marksOf(result, facts.isDryRun)
       .map((mark) => `> **${mark}**\n`)
       .join('>\n'),
@@ -40,7 +40,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
     table(
       ['', ''],
       [
-        ...performanceRows(runs.performance, entry.inferred_from ?? scenario),
+        ...performanceRows(runs.performance, entry.inferred_from ?? entry.scenario),
         ['Verdict of LoadGen', String(recordOf(runs.performance, 'result_validity') ?? 'none')],
         ...runs.accuracyLines.map(accuracyRow),
       ],
@@ -48,8 +48,7 @@ export function measurementReadme(facts: ReadmeFacts): string {
     'Numbers have five significant figures, a tie goes to the even digit. The logs have all digits.',
     '## Run commands',
     runText(facts),
-    isServer ? '## Batching' : '',
-    isServer ? batchingText(facts) : '',
+    isServer(result) ? `## Batching\n\n${batchingText(facts)}` : '',
     '## Where to read on',
     [
       `* Code, weights and how they were made: [${facts.code}](${facts.code}/README.md)`,
@@ -100,11 +99,11 @@ function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
   return marks;
 }
 
-function inferredText({ entry, scenario }: PlannedResult): string {
+function inferredText({ entry }: PlannedResult): string {
   if (entry.inferred_from === undefined) return '';
   return (
     `This result is inferred from the measured ${entry.inferred_from} result, as edge systems may ` +
-    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${scenario} from them.`
+    `(inference_rules v4.1): its logs are copies of that one's, the checker computes ${entry.scenario} from them.`
   );
 }
 

@@ -1,8 +1,9 @@
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
-import type { SoftwareEntry } from '../config/config-types.ts';
-import type { PlannedImplementation, PlannedResult, PlannedWeights } from '../plan/plan-types.ts';
+import { SOFTWARE_METHODS, type SoftwareEntry } from '../config/config-schema.ts';
+import { softwareBreach } from '../plan/plan-submission.ts';
+import type { PlannedImplementation } from '../plan/read-implementation.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
 import { recordOf } from '../plan/read-run.ts';
-import { SOFTWARE_METHOD_TEXTS, softwareBreach } from '../plan/software-methods.ts';
 import { document, table } from './markdown.ts';
 
 /** A component as it stands in software.md. */
@@ -21,7 +22,7 @@ export function softwareText(
   const rows = components.map((component) => [
     component.name,
     component.version ?? '',
-    SOFTWARE_METHOD_TEXTS[component.method].title,
+    SOFTWARE_METHODS[component.method].title,
     component.identifier ??
       (component.method === 'included'
         ? 'this tree'
@@ -166,7 +167,7 @@ export function weightsNotice(
 }
 
 /** Size of some weights together; a file that several implementations use counts once. */
-function bytesOf(weights: readonly PlannedWeights[]): number {
+function bytesOf(weights: PlannedImplementation['weights']): number {
   const files = new Map(weights.map(({ sha256, bytes }) => [sha256, bytes ?? 0]));
   return [...files.values()].reduce((total, bytes) => total + bytes, 0);
 }

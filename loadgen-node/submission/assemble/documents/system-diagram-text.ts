@@ -1,6 +1,7 @@
-import type { NetworkEntry } from '../config/config-types.ts';
+import type { NetworkEntry } from '../config/config-schema.ts';
 import { LOADGEN_END, linksOf } from '../diagram/topology.ts';
-import type { PlannedResult, PlannedSystem } from '../plan/plan-types.ts';
+import type { PlannedResult } from '../plan/read-results.ts';
+import type { PlannedSystem } from '../plan/read-system.ts';
 import { document, table } from './markdown.ts';
 
 /**
