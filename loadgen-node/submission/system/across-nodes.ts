@@ -2,12 +2,10 @@ import { SYSTEM_FIELDS } from '../tree/system-fields.ts';
 import { isTodo, todo } from './field-text.ts';
 
 /** Fields of one node. */
-export interface NodeFields {
+interface NodeFields {
   readonly name: string;
   readonly fields: Readonly<Record<string, string>>;
 }
-
-const NUMBERS = new Set(SYSTEM_FIELDS.filter((one) => one.isNumber).map(({ key }) => key));
 
 /**
  * The fields of several nodes as one description has them: once where all nodes agree, else with the nodes' names. A
@@ -24,16 +22,13 @@ function valueAcross(key: string, nodes: readonly NodeFields[]): string {
     const value = fields[key] ?? '';
     names.set(value, [...(names.get(value) ?? []), name]);
   }
-  const [only] = names.keys();
-  if (names.size === 1 && only !== undefined) return only;
-  const told = [...names].map(
-    ([value, who]) => `${who.join(', ')}: ${value === '' ? 'unknown' : value}`,
-  );
-  const open = [...names.keys()].find(isTodo);
-  if (open !== undefined)
-    return todo(`the nodes differ (${told.join('; ').replaceAll('TODO: ', '')})`);
-  if (NUMBERS.has(key)) {
-    return todo(`one whole number, as the tools want it; the nodes differ (${told.join('; ')})`);
-  }
-  return told.join('; ');
+  const values = [...names.keys()];
+  if (values.length === 1) return values.join();
+  const told = [...names]
+    .map(([value, who]) => `${who.join(', ')}: ${value === '' ? 'unknown' : value}`)
+    .join('; ');
+  if (values.some(isTodo)) return todo(`the nodes differ (${told.replaceAll('TODO: ', '')})`);
+  const isNumber = SYSTEM_FIELDS.some((field) => field.key === key && field.isNumber === true);
+  if (!isNumber) return told;
+  return todo(`one whole number, as the tools want it; the nodes differ (${told})`);
 }

@@ -86,7 +86,12 @@ it('the report lists what is left with what to write there', () => {
     leftOut: ['m.yaml:1:1: x is no field of this description'],
     machineCount: 2,
   };
-  const report = descriptionReport({ path: 'systems/a.json', description, fields, ...rest });
+  const { text: report, json } = descriptionReport({
+    path: 'systems/a.json',
+    description,
+    fields,
+    ...rest,
+  });
   expect(report.split('\n').slice(0, 5)).toEqual([
     'systems/a.json: 48 fields, 6 of them still to fill in',
     'systems/a.facts.json: what was read, of 2 machines',
@@ -94,5 +99,6 @@ it('the report lists what is left with what to write there', () => {
     'Note: careful',
     expect.stringMatching(/^TODO {2}submitter +the organisation/),
   ]);
+  expect(json).toMatchObject({ factsPath: 'systems/a.facts.json', machineCount: 2 });
   expect(report).toMatch(/TODO {2}cooling +"Air-cooled", "Liquid"/);
 });
