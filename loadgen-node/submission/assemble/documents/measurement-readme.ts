@@ -9,7 +9,7 @@ import { recordOf, type SubmittedRun } from '../plan/read-run.ts';
 import { fiveFiguresIn } from './five-figures.ts';
 import { codeBlock, document, table } from './markdown.ts';
 import { performanceRows } from './result-in-words.ts';
-import { effectiveRecords, runCommandOf } from './run-commands.ts';
+import { runCommandOf } from './run-commands.ts';
 
 /** What the README of a result is made from. */
 interface ReadmeFacts {
@@ -79,24 +79,20 @@ function accuracyRow(line: string): readonly [string, string] {
 
 /** What a reader must not miss about a run. Nothing switches these off. */
 function marksOf({ runs }: PlannedResult, isDryRun: boolean): string[] {
-  const run = runs.performance;
-  const marks: string[] = [];
-  if (isDryRun)
-    marks.push(`${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.`);
-  const engine = String(recordOf(run, 'loadgen_version') ?? '');
-  if (engine.startsWith('longhaul')) {
-    marks.push(
-      `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`,
-    );
-  }
-  if (run.audit?.nodes.some((node) => node.description?.model?.isStandIn === true)) {
-    marks.push('Measured with a stand-in model: its weights are not those of the benchmark.');
-  }
-  const notes = runs.accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
-  marks.push(
+  const { performance, accuracyLines } = runs;
+  const engine = String(recordOf(performance, 'loadgen_version') ?? '');
+  const isStandIn = performance.audit?.nodes.some((node) => node.description?.model?.isStandIn);
+  const notes = accuracyLines.flatMap((line) => NOTE.exec(line)?.[1] ?? []);
+  return [
+    isDryRun ? `${DRY_RUN_WORDS}: built to try things out, run lengths are not checked.` : '',
+    engine.startsWith('longhaul')
+      ? `Measured by ${engine}, which is not the approved C++ LoadGen: accepted form, not a valid closed or network submission.`
+      : '',
+    isStandIn === true
+      ? 'Measured with a stand-in model: its weights are not those of the benchmark.'
+      : '',
     ...notes.filter((note) => STAND_IN.test(note)).map((note) => `Note of the run: ${note}.`),
-  );
-  return marks;
+  ].filter((mark) => mark !== '');
 }
 
 function inferredText({ entry }: PlannedResult): string {
@@ -111,14 +107,19 @@ function runText({ result, implementation }: ReadmeFacts): string {
   const { performance, accuracy } = result.runs;
   const said = implementation.entry.run_commands;
   const isOneRun = performance.files.folder === accuracy.files.folder;
+  const commands = isOneRun
+    ? [commandText(performance, 'RUN')]
+    : [
+        '### Performance',
+        commandText(performance, 'PERFORMANCE'),
+        '### Accuracy',
+        commandText(accuracy, 'ACCURACY'),
+      ];
   return document(
     said === undefined
       ? 'The submitter states no commands of the SUT nodes ("run_commands"); their settings stand below where they told them.'
       : `As the submitter states them:\n\n${codeBlock(said, 'sh')}`,
-    isOneRun ? '' : '### Performance',
-    commandText(performance, isOneRun ? 'RUN' : 'PERFORMANCE'),
-    isOneRun ? '' : '### Accuracy',
-    isOneRun ? '' : commandText(accuracy, 'ACCURACY'),
+    ...commands,
     nodesText(performance),
   );
 }
@@ -126,16 +127,16 @@ function runText({ result, implementation }: ReadmeFacts): string {
 function commandText(run: SubmittedRun, output: string): string {
   const command = runCommandOf(run, output);
   if (command !== undefined) {
-    return `On the LoadGen node (longhaul ${versionOf(run)}):\n\n${codeBlock(command, 'sh')}`;
+    const version = run.audit?.loadgenNode.softwareVersion ?? packageVersion();
+    return `On the LoadGen node (longhaul ${version}):\n\n${codeBlock(command, 'sh')}`;
   }
+  const settings = [...run.detail.records.values()]
+    .filter(({ key }) => key.startsWith('effective_'))
+    .map(({ key, value }) => [key, String(value)]);
   return (
     'The run left no command line. With the user.conf beside this file LoadGen had these settings:\n\n' +
-    table(['setting', 'value'], effectiveRecords(run))
+    table(['setting', 'value'], settings)
   );
-}
-
-function versionOf({ audit }: SubmittedRun): string {
-  return audit?.loadgenNode.softwareVersion ?? packageVersion();
 }
 
 function serversText({ nodes }: NetworkAudit): string {
