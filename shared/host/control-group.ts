@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import type { MachineSource } from './machine-source.ts';
 import { FactFolder, positiveValue } from './read-values.ts';
-import type { TuningFacts } from './tuning-facts.ts';
 
 const GROUPS = '/sys/fs/cgroup';
 
@@ -9,15 +8,14 @@ const GROUPS = '/sys/fs/cgroup';
 const WEIGHT_DEFAULT = 100;
 const SHARES_DEFAULT = 1024;
 
-type Quota = Pick<TuningFacts, 'quotaCpus' | 'quotaPeriods' | 'throttledPeriods'>;
+/** Fields of TuningFacts; null where no group has a quota. */
+type Quota = Readonly<Record<'quotaCpus' | 'quotaPeriods' | 'throttledPeriods', number | null>>;
 
 /**
  * What the control groups of this process let it use of the processors: the smallest quota and weight of its own group
  * and all above it, as far as they are to be seen.
  */
-export async function controlGroupFacts(
-  source: MachineSource,
-): Promise<Quota & Pick<TuningFacts, 'cpuWeight'>> {
+export async function controlGroupFacts(source: MachineSource) {
   let quota: Quota = { quotaCpus: null, quotaPeriods: null, throttledPeriods: null };
   let cpuWeight: number | null = null;
   for (const path of await groupFolders(source)) {
