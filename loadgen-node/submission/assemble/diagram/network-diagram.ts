@@ -47,12 +47,9 @@ export function diagramSvg(
   const boxHeight = Math.max(...boxes.map(({ lines }) => lines.length)) * LINE + 2 * PADDING;
   const labelWidth = Math.max(...wires.map(({ label }) => widthOf(label))) + 10;
   const labelHeight = Math.max(...wires.map(({ label }) => label.length)) * LINE + 8;
-  const columnStep = boxWidth + 1.5 * labelWidth + LABEL_GAP;
+  const columnStep = boxWidth + 1.5 * labelWidth + 2 * LABEL_GAP;
   // Labels of wires to neighbouring boxes stand a third of the boxes' distance apart; two boxes may be linked downwards.
-  const rowStep = Math.max(
-    boxHeight + Math.max(ROW_GAP, labelHeight),
-    rows > 1 ? labelHeight / (1 - LABEL_AT) : 0,
-  );
+  const rowStep = Math.max(boxHeight + ROW_GAP + labelHeight, labelHeight / (1 - LABEL_AT));
   const width = 2 * MARGIN + (columns.length - 1) * columnStep + boxWidth;
   const height = 2 * MARGIN + (rows - 1) * rowStep + boxHeight;
   const centres = new Map<string, readonly [x: number, y: number]>();
