@@ -15,22 +15,13 @@ interface AskingValues extends SettingValues<typeof CONNECTION_OPTIONS> {
   readonly connections: number;
 }
 
-/** Answers of all nodes. */
-interface NodeSystems {
-  readonly nodes: Awaited<ReturnType<typeof askSystems>>;
-  /** True where the connections had TLS. */
-  readonly isTls: boolean;
-}
-
 /**
  * Asks SUT nodes what machines they are, over the connections that a run would have. Names are asked first, as in a run,
  * which refuses addresses that are of one node.
+ * @returns The answers of all nodes, and whether the connections had TLS.
  * @throws MlperfError where a node does not answer
  */
-export async function askNodeSystems(
-  addresses: readonly string[],
-  values: AskingValues,
-): Promise<NodeSystems> {
+export async function askNodeSystems(addresses: readonly string[], values: AskingValues) {
   const settings: DispatchSettings = {
     ...defaultDispatchSettings(await resolveNodeAddresses(addresses)),
     streamsPerNode: values.streams,
