@@ -5,7 +5,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { TestOutcome } from '../../loadgen/engine/test-outcome.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { writeAudit } from '../../observe/audit/audit-file.ts';
+import { writeAudit } from '../../observe/audit/network-audit.ts';
 import { readCeiling } from '../../observe/health/ceiling-file.ts';
 import { RecordsKeeper } from '../../observe/records/records-keeper.ts';
 import type { SampleRecords } from '../../observe/records/sample-records.ts';
