@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OIP_ELEMENT_BYTES, type OipDataType } from '../domain/data-types.ts';
+import type { HostEvidence } from '../host/host-facts.ts';
 import { OIP_METHODS } from '../wire/oip/request-plan.ts';
 import { CLAIM_KINDS } from './node-claims.ts';
 
@@ -15,7 +16,7 @@ export type Evidence<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 /** What this end counted. */
-export const count = z.int().min(0);
+export const nonNegative = z.int().min(0);
 
 /** What a node says of itself: any of 64 bits, rounded above 2^53 as it was when it came. */
 const claimed = z
@@ -30,15 +31,13 @@ export const components = z.array(z.object({ name: z.string(), version: z.string
 /** How samples travel: form and lossless compression. */
 export const encoding = z.object({ form: z.string(), compression: z.string() });
 
-export const hostEvidence = z.object({
+export const hostEvidence: z.ZodType<HostEvidence> = z.object({
   hostname: z.string(),
-  /** Changes at every start of the machine; empty where the system tells none. */
   bootId: z.string(),
   operatingSystem: z.string(),
   cpuModel: z.string(),
-  cpuCount: count,
+  cpuCount: nonNegative,
   memoryBytes: claimed,
-  /** IP addresses, loopback left out. */
   addresses: z.array(z.string()),
 });
 
@@ -70,7 +69,7 @@ const counts = (number: z.ZodType<number>, digest: z.ZodType<string>) =>
   });
 
 export const ledgerCounts = counts(
-  count,
+  nonNegative,
   z.string().regex(/^([0-9a-f]{64})?$/, 'must be 64 hexadecimal digits, or empty'),
 );
 
@@ -79,18 +78,18 @@ export const nodeLedger = counts(
   z.string().regex(/^([0-9a-f]{2})*$/, 'must be hexadecimal digits, or empty'),
 ).extend({
   encodings: z.array(encoding),
-  streamCount: count,
+  streamCount: nonNegative,
   /** Of them those with the number of an earlier one: an Open that was repeated. */
-  repeatedStreamCount: count,
+  repeatedStreamCount: nonNegative,
   /** Workers that ended and were replaced between the first stream and the last; absent from files of older builds. */
-  replacedWorkerCount: z.exactOptional(count),
+  replacedWorkerCount: z.exactOptional(nonNegative),
 });
 
 export const socketEnds = z.object({
   localAddress: z.string(),
-  localPort: count,
+  localPort: nonNegative,
   remoteAddress: z.string(),
-  remotePort: count,
+  remotePort: nonNegative,
 });
 
 export const header = z.object({
@@ -108,7 +107,7 @@ export const callPath = z.object({
   /** Headers of the request as they came to the SUT node. */
   requestHeaders: z.array(header).nullable(),
   /** How many more there were. */
-  requestHeadersLeftOut: count,
+  requestHeadersLeftOut: nonNegative,
   /** Headers of the answer as they came to the LoadGen node. */
   responseHeaders: z.array(header),
 });
@@ -119,12 +118,12 @@ export const nodeNameCall = z.object({
   name: z.string().nullable(),
   identity: z.string().nullable(),
   /** From the question to the answer, which repeats the question's random number, in ns. */
-  roundTripNs: count.nullable(),
+  roundTripNs: nonNegative.nullable(),
   failure: z.string().nullable(),
   /** The call as both ends saw it; null when there was no answer. */
   path: callPath.nullable(),
   /** A plain TCP connect to the same address, measured beside the question, in ns; null when none came about in time. */
-  tcpConnectNs: count.nullable(),
+  tcpConnectNs: nonNegative.nullable(),
   /** The IP address that the TCP connect reached. */
   remoteAddress: z.string().nullable(),
 });
@@ -135,7 +134,7 @@ export const nameCall = z.object({
   /** Why it failed, in words; null when it did not. */
   failure: z.string().nullable(),
   /** Until the last node had answered, in ns. */
-  durationNs: count,
+  durationNs: nonNegative,
   /** In the order of the settings. */
   nodes: z.array(nodeNameCall),
 });
@@ -146,8 +145,8 @@ export const nodeDescription = z.object({
   software: z.string(),
   softwareVersion: z.string(),
   components,
-  protocolVersionMin: count,
-  protocolVersionMax: count,
+  protocolVersionMin: nonNegative,
+  protocolVersionMax: nonNegative,
   features: z.array(z.string()),
   /** The node's model for the benchmark. */
   model: z.object({ name: z.string(), sha256: z.string(), isStandIn: z.boolean() }).nullable(),
@@ -157,7 +156,7 @@ export const nodeDescription = z.object({
 });
 
 export const streamEvidence = z.object({
-  protocolVersion: count,
+  protocolVersion: nonNegative,
   nodeName: z.string(),
   nodeIdentity: z.string(),
   model: z.string(),
@@ -204,9 +203,9 @@ export const oipNodeEvidence = z.object({
    * Requests that were given to the connection, warm-up left out: a request has one sample, or several of one query. All
    * of them went out in a run that came to its end; one that broke off may have kept back the last ones.
    */
-  requestCount: count,
+  requestCount: nonNegative,
   /** Requests of before the run, which tried whether the server takes what is sent. */
-  trialCount: count,
+  trialCount: nonNegative,
   /** Growth over the run; null where the server has no statistics, or did not tell them. */
   statistics: oipStatistics.nullable(),
 });
@@ -223,8 +222,8 @@ export const oipEvidence = z.object({
         z.object({
           name: z.string(),
           datatype,
-          sampleShape: z.array(count),
-          sampleBytes: count,
+          sampleShape: z.array(nonNegative),
+          sampleBytes: nonNegative,
         }),
       ),
       hasBatchAxis: z.boolean(),
@@ -243,7 +242,7 @@ export const nodeEvidence = z.object({
   description: nodeDescription.nullable(),
   streams: z.array(streamEvidence),
   /** Samples that both ends digest, in millionths; 0 where the node offers no digests. */
-  digestPerMillion: count,
+  digestPerMillion: nonNegative,
   ours: ledgerCounts,
   /** Null: not asked, or the node has no Ledger; `ledgerMissing` says which. */
   theirs: nodeLedger.nullable(),
@@ -254,7 +253,7 @@ export const nodeEvidence = z.object({
   differences: z.array(z.string()),
   /** What the node said that cannot be; absent from files of older builds. */
   claims: z.exactOptional(
-    z.array(z.object({ kind: z.enum(CLAIM_KINDS), count, text: z.string() })),
+    z.array(z.object({ kind: z.enum(CLAIM_KINDS), count: nonNegative, text: z.string() })),
   ),
   /** The connections that carried queries of the Open Inference Protocol: the first call of each, as this end saw it. */
   queryPaths: z.exactOptional(z.array(callPath)),

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { cpus, hostname, networkInterfaces, release, totalmem, type } from 'node:os';
-import type { Evidence, hostEvidence } from '../evidence/evidence-schema.ts';
 
 /** What a machine says of itself. */
-export type HostEvidence = Evidence<typeof hostEvidence>;
+export interface HostEvidence {
+  readonly hostname: string;
+  /** Changes at every start of the machine; empty where the system tells none. */
+  readonly bootId: string;
+  readonly operatingSystem: string;
+  readonly cpuModel: string;
+  readonly cpuCount: number;
+  readonly memoryBytes: number;
+  /** IP addresses, loopback left out. */
+  readonly addresses: readonly string[];
+}
 
 /**
  * Tells which machine this is. An interface, because a test has one machine only; no option of a user

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import {
   components,
-  count,
   type Evidence,
   encoding,
   hostEvidence,
   nameCall,
   nodeEvidence,
+  nonNegative,
   oipEvidence,
   settings,
 } from '../../../shared/evidence/evidence-schema.ts';
@@ -29,10 +29,10 @@ const RULE_COUNT_OF_VERSION_3 = 22;
 
 /** What LoadGen itself counted, over all its phases. */
 const loadgenCounts = z.object({
-  issuedQueries: count,
-  issuedSamples: count,
-  completedSamples: count,
-  lostSamples: count,
+  issuedQueries: nonNegative,
+  issuedSamples: nonNegative,
+  completedSamples: nonNegative,
+  lostSamples: nonNegative,
 });
 
 const finding = z.object({
@@ -73,14 +73,14 @@ const audit = z.object(
       mode: z.string(),
       encoding,
       /** Samples to digest on both ends, in millionths. */
-      digestPerMillion: count,
+      digestPerMillion: nonNegative,
       /** False when the run did not come to its end. */
       isComplete: z.boolean(),
       /** True when somebody ended the run (Ctrl-C, SIGTERM): whatever holds, it is no result. */
       wasInterrupted: z.boolean(),
       /** What LoadGen handed to the QDL. */
-      issuedQueries: count,
-      issuedSamples: count,
+      issuedQueries: nonNegative,
+      issuedSamples: nonNegative,
       /** Null where LoadGen's counts are not those of the whole run (search for the peak, no result). */
       loadgen: loadgenCounts.nullable(),
     }),
@@ -90,7 +90,7 @@ const audit = z.object(
       components,
       host: hostEvidence,
       /** HTTP/2 receive window that the connections were opened with, in bytes. */
-      receiveWindowBytes: count,
+      receiveWindowBytes: nonNegative,
       /** Every setting of the QDL by name. */
       settings,
     }),
