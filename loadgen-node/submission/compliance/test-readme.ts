@@ -1,6 +1,7 @@
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { RunnableTestId } from '../rules/test-ids.ts';
-import type { TestCheck, TestVerdict } from './verify/test-verdict.ts';
+import type { TestCheck } from './verify/test-check.ts';
+import type { TestVerdict } from './verify/verify-test.ts';
 
 /** What a test's README.md says besides its verdict. */
 export interface TestReadmeParts {
@@ -50,14 +51,10 @@ export function testReadme(verdict: TestVerdict, context: TestReadmeParts): stri
   ];
   const checks = verdict.checks.map(
     ({ name, isMet, isOfficial, text, warning }) =>
-      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${isOfficial ? 'official' : 'longhaul'} | ${cell(text)} |`,
+      `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${whose(isOfficial)} | ${cell(text)} |`,
   );
-  const warnings = verdict.checks
-    .filter((check) => check.warning !== undefined)
-    .map(({ name, warning }) => `- ${name}: ${warning}`);
-  const advice = verdict.checks
-    .filter((check) => check.advice !== undefined)
-    .map(({ name, advice: what }) => `- ${name}: ${what}`);
+  const lines = (key: 'warning' | 'advice'): string[] =>
+    verdict.checks.flatMap((one) => (one[key] === undefined ? [] : [`- ${one.name}: ${one[key]}`]));
   const notes = [...context.notes, ...verdict.notes].map((note) => `- ${note}`);
   return [
     `# ${test}: ${verdict.hasPassed ? 'passed' : 'failed'}`,
@@ -75,8 +72,8 @@ export function testReadme(verdict: TestVerdict, context: TestReadmeParts): stri
     ...checks,
     '',
     conclusion(verdict),
-    ...section('Warnings', warnings),
-    ...section('What a check that is not met means', advice),
+    ...section('Warnings', lines('warning')),
+    ...section('What a check that is not met means', lines('advice')),
     ...section('Notes', notes),
     '',
   ].join('\n');
@@ -86,14 +83,17 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `## ${title}`, '', ...lines];
 }
 
+function whose(isOfficial: boolean): string {
+  return isOfficial ? 'official' : 'longhaul';
+}
+
 /** A check that is met with a warning does not read as one that is met without. */
 function metWord(warning: string | undefined): string {
   return warning === undefined ? 'met' : 'met, **with a warning**';
 }
 
 function checkLines({ name, isMet, isOfficial, text, warning, advice }: TestCheck): string[] {
-  const whose = isOfficial ? 'official' : 'longhaul';
-  const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose}): ${text}`;
+  const line = `  ${isMet ? 'met    ' : 'NOT MET'} ${name} (${whose(isOfficial)}): ${text}`;
   const more = [warning === undefined ? undefined : `WARNING: ${warning}`, advice];
   return [line, ...more.filter((one) => one !== undefined).map((one) => `          ${one}`)];
 }

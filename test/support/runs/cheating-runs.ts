@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { scoreResponses } from '../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
 import type { ResponseScorer } from '../../../loadgen-node/submission/compliance/responses/accuracy-fallback.ts';
 import { auditConfigText } from '../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import {
+  verifyTest04,
+  verifyTest05,
+} from '../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { verifyTest04 } from '../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
-import { verifyTest05 } from '../../../loadgen-node/submission/compliance/verify/verify-test05.ts';
 import type { RunnableTestId } from '../../../loadgen-node/submission/rules/test-ids.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { conducted } from '../nodes/simulated-conduct.ts';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { scoreResponses } from '../../../../../loadgen-node/samples/benchmarks/imagenet/score-responses.ts';
 import { auditConfigText } from '../../../../../loadgen-node/submission/compliance/verify/audit-settings.ts';
-import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/test-verdict.ts';
+import { verifyTest04 } from '../../../../../loadgen-node/submission/compliance/verify/verify-speed-tests.ts';
+import type { TestVerdict } from '../../../../../loadgen-node/submission/compliance/verify/verify-test.ts';
 import { verifyTest01 } from '../../../../../loadgen-node/submission/compliance/verify/verify-test01.ts';
-import { verifyTest04 } from '../../../../../loadgen-node/submission/compliance/verify/verify-test04.ts';
 import type { Scenario } from '../../../../../shared/domain/scenario.ts';
 import { conducted } from '../../../../support/nodes/simulated-conduct.ts';
 import {
