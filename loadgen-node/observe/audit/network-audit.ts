@@ -104,7 +104,7 @@ const audit = z.object(
 );
 
 /** Form of `network_audit.json`. */
-export const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context) => {
+const networkAuditSchema = audit.superRefine(({ schemaVersion, rules }, context) => {
   const needed = schemaVersion === AUDIT_SCHEMA_VERSION ? RULE_COUNT : RULE_COUNT_OF_VERSION_3;
   if (new Set(rules.map(({ id }) => id)).size === needed) return;
   const message = `must be the ${needed} rules that are judged, each once`;
