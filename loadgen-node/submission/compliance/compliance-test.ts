@@ -15,7 +15,7 @@ import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
 import { responseScorer } from './responses/response-scorer.ts';
 import { writeTestFolder } from './test-folder.ts';
-import { testReadme, verdictInWords } from './test-readme.ts';
+import { targetInWords, testReadme, verdictInWords } from './test-readme.ts';
 import {
   accuracyTolerancePercent,
   requireTest,
@@ -221,22 +221,23 @@ function accuracyFolder({ values, reference }: AskedTest): string {
 }
 
 async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string): Promise<string> {
-  const { reference, values, test } = asked;
+  const { reference, values, test, round, benchmark } = asked;
   const tested = await readComplianceRun(testRun);
-  const qps = (run: ComplianceRun): number | undefined => numberOf(run, 'effective_target_qps');
-  return testReadme(verdict, {
-    benchmark: asked.benchmark,
-    scenario: reference.scenario,
-    sutName: String(recordOf(reference, 'sut_name')),
-    performance: values.run,
-    ...(test === 'TEST01' ? { accuracy: accuracyFolder(asked) } : {}),
-    testRun,
-    targetQps: [qps(reference), qps(tested)],
-    notes: notesOf(asked),
-  });
+  const [own, ofTest] = [reference, tested].map((run) => numberOf(run, 'effective_target_qps'));
+  const rows = [
+    ['benchmark', benchmark],
+    ['scenario', reference.scenario],
+    ['round', round],
+    ['SUT', String(recordOf(reference, 'sut_name'))],
+    ['performance run', values.run],
+    ['accuracy run', test === 'TEST01' ? accuracyFolder(asked) : undefined],
+    ['run of the test', testRun],
+    ['target rate', targetInWords(own, ofTest)],
+  ] as const;
+  return testReadme(verdict, rows, notesOf(asked));
 }
 
-/** What a reader has to know of the test itself. */
+/** Notes on the test itself. */
 function notesOf({ applies }: AskedTest): string[] {
   return applies.note === undefined ? [] : [applies.note];
 }

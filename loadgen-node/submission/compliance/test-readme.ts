@@ -3,20 +3,6 @@ import type { RunnableTestId } from '../rules/test-ids.ts';
 import type { TestCheck } from './verify/test-check.ts';
 import type { TestVerdict } from './verify/verify-test.ts';
 
-/** What a test's README.md says besides its verdict. */
-export interface TestReadmeParts {
-  readonly benchmark: string;
-  readonly scenario: string;
-  readonly sutName: string;
-  /** Folders of the runs. */
-  readonly performance: string;
-  readonly accuracy?: string;
-  readonly testRun: string;
-  /** Target rate of the submission run and of the test's, queries per second. */
-  readonly targetQps: readonly [submission: number | undefined, test: number | undefined];
-  readonly notes: readonly string[];
-}
-
 const QUESTION: Readonly<Record<RunnableTestId, string>> = {
   TEST01: 'Does the system answer in performance mode as in accuracy mode, at the same speed?',
   TEST04: 'Is the system faster when the same sample is asked for again and again?',
@@ -35,27 +21,24 @@ export function verdictInWords(verdict: TestVerdict, notes: readonly string[]): 
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** README.md of a test's folder. */
-export function testReadme(verdict: TestVerdict, context: TestReadmeParts): string {
-  const { test, round } = verdict;
-  const [submissionQps, testQps] = context.targetQps;
-  const rows: [string, string | undefined][] = [
-    ['benchmark', context.benchmark],
-    ['scenario', context.scenario],
-    ['round', round],
-    ['SUT', context.sutName],
-    ['performance run', context.performance],
-    ['accuracy run', context.accuracy],
-    ['run of the test', context.testRun],
-    ['target rate', targetInWords(submissionQps, testQps)],
-  ];
+/**
+ * README.md of a test's folder.
+ * @param runs Rows of its first table: name and text; those without a text are left out.
+ * @param ofTest Notes on the test itself.
+ */
+export function testReadme(
+  verdict: TestVerdict,
+  runs: readonly (readonly [name: string, text: string | undefined])[],
+  ofTest: readonly string[],
+): string {
+  const { test } = verdict;
   const checks = verdict.checks.map(
     ({ name, isMet, isOfficial, text, warning }) =>
       `| ${name} | ${isMet ? metWord(warning) : '**not met**'} | ${whose(isOfficial)} | ${cell(text)} |`,
   );
   const lines = (key: 'warning' | 'advice'): string[] =>
     verdict.checks.flatMap((one) => (one[key] === undefined ? [] : [`- ${one.name}: ${one[key]}`]));
-  const notes = [...context.notes, ...verdict.notes].map((note) => `- ${note}`);
+  const notes = [...ofTest, ...verdict.notes].map((note) => `- ${note}`);
   return [
     `# ${test}: ${verdict.hasPassed ? 'passed' : 'failed'}`,
     '',
@@ -63,7 +46,7 @@ export function testReadme(verdict: TestVerdict, context: TestReadmeParts): stri
     '',
     '| | |',
     '|---|---|',
-    ...rows.flatMap(([name, text]) => (text === undefined ? [] : [`| ${name} | ${cell(text)} |`])),
+    ...runs.flatMap(([name, text]) => (text === undefined ? [] : [`| ${name} | ${cell(text)} |`])),
     '',
     '## What was compared',
     '',
@@ -105,7 +88,8 @@ function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
   return `${test} failed: the official tools would pass it, but not all of longhaul's own checks are met.`;
 }
 
-function targetInWords(
+/** Target rate of the submission run and of the test's, queries per second; undefined where one is not known. */
+export function targetInWords(
   submission: number | undefined,
   test: number | undefined,
 ): string | undefined {
