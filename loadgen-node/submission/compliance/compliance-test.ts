@@ -15,7 +15,7 @@ import type { ComplianceValues } from './compliance-settings.ts';
 import type { ResponseType } from './responses/compare-responses.ts';
 import { responseScorer } from './responses/response-scorer.ts';
 import { writeTestFolder } from './test-folder.ts';
-import { targetInWords, testReadme, verdictInWords } from './test-readme.ts';
+import { targetRateInWords, testReadme, verdictInWords } from './test-readme.ts';
 import {
   accuracyTolerancePercent,
   requireTest,
@@ -232,7 +232,7 @@ async function readmeOf(asked: AskedTest, verdict: TestVerdict, testRun: string)
     ['performance run', values.run],
     ['accuracy run', test === 'TEST01' ? accuracyFolder(asked) : undefined],
     ['run of the test', testRun],
-    ['target rate', targetInWords(own, ofTest)],
+    ['target rate', targetRateInWords(own, ofTest)],
   ] as const;
   return testReadme(verdict, rows, notesOf(asked));
 }

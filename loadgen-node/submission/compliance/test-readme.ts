@@ -89,7 +89,7 @@ function conclusion({ test, hasPassed, isOfficialPass }: TestVerdict): string {
 }
 
 /** Target rate of the submission run and of the test's, queries per second; undefined where one is not known. */
-export function targetInWords(
+export function targetRateInWords(
   submission: number | undefined,
   test: number | undefined,
 ): string | undefined {
