@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { createCommand } from '../../shared/config/command-line.ts';
-import { readAudit } from '../observe/audit/audit-file.ts';
+import { readAudit } from '../observe/audit/network-audit.ts';
 import { brokenFindings } from '../run/audit/compose-audit.ts';
 import { explainAudit } from '../run/audit/explain-audit.ts';
 

@@ -1,36 +1,15 @@
 import type { Command } from 'commander';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, share, text } from '../../shared/config/setting.ts';
-import { flagsOfRun, RUN_FLAGS } from '../submission/compliance/compliance-settings.ts';
+import {
+  CUSTOM_DATA_SET_SETTINGS,
+  flagsOfRun,
+  RUN_FLAGS,
+} from '../submission/compliance/compliance-settings.ts';
 import {
   CUSTOM_DATA_SET,
   customDataSetTest,
 } from '../submission/compliance/custom-data-set/custom-data-set-test.ts';
-
-const SETTINGS: {
-  readonly run: Setting<string>;
-  readonly accuracyRun: Setting<string | undefined>;
-  readonly accuracyDropMax: Setting<number>;
-  readonly testRun: Setting<string | undefined>;
-  readonly testAccuracyRun: Setting<string | undefined>;
-  readonly output: Setting<string | undefined>;
-} = {
-  run: text('folder', "the submission's performance run", { required: true }),
-  accuracyRun: optional(
-    text('folder', "the submission's accuracy run (default: --run, if it has both)"),
-  ),
-  accuracyDropMax: share('percentage points by which the custom data set is harder by itself', {
-    fallback: 0,
-  }),
-  testRun: optional(
-    text('folder', 'compare this performance run over the custom data set instead of making one'),
-  ),
-  testAccuracyRun: optional(
-    text('folder', 'its accuracy run (default: --test-run, if it has both)'),
-  ),
-  output: optional(text('folder', 'folder for the results (default: RUN/compliance)')),
-};
 
 const EXAMPLE = `
 Examples:
@@ -49,10 +28,10 @@ export function customDataSetCommand(setExitCode: (code: number) => void): Comma
     CUSTOM_DATA_SET,
     'compare accuracy and speed with those over another data set: finds kept results',
   );
-  return addJson(addFlags(addFlags(command, SETTINGS), RUN_FLAGS))
+  return addJson(addFlags(addFlags(command, CUSTOM_DATA_SET_SETTINGS), RUN_FLAGS))
     .addHelpText('after', EXAMPLE)
     .action(async () => {
-      const { values } = settingsOf(command, undefined, SETTINGS);
+      const { values } = settingsOf(command, undefined, CUSTOM_DATA_SET_SETTINGS);
       const flags = flagsOfRun(command.opts<Record<string, string | undefined>>());
       const { exitCode, ...result } = await customDataSetTest(values, flags);
       writeResult(command, result);

@@ -37,15 +37,15 @@ export interface RunObservers {
   readonly onProgress?: (progress: RunProgress) => void;
 }
 
-/** What a short look at a SUT needs of a plan. */
+/** A plan as far as a probe reads it. */
 export type ProbePlan = Pick<
   RunPlan,
   'settings' | 'loadgen' | 'log' | 'output' | 'stallTimeoutNs' | 'generatorLagShareMax'
 > & { readonly dispatch: Pick<RunPlan['dispatch'], 'onNodeLoss'> };
 
-/** How a probe is looked at. */
+/** Name, logs and early end of a probe. */
 export interface ProbeLook extends Pick<RunObservers, 'onSet'> {
-  /** What the status line calls it. */
+  /** Name in the status line. */
   readonly name: string;
   /** True: its logs stay in the plan's folder. */
   readonly keepsLogs: boolean;
@@ -120,7 +120,7 @@ export class RunSession {
     return await keeper.end({ outcome, judge, dataSetCheck: this.#samples.dataSetCheck });
   }
 
-  /** What the engine takes from plan, samples and SUT. */
+  /** The engine's setup from plan, samples and SUT. */
   #asPlanned(): TestSetup {
     const plan = this.#plan;
     return {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../observe/audit/audit-file.ts';
+import { readAudit } from '../../observe/audit/network-audit.ts';
 import type { RunSummary } from '../../observe/summary/run-summary.ts';
 
 /** A run by its folder. */

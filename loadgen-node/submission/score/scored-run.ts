@@ -4,7 +4,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { BenchmarkRules } from '../../../shared/rules/rows/benchmark-row.ts';
 import { readDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../observe/audit/audit-file.ts';
+import { readAudit } from '../../observe/audit/network-audit.ts';
 import { exampleMarks, modelMarks } from '../../run/judge/model-notes.ts';
 import { inspectRun, recordedSettings } from '../../run/plan/recorded-settings.ts';
 import type { RunValues } from '../../run/plan/run-settings.ts';

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type ReadDetailLog, readDetailLog } from '../../../loadgen/logs/read/detail-log.ts';
 import { openRunFolder, type RunFolder } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
 
 /** What is known of one run: its files, its log, and the evidence that only longhaul leaves. */
 export interface SubmittedRun {

@@ -3,8 +3,8 @@ import { SCENARIOS, type Scenario } from '../../../../shared/domain/scenario.ts'
 import { compressionBreaches } from '../../../../shared/rules/check-compression.ts';
 import { compressionRule } from '../../../../shared/rules/compression-rules.ts';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { AuditFinding, NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
 import { composeAudit } from '../../../run/audit/compose-audit.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { DOCUMENT_BYTES_MAX } from '../read/read-document.ts';

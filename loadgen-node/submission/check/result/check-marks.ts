@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
-import { readAudit } from '../../../observe/audit/audit-file.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
+import { readAudit } from '../../../observe/audit/network-audit.ts';
 import type { CheckContext } from '../read/check-context.ts';
 import { DOCUMENT_BYTES_MAX, documentLines } from '../read/read-document.ts';
 import type { ResultSite } from '../read/result-site.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/audit-file.ts';
+import { readAudit, writeAudit } from '../../../../../loadgen-node/observe/audit/network-audit.ts';
 import { composeAudit } from '../../../../../loadgen-node/run/audit/compose-audit.ts';
 import { explainAudit } from '../../../../../loadgen-node/run/audit/explain-audit.ts';
 import { toDescription, toStream } from '../../../../../qdl/native/evidence/from-wire.ts';

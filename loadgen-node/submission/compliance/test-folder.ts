@@ -2,7 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
-import type { TestVerdict } from './verify/test-verdict.ts';
+import type { RunHost } from '../../run/host/host.ts';
+import type { TestVerdict } from './verify/verify-test.ts';
 
 /** Every file that a test can leave: those of an earlier verification must not stand beside a new one's. */
 const FILES = [
@@ -22,22 +23,28 @@ const FILES = [
  * @param folder `OUT/TEST01`; is made. Files of an earlier verification are replaced, others stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function writeTestFolder(folder: string, verdict: TestVerdict, readme: string): void {
-  const texts = new Map([...verdict.texts, ['README.md', readme]]);
+export function writeTestFolder(
+  folder: string,
+  { texts, copies }: Pick<TestVerdict, 'texts' | 'copies'>,
+  readme: string,
+): void {
+  const write = (name: string, how: (path: string) => void): void => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    how(path);
+  };
   try {
-    const sources = [...verdict.copies.values()].map((path) => realpathSync(path));
-    for (const name of FILES) {
-      const path = join(folder, name);
+    const sources = [...copies.values()].map((path) => realpathSync(path));
+    for (const path of FILES.map((name) => join(folder, name))) {
       if (!isOneOf(path, sources)) rmSync(path, { force: true });
     }
-    for (const [name, text] of texts) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
+    for (const [name, text] of [...texts, ['README.md', readme] as const]) {
+      write(name, (path) => writeFileSync(path, text));
     }
-    for (const [name, source] of verdict.copies) {
-      const path = join(folder, name);
-      mkdirSync(dirname(path), { recursive: true });
-      if (!isOneOf(path, [realpathSync(source)])) copyFileSync(source, path);
+    for (const [name, source] of copies) {
+      write(name, (path) => {
+        if (!isOneOf(path, [realpathSync(source)])) copyFileSync(source, path);
+      });
     }
   } catch (error) {
     throw outputError(`cannot write ${folder}`, error);
@@ -45,26 +52,22 @@ export function writeTestFolder(folder: string, verdict: TestVerdict, readme: st
 }
 
 /**
- * Removes every file that an earlier verification wrote; others stay.
- * @returns Whether there was a verdict.
+ * Takes away what an earlier test wrote: a new run that is broken off leaves none, and the old one would look like its own.
+ * Other files stay.
  * @throws MlperfError `ERR_OUTPUT`
  */
-export function removeTestFiles(folder: string): boolean {
-  const paths = FILES.map((name) => join(folder, name));
-  const wasThere = paths.some((path) => existsSync(path));
+export function forgetVerdict(folder: string, host: Pick<RunHost, 'report'>): void {
+  const paths = FILES.map((name) => join(folder, name)).filter((path) => existsSync(path));
+  if (paths.length === 0) return;
   try {
     for (const path of paths) rmSync(path, { force: true });
   } catch (error) {
     throw outputError(`cannot write ${folder}`, error);
   }
-  return wasThere;
+  host.report(`removed the verdict of an earlier test in ${folder}`);
 }
 
 /** A test may be verified again from the folder that an earlier verification wrote. */
 function isOneOf(path: string, sources: readonly string[]): boolean {
-  try {
-    return sources.includes(realpathSync(path));
-  } catch {
-    return false; // Not there yet.
-  }
+  return existsSync(path) && sources.includes(realpathSync(path));
 }
