@@ -116,20 +116,20 @@ function assembleCode({ plan, layout, division, results, files, implementationOf
  */
 function longhaulSources(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
-  const addFiles = (folder: string, name: string, ending: string): void => {
+  const addFiles = (folder: string, name: string, ending: RegExp): void => {
     const entries = readdirSync(folder, { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) addFiles(path, `${name}/${entry.name}`, ending);
-      else if (entry.name.endsWith(ending)) files.set(`${name}/${entry.name}`, path);
+      else if (ending.test(entry.name)) files.set(`${name}/${entry.name}`, path);
     }
   };
   for (const part of ['qdl', 'shared']) {
     const source = join(dirname(protoFolder()), part);
-    if (existsSync(source)) addFiles(source, part, '.ts');
-    else addFiles(join(distFolder(), part), part, '.js');
+    if (existsSync(source)) addFiles(source, part, /\.(ts|conf)$/);
+    else addFiles(join(distFolder(), part), part, /\.(js|conf)$/);
   }
-  addFiles(join(protoFolder(), 'mlperf'), 'proto/mlperf', '.proto');
+  addFiles(join(protoFolder(), 'mlperf'), 'proto/mlperf', /\.proto$/);
   return files;
 }
 
