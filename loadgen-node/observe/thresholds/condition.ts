@@ -3,8 +3,15 @@ import { nearest } from '../../../shared/base/text/nearest.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../figures/figure-names.ts';
 import { unitsFor, valueIn } from './figure-units.ts';
 
-/** How a figure is held against a value. */
-export type Operator = '<' | '<=' | '>' | '>=' | '==' | '!=';
+/** How a figure is held against a value, by operator. */
+export const HOLDS = {
+  '<': (seen: number, needed: number) => seen < needed,
+  '<=': (seen: number, needed: number) => seen <= needed,
+  '>': (seen: number, needed: number) => seen > needed,
+  '>=': (seen: number, needed: number) => seen >= needed,
+  '==': (seen: number, needed: number) => seen === needed,
+  '!=': (seen: number, needed: number) => seen !== needed,
+} as const;
 
 /**
  * What a figure is held against. `absolute`: a value in the figure's unit (ns, per second, count; a share is 0 to 1).
@@ -19,7 +26,7 @@ export interface Condition {
   /** As it was written, blanks around it aside. */
   readonly text: string;
   readonly figure: FigureName;
-  readonly operator: Operator;
+  readonly operator: keyof typeof HOLDS;
   readonly value: ConditionValue;
 }
 
@@ -61,7 +68,7 @@ export function readCondition(text: string): Condition | string {
   const value = readValue(figure, valueText);
   if (typeof value === 'string') return value;
   // The pattern knows no other operators.
-  return { text: written, figure, operator: operator as Operator, value };
+  return { text: written, figure, operator: operator as keyof typeof HOLDS, value };
 }
 
 /** Like {@link readCondition}, of a condition on one run alone: nothing is there that a relative value could be relative to. */

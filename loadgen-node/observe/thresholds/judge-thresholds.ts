@@ -1,5 +1,5 @@
 import { FIGURES, type RunFigures } from '../figures/figure-names.ts';
-import type { Operator, Threshold } from './condition.ts';
+import { HOLDS, type Threshold } from './condition.ts';
 import { formatFigure } from './figure-units.ts';
 
 /** What became of a threshold. */
@@ -14,15 +14,6 @@ export interface ThresholdResult {
   /** `seen` for people, or why there is none. */
   readonly seenText: string;
 }
-
-const HOLDS: Readonly<Record<Operator, (seen: number, needed: number) => boolean>> = {
-  '<': (seen, needed) => seen < needed,
-  '<=': (seen, needed) => seen <= needed,
-  '>': (seen, needed) => seen > needed,
-  '>=': (seen, needed) => seen >= needed,
-  '==': (seen, needed) => seen === needed,
-  '!=': (seen, needed) => seen !== needed,
-};
 
 /**
  * Holds thresholds against the figures of a run. A figure that the run does not have meets nothing: who asked for it

@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
-import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import { packageVersion } from '../../../shared/base/files/package-files.ts';
+import { writeText } from '../../../shared/base/files/write-text.ts';
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import type { ResolvedSetting } from '../../../shared/config/resolve-settings.ts';
 import { splitAddress } from '../../../shared/domain/node-address.ts';
@@ -88,7 +88,8 @@ export async function runSweep(plan: SweepPlan, host: RunHost): Promise<SweepRes
   const earlier = isResumed ? readSweep(output, begun.question) : undefined;
   const prepared = await prepareRun(run, host);
   const title = titleOf(run, search);
-  const drawPage = (sweep: Sweep): void => writePage(output, sweep, grid, title);
+  const drawPage = (sweep: Sweep): void =>
+    writeText(join(output, PAGE_FILE), renderHeatMap(heatMapOf(sweep, grid, title)));
   if (earlier === undefined) replaceEarlierRun(output, host);
   const start = { ...begun, cells: earlier?.cells ?? [] };
   writeSweep(output, start);
@@ -153,14 +154,4 @@ function notesOf({ dispatch }: RunPlan, maker: ChosenLinkMaker, grid: LinkGrid):
 function titleOf({ rules }: RunPlan, { boundNs, percentile, kind }: LoadSearch): string {
   const what = kind === 'rate' ? 'Peak of Server' : 'Streams of MultiStream';
   return `${what}, ${rules.key}: p${rounded(percentile * 100, 6)} within ${boundNs / 1e6} ms`;
-}
-
-/** @throws MlperfError `ERR_OUTPUT` */
-function writePage(output: string, sweep: Sweep, grid: LinkGrid, title: string): void {
-  const path = join(output, PAGE_FILE);
-  try {
-    writeFileSync(path, renderHeatMap(heatMapOf(sweep, grid, title)));
-  } catch (error) {
-    throw outputError(`cannot write ${path}`, error);
-  }
 }

@@ -1,14 +1,12 @@
 import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
-import { renderFigure, renderTable } from '../../charts/figure.ts';
-import { drawLines } from '../../charts/line-chart.ts';
-import { timeAxis } from '../../charts/percentile-chart.ts';
-import { PLOT } from '../../charts/plot.ts';
-import { type Axis, linearAxis } from '../../charts/scale.ts';
+import { renderFigure } from '../../charts/figure.ts';
+import { drawLines } from '../../charts/plot.ts';
+import { type Axis, linearAxis, timeAxis } from '../../charts/scale.ts';
+import { table } from '../../html/elements.ts';
 import type { Html } from '../../html/html.ts';
-import { formatNumber } from '../../text/number.ts';
-import { tickSeconds } from '../../text/time-format.ts';
-import type { Timeline, TimelineInterval } from '../aggregate/timeline.ts';
+import { formatNumber, tickSeconds } from '../../text/figure-text.ts';
+import type { Timeline, TimelineInterval } from '../timeline.ts';
 
 const PERCENTILES = [
   { name: 'p50', className: 'c5', of: ({ p50Ns }: TimelineInterval) => p50Ns },
@@ -22,84 +20,85 @@ export function renderLatencyTimeline(timeline: Timeline, boundNs: number | null
   const { intervals } = timeline;
   const values = intervals.flatMap(({ p50Ns, maxNs }) => [p50Ns, maxNs]).filter(Number.isFinite);
   if (boundNs !== null) values.push(boundNs);
-  const { drawing, legend } = drawLines({
-    x: timeAxisOf(timeline),
-    y: timeAxis(values, 'latency'),
-    series: PERCENTILES.map(({ name, className, of }) => ({
-      name,
-      className,
-      points: intervals.map((interval) => [middleOf(interval), of(interval)] as const),
-    })),
-    bound: boundNs === null ? null : { value: boundNs, label: `bound ${formatNs(boundNs)}` },
-    hints: intervals.map((interval) => ({
-      from: interval.fromNs,
-      to: interval.toNs,
-      text: `${tickSeconds(interval.fromNs)} s: ${PERCENTILES.map(({ name, of }) => `${name} ${formatNs(of(interval))}`).join(', ')}`,
-    })),
-  });
   const p99s = intervals.map(({ p99Ns }) => p99Ns).filter(Number.isFinite);
   return renderFigure({
     title: 'Latency over time',
     alternative: `p99 of ${widthText(timeline)} lies between ${formatNs(Math.min(...p99s))} and ${formatNs(Math.max(...p99s))}.`,
-    legend,
-    drawing,
-    width: PLOT.width,
-    height: PLOT.height,
+    ...drawLines({
+      x: runTimeAxis(intervals.at(-1)?.toNs ?? 1e9),
+      y: timeAxis(values, 'latency'),
+      series: PERCENTILES.map(({ name, className, of }) => ({
+        name,
+        className,
+        points: overTime(intervals, of),
+      })),
+      bound: boundNs === null ? null : { value: boundNs, label: `bound ${formatNs(boundNs)}` },
+      hints: hintsOf(intervals, (interval) =>
+        PERCENTILES.map(({ name, of }) => `${name} ${formatNs(of(interval))}`).join(', '),
+      ),
+    }),
     caption: `Percentiles of what was due in each ${widthText(timeline)}.`,
     table: intervalTable(intervals),
-    isWide: false,
   });
 }
 
 /** Load and throughput over time. */
 export function renderLoadTimeline(timeline: Timeline, scenario: Scenario): Html {
   const { intervals } = timeline;
-  const isServer = scenario === 'Server';
+  const isOffline = scenario === 'Offline';
   const completed = {
     name: 'samples completed',
     className: 'c1',
-    points: intervals.map((interval) => [middleOf(interval), interval.completedRate] as const),
+    points: overTime(intervals, ({ completedRate }) => completedRate),
   };
   const due = {
-    name: isServer ? 'queries due' : 'queries issued',
+    name: scenario === 'Server' ? 'queries due' : 'queries issued',
     className: 'c2 dash2',
-    points: intervals.map((interval) => [middleOf(interval), interval.dueRate] as const),
+    points: overTime(intervals, ({ dueRate }) => dueRate),
   };
   // The one query of Offline is due at the start: its rate says nothing.
-  const series = scenario === 'Offline' ? [completed] : [due, completed];
+  const series = isOffline ? [completed] : [due, completed];
   const largest = Math.max(...series.flatMap(({ points }) => points.map(([, rate]) => rate)), 0);
-  const { drawing, legend } = drawLines({
-    x: timeAxisOf(timeline),
-    y: linearAxis({ from: 0, to: largest * 1.05, title: 'per second', format: formatNumber }),
-    series,
-    bound: null,
-    hints: intervals.map((interval) => ({
-      from: interval.fromNs,
-      to: interval.toNs,
-      text: `${tickSeconds(interval.fromNs)} s: ${formatNumber(interval.dueRate)} due per second, ${formatNumber(interval.completedRate)} completed per second, ${interval.lost} lost`,
-    })),
-  });
-  const rates = intervals.map(({ completedRate }) => completedRate);
+  const rates = completed.points.map(([, rate]) => rate);
   return renderFigure({
-    title: scenario === 'Offline' ? 'Throughput over time' : 'Load over time',
+    title: isOffline ? 'Throughput over time' : 'Load over time',
     alternative: `Between ${formatNumber(Math.min(...rates))} and ${formatNumber(Math.max(...rates))} samples per second were completed.`,
-    legend,
-    drawing,
-    width: PLOT.width,
-    height: PLOT.height,
+    ...drawLines({
+      x: runTimeAxis(intervals.at(-1)?.toNs ?? 1e9),
+      y: linearAxis({ from: 0, to: largest * 1.05, title: 'per second', format: formatNumber }),
+      series,
+      hints: hintsOf(
+        intervals,
+        ({ dueRate, completedRate, lost }) =>
+          `${formatNumber(dueRate)} due per second, ${formatNumber(completedRate)} completed per second, ${lost} lost`,
+      ),
+    }),
     caption: `Per second, counted in each ${widthText(timeline)}.`,
-    table: null,
-    isWide: false,
   });
 }
 
-function timeAxisOf({ intervals }: Timeline): Axis {
-  const to = intervals.at(-1)?.toNs ?? 1e9;
-  return linearAxis({ from: 0, to, title: 'time since the start, s', format: tickSeconds }, 6);
+/** An axis of the time since the start of a run. */
+export function runTimeAxis(toNs: number): Axis {
+  const title = 'time since the start, s';
+  return linearAxis({ from: 0, to: toNs, title, format: tickSeconds }, 6);
 }
 
-function middleOf({ fromNs, toNs }: TimelineInterval): number {
-  return (fromNs + toNs) / 2;
+function overTime(
+  intervals: readonly TimelineInterval[],
+  of: (interval: TimelineInterval) => number,
+): (readonly [number, number])[] {
+  return intervals.map((interval) => [(interval.fromNs + interval.toNs) / 2, of(interval)]);
+}
+
+function hintsOf(
+  intervals: readonly TimelineInterval[],
+  textOf: (interval: TimelineInterval) => string,
+): { from: number; to: number; text: string }[] {
+  return intervals.map((interval) => ({
+    from: interval.fromNs,
+    to: interval.toNs,
+    text: `${tickSeconds(interval.fromNs)} s: ${textOf(interval)}`,
+  }));
 }
 
 function widthText({ widthNs }: Timeline): string {
@@ -117,8 +116,5 @@ function intervalTable(intervals: readonly TimelineInterval[]): Html {
       String(lost),
     ],
   );
-  return renderTable(
-    titles.map((title) => ({ title, isNumber: true })),
-    rows,
-  );
+  return table(titles, rows, () => true);
 }

@@ -1,6 +1,6 @@
-import { ExactDistribution } from '../../../observe/figures/distribution.ts';
-import { latencyFigures } from '../../../observe/figures/figures.ts';
-import type { LatencyTable } from '../../../observe/figures/latency-table.ts';
+import { ExactDistribution } from '../../observe/figures/distribution.ts';
+import { latencyFigures } from '../../observe/figures/figures.ts';
+import type { LatencyTable } from '../../observe/figures/latency-table.ts';
 
 /** Widths that intervals of time may have, in ns. */
 const WIDTHS_NS = [
