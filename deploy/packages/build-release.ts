@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { writeManifest } from '../../loadgen-node/run/judge/self-check.ts';
-import { bundledLicences, PAGE } from './bundled-packages.ts';
 import { type DerivedPackage, derivePackages, writePackage } from './derive-package.ts';
 import { type LicensedPackage, licencesOf, licenceTable } from './licences.ts';
 import { installedEntries, readLock } from './lock-file.ts';
@@ -81,8 +80,7 @@ function fill(target: string, root: string, revision: Revision): readonly Releas
     tryProgram(folder);
     const report = packReport(['--pack-destination', target], folder);
     const entries = installedEntries(lock, derived.manifest);
-    const bundled = derived.files.includes(`dist/${PAGE}`) ? bundledLicences(root, lock) : [];
-    licences.set(name, [...licencesOf(root, entries), ...bundled]);
+    licences.set(name, licencesOf(root, entries));
     const subject = { manifest: derived.manifest, entries, overrides };
     writeBills(subject, { scratch: join(scratch, 'bills'), target });
     return released(derived, report, Object.keys(entries).length);

@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { bundledNotices, NOTICES, PAGE } from './bundled-packages.ts';
 import { type Closure, closureOf, type ParsedFiles } from './closure.ts';
 import { type LockEntries, lockedVersion, readLock, type WantedPackages } from './lock-file.ts';
 import type { Role } from './roles.ts';
@@ -69,7 +68,7 @@ export function derivePackages(project: BuiltProject, roles: readonly Role[]): D
   });
 }
 
-/** Writes a package's files, all but the manifest of hashes, into an empty folder. @throws MlperfError of {@link bundledNotices} */
+/** Writes a package's files, all but the manifest of hashes, into an empty folder. */
 export function writePackage(
   { root }: BuiltProject,
   { role, manifest, files }: DerivedPackage,
@@ -83,7 +82,6 @@ export function writePackage(
   const readme = role.readme === undefined ? 'README.md' : `deploy/packages/${role.readme}`;
   copyFileSync(join(root, readme), join(folder, 'README.md'));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  if (files.includes(`dist/${PAGE}`)) writeFileSync(join(folder, NOTICES), bundledNotices(root));
 }
 
 function checkAllowed(role: Role, closure: Closure): void {

@@ -88,8 +88,7 @@ export function licenceTable(perRole: ReadonlyMap<string, readonly LicensedPacka
     });
   return `# What the packages depend on
 
-Every package that an installation has, on any system, and what is inside the live page (the notices are in
-THIRD-PARTY.md of the packages that have the page), with version and licence. longhaul itself is Apache-2.0.
+Every package that an installation has, on any system, with version and licence. longhaul itself is Apache-2.0.
 
 | package | version | licence | installed with |
 |---|---|---|---|

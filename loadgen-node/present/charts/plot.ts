@@ -30,7 +30,7 @@ export function coordinate(value: number): string {
 }
 
 /** Horizontal place of a value. */
-export function xOf({ x }: PlotArea, value: number): number {
+export function xOf({ x }: Pick<PlotArea, 'x'>, value: number): number {
   return PLOT.left + x.scale(value) * (RIGHT - PLOT.left);
 }
 

@@ -16,12 +16,14 @@ interface AxisRange {
   readonly to: number;
   readonly title: string;
   readonly format: (value: number) => string;
+  /** The way from mark to mark, which is no smaller than `least`. Default: 1, 2 or 5 times a power of ten. */
+  readonly stepOf?: (least: number) => number;
 }
 
 /** A straight axis with about `tickCount` marks at round values. A range without width shows its one value in the middle. */
 export function linearAxis(range: AxisRange, tickCount = 5): Axis {
-  const { from, to, title, format } = widened(range);
-  const step = roundStep((to - from) / tickCount);
+  const { from, to, title, format, stepOf = roundStep } = widened(range);
+  const step = stepOf((to - from) / tickCount);
   const ticks: Axis['ticks'][number][] = [];
   for (let i = Math.ceil(from / step); i * step <= to * (1 + 1e-12); i += 1) {
     ticks.push({ value: i * step, label: format(i * step) });
@@ -84,7 +86,7 @@ function widened(range: AxisRange): AxisRange {
 }
 
 /** The smallest of 1, 2, 5 times a power of ten that is no smaller. */
-function roundStep(least: number): number {
+export function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
   return digit * power;

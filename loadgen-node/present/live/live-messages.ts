@@ -12,8 +12,6 @@ export interface LiveThreadStart {
   readonly dashboard: ListenAddress | undefined;
   /** Where Prometheus finds the metrics; undefined: nowhere. */
   readonly metrics: ListenAddress | undefined;
-  /** File of the page. */
-  readonly pageFile: string;
 }
 
 /** A run, for people and as labels. */

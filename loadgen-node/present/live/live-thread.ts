@@ -1,5 +1,4 @@
 import assert from 'node:assert';
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { say, startHttpServer } from './http-server.ts';
@@ -53,7 +52,7 @@ async function opened(
 }
 
 async function openPage(at: ListenAddress): Promise<string> {
-  const server = await PageServer.start(at, readFileSync(start.pageFile, 'utf8'));
+  const server = await PageServer.start(at);
   viewers.push(server);
   return server.url;
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
@@ -68,8 +67,7 @@ export class LiveView {
     onGone: (why: string) => void,
   ): Promise<LiveView | undefined> {
     if (dashboard === undefined && metrics === undefined) return undefined;
-    const pageFile = fileURLToPath(compiledModule('loadgen-node/present/live/page/index.html'));
-    const start: LiveThreadStart = { dashboard, metrics, pageFile };
+    const start: LiveThreadStart = { dashboard, metrics };
     const worker = new Worker(compiledModule('loadgen-node/present/live/live-thread.js'), {
       name: 'live view',
       workerData: start,
