@@ -1,7 +1,7 @@
 import { latencyTable, sortedNumbers } from '../../observe/figures/latency-table.ts';
 import { renderFigure } from '../charts/figure.ts';
 import { drawPercentiles } from '../charts/percentile-chart.ts';
-import { judged, noteBox, scroll, section, table } from '../html/elements.ts';
+import { htmlTable, judged, noteBox, scroll, section } from '../html/elements.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { instantText, timeOrDash } from '../text/figure-text.ts';
@@ -42,7 +42,7 @@ function conditionItem({ text, isSure, folder, holds, seen }: ConditionResult): 
 
 function settingsTable({ settings, runs }: RunComparison): Html {
   if (settings.length === 0) return html`<p>No setting differs.</p>`;
-  const all = table(
+  const all = htmlTable(
     ['Setting', ...runs.map(({ folder }) => folder)],
     settings.map(({ name, values }) => [html`<code>${name}</code>`, ...settingTexts(values)]),
   );
@@ -62,7 +62,7 @@ function runTable({ runs }: RunComparison): Html {
     summary.sutName,
     summary.longhaul,
   ]);
-  return scroll('Runs', table(['Run', 'Result', 'Started', 'SUT', 'longhaul'], rows));
+  return scroll('Runs', htmlTable(['Run', 'Result', 'Started', 'SUT', 'longhaul'], rows));
 }
 
 function distributionFigure({ runs }: RunComparison): Html {
@@ -93,6 +93,6 @@ function differenceTable({ rows }: RunComparison, index: number): Html {
     const judgement = html`<span class="${`nowrap ${tone}`}">${texts[5] as string}</span>`;
     return [html`<code title="${about}">${figure}</code>`, ...texts.slice(1, 5), judgement];
   });
-  const all = table(['Figure', ...COLUMNS], body, (column) => column > 0 && column < 5);
+  const all = htmlTable(['Figure', ...COLUMNS], body, (column) => column > 0 && column < 5);
   return scroll('Differences', all);
 }

@@ -12,7 +12,7 @@ ${content}</section>
  * @param rows A cell per title.
  * @param isNumber Columns of figures, which stand to the right. Default: none.
  */
-export function table(
+export function htmlTable(
   titles: readonly string[],
   rows: readonly (readonly (Html | string)[])[],
   isNumber: (column: number) => boolean = () => false,

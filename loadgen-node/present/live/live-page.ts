@@ -1,5 +1,5 @@
 import type { LiveSnapshot } from '../../observe/live/live-snapshot.ts';
-import { table, tile } from '../html/elements.ts';
+import { htmlTable, tile } from '../html/elements.ts';
 import { type Html, html } from '../html/html.ts';
 import { amount, clock, timeOrDash } from '../text/figure-text.ts';
 import type { LiveRunState, RunVerdict } from './live-messages.ts';
@@ -33,8 +33,8 @@ export function livePanels(
     now: html`<h2>${verdict === null ? 'Now' : 'The last second'}</h2>
 <dl class="tiles">${latest === null ? tile('Load', 'nothing yet') : tilesOf(latest)}</dl>`,
     resolution: html`${pointS === 1 ? '' : `A point covers up to ${pointS} s: of percentiles and outstanding samples the largest, of rates the mean.`}`,
-    nodes: table(NODE_COLUMNS, nodeRows(run?.nodes ?? [], latest), isFigure),
-    seconds: table(SECOND_COLUMNS, secondRows(points), isFigure),
+    nodes: htmlTable(NODE_COLUMNS, nodeRows(run?.nodes ?? [], latest), isFigure),
+    seconds: htmlTable(SECOND_COLUMNS, secondRows(points), isFigure),
     runs:
       runs.length < 2
         ? null

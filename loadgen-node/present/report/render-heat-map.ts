@@ -1,9 +1,9 @@
 import { renderFigure } from '../charts/figure.ts';
 import { coordinate } from '../charts/plot.ts';
-import { noteBox, scroll, table } from '../html/elements.ts';
+import { htmlTable, noteBox, scroll } from '../html/elements.ts';
 import { type Html, html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import { formatNumber, shortened } from '../text/figure-text.ts';
+import { fitText, formatNumber } from '../text/figure-text.ts';
 
 /** A cell: what was found, with the interval that holds the limit and a word more; or a word for what there is in its place, and why. */
 export type HeatMapCell =
@@ -77,11 +77,11 @@ function drawMap(input: HeatMapInput): Html {
   const largest = Math.max(...cells.flat().map((cell) => ('word' in cell ? 0 : cell.value)), 0);
   const heads = columns.map(
     (name, j) =>
-      html`<text class="middle" x="${coordinate(LEFT + (j + 0.5) * TILE_WIDTH)}" y="${TOP - 8}">${shortened(name, 17)}</text>`,
+      html`<text class="middle" x="${coordinate(LEFT + (j + 0.5) * TILE_WIDTH)}" y="${TOP - 8}">${fitText(name, 17)}</text>`,
   );
   const names = rows.map(
     (name, i) =>
-      html`<text class="end" x="${LEFT - 8}" y="${coordinate(TOP + (i + 0.5) * TILE_HEIGHT + 4)}">${shortened(name, 14)}</text>`,
+      html`<text class="end" x="${LEFT - 8}" y="${coordinate(TOP + (i + 0.5) * TILE_HEIGHT + 4)}">${fitText(name, 14)}</text>`,
   );
   const tiles = cells.map((row, i) =>
     row.map((cell, j) => {
@@ -102,7 +102,7 @@ function drawMap(input: HeatMapInput): Html {
       });
     }),
   );
-  return html`<text class="axis" x="${LEFT}" y="14">${`${columnLabel} →`}</text><text class="axis" x="0" y="${TOP - 8}">${`${shortened(rowLabel, 12)} ↓`}</text>${heads}${names}${tiles}`;
+  return html`<text class="axis" x="${LEFT}" y="14">${`${columnLabel} →`}</text><text class="axis" x="0" y="${TOP - 8}">${`${fitText(rowLabel, 12)} ↓`}</text>${heads}${names}${tiles}`;
 }
 
 /** What one cell shows. */
@@ -132,7 +132,7 @@ function drawTile({ x, y }: { x: number; y: number }, { level, main, detail, hin
     (line, i) =>
       html`<text class="${`middle small ${tone}`.trim()}" x="${middle}" y="${top + 16 + i * 13}">${line}</text>`,
   );
-  return html`<g><title>${hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${shortened(main, 13)}</text>${details}</g>`;
+  return html`<g><title>${hint}</title>${area}<rect class="heat-edge" ${size}/><text class="${`middle big ${tone}`.trim()}" x="${middle}" y="${top}">${fitText(main, 13)}</text>${details}</g>`;
 }
 
 /** One line, or two where it is too long, broken between words; the whole of it stands in the hint and the table. */
@@ -140,7 +140,7 @@ function twoLines(text: string, lengthMax: number): string[] {
   if (text.length <= lengthMax) return [text];
   const space = text.lastIndexOf(' ', lengthMax);
   const first = text.slice(0, space > 0 ? space : lengthMax);
-  return [first, shortened(text.slice(first.length).trim(), lengthMax)];
+  return [first, fitText(text.slice(first.length).trim(), lengthMax)];
 }
 
 /** Share of the first cell, or nothing where that one has no value. */
@@ -166,5 +166,5 @@ function cellTable(input: HeatMapInput): Html {
       return [...place, formatNumber(value), intervalOf(cell), share, text];
     }),
   );
-  return table(titles, rows, (column) => column > 1 && column < 5);
+  return htmlTable(titles, rows, (column) => column > 1 && column < 5);
 }

@@ -22,9 +22,8 @@ import { renderGenerator } from './sections/generator.ts';
 import { renderDistribution, renderHistogram, renderLag } from './sections/latency.ts';
 import { renderNodes, renderServers } from './sections/nodes.ts';
 import { renderSplit } from './sections/split.ts';
-import { renderLatencyTimeline, renderLoadTimeline } from './sections/timeline.ts';
+import { renderLatencyTimeline, renderLoadTimeline, timelineOf } from './sections/timeline.ts';
 import { renderHead, renderVerdict } from './sections/verdict.ts';
-import { timelineOf } from './timeline.ts';
 
 /** What a report is made of. */
 export interface ReportInput {

@@ -77,7 +77,7 @@ export function percentileName(percentile: number): string {
 }
 
 /** A text that fits its place in a drawing. */
-export function shortened(text: string, lengthMax: number): string {
+export function fitText(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
 

@@ -3,7 +3,7 @@ import { formatNs } from '../../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../../shared/domain/scenario.ts';
 import { FIGURE_NAMES, FIGURES, type FigureName } from '../../../observe/figures/figure-names.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
-import { scroll, section, table, tile } from '../../html/elements.ts';
+import { htmlTable, scroll, section, tile } from '../../html/elements.ts';
 import { type Html, html } from '../../html/html.ts';
 import { figureText, percentileName } from '../../text/figure-text.ts';
 import { STEP_TITLES, stepCells, stepVerdict } from '../../text/step-text.ts';
@@ -52,7 +52,7 @@ export function renderFigures({ figures }: RunSummary): Html | null {
     return [[html`<code>${name}</code>`, figureText(name, value), FIGURES[name].about]];
   });
   if (rows.length === 0) return null;
-  const all = table(['Name', 'Value', 'What it is'], rows, (column) => column === 1);
+  const all = htmlTable(['Name', 'Value', 'What it is'], rows, (column) => column === 1);
   return section('figures', 'All figures', scroll('All figures', all));
 }
 
@@ -64,7 +64,7 @@ export function renderSteps({ loadTest }: RunSummary): Html | null {
 <p>${stepVerdict(steps)}</p>
 ${scroll(
   'Steps of the arrivals',
-  table(STEP_TITLES, steps.map(stepCells), () => true),
+  htmlTable(STEP_TITLES, steps.map(stepCells), () => true),
 )}
 `;
 }
@@ -85,14 +85,19 @@ export function renderAudit({ audit, division, protocol }: RunSummary): Html {
     'Audit',
     rows.length === 0
       ? html`<p>There is no audit of this run.</p>`
-      : html`<p>Rules of the division ${division}, ${ends}.</p>${scroll('Audit', table(['Rule', 'Verdict', 'Evidence'], rows))}`,
+      : html`<p>Rules of the division ${division}, ${ends}.</p>${scroll('Audit', htmlTable(['Rule', 'Verdict', 'Evidence'], rows))}`,
   );
 }
 
 /** Every setting with where it came from. */
 export function renderSettings({ settings }: RunSummary): Html {
   const rows = settings.map(({ key, value, source }) => [key, value, source]);
-  return section('settings', 'Settings', table(['Setting', 'Value', 'Source'], rows), 'settings');
+  return section(
+    'settings',
+    'Settings',
+    htmlTable(['Setting', 'Value', 'Source'], rows),
+    'settings',
+  );
 }
 
 /** Which records the figures follow from. */

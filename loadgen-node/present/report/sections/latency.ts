@@ -7,7 +7,7 @@ import { type Bin, logHistogram } from '../../charts/histogram.ts';
 import { drawPercentiles } from '../../charts/percentile-chart.ts';
 import { drawAxes, drawBars, drawHints } from '../../charts/plot.ts';
 import { linearAxis, logAxis } from '../../charts/scale.ts';
-import { table } from '../../html/elements.ts';
+import { htmlTable } from '../../html/elements.ts';
 import { type Html, html } from '../../html/html.ts';
 import { formatNumber, percentileName, tickTime } from '../../text/figure-text.ts';
 
@@ -71,7 +71,7 @@ export function renderHistogram(sorted: Float64Array): Html {
     alternative: `Most values, ${highest.value} of ${sorted.length}, lie from ${formatNs(highest.from)} to ${formatNs(highest.to)}.`,
     drawing: html`${drawAxes(area)}${drawBars(area, bins, 'c1')}${drawHints(area, hints)}`,
     caption: `${bins.length} bins of equal ratio, from the smallest to the largest value.`,
-    table: table(
+    table: htmlTable(
       ['from', 'to', 'count'],
       bins.map(({ from, to, value }) => [formatNs(from), formatNs(to), String(value)]),
       () => true,
@@ -81,7 +81,7 @@ export function renderHistogram(sorted: Float64Array): Html {
 
 function percentileTable(sorted: Float64Array): Html {
   const rows = TABLED.map((share) => [nameOf(share), formatNs(percentileOf(sorted, share))]);
-  return table(['percentile', 'value'], rows, (column) => column === 1);
+  return htmlTable(['percentile', 'value'], rows, (column) => column === 1);
 }
 
 function nameOf(share: number): string {

@@ -8,9 +8,9 @@ import {
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderFigure } from '../../charts/figure.ts';
 import { drawStackedBars, seriesClass } from '../../charts/plot.ts';
-import { scroll, section, table } from '../../html/elements.ts';
+import { htmlTable, scroll, section } from '../../html/elements.ts';
 import { type Html, html } from '../../html/html.ts';
-import { formatShare, shortened, timeOrDash } from '../../text/figure-text.ts';
+import { fitText, formatShare, timeOrDash } from '../../text/figure-text.ts';
 
 /** More bars than that are a list: the table has it. */
 const BARS_MAX = 24;
@@ -26,7 +26,7 @@ export function renderNodes({ nodes }: RunSummary, latencies: LatencyTable | nul
   const total = nodes.reduce((sum, { completedSamples }) => sum + completedSamples, 0);
   const ofNodes = latencies === null ? [] : latenciesOfNodes(latencies);
   const bars = nodes.slice(0, BARS_MAX).map(({ name, address, completedSamples: value }, i) => ({
-    name: shortened(`${name} (${address})`, 44),
+    name: fitText(`${name} (${address})`, 44),
     total: partText(value, total),
     segments: [{ value, className: seriesClass(i), hint: `${name}: ${value}` }],
   }));
@@ -52,7 +52,7 @@ export function renderNodes({ nodes }: RunSummary, latencies: LatencyTable | nul
   });
   const all = scroll(
     'SUT nodes',
-    table(COLUMNS, rows, (column) => column > 2),
+    htmlTable(COLUMNS, rows, (column) => column > 2),
     'scroll wide',
   );
   return section('nodes', 'SUT nodes', html`<div class="charts">${figure}\n${all}</div>`);
@@ -104,7 +104,7 @@ export function renderServers({ nodes }: RunSummary): Html | null {
     html`<p>Statistics of each server, by how much they grew over the run: means per request, in which requests of other clients are. They are the server's own, say nothing of a single query, and are not part of the latencies above.</p>
 ${scroll(
   'Statistics of the servers',
-  table(SERVER_COLUMNS, rows, (column) => column >= 2),
+  htmlTable(SERVER_COLUMNS, rows, (column) => column >= 2),
   'scroll wide',
 )}`,
   );

@@ -8,7 +8,7 @@ import {
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderFigure } from '../../charts/figure.ts';
 import { drawLegend, drawStackedBars } from '../../charts/plot.ts';
-import { scroll, section, table } from '../../html/elements.ts';
+import { htmlTable, scroll, section } from '../../html/elements.ts';
 import { type Html, html } from '../../html/html.ts';
 import { hasServerStatistics, SERVERS_TITLE } from './nodes.ts';
 
@@ -53,7 +53,7 @@ export function renderSplit(summary: RunSummary): Html {
     ...drawStackedBars([typical, tail]),
     caption: `Means over ${grouped(split.sampleCount)} samples whose parts are all known. Only lengths of time are added, no clocks are compared: network is what remains.`,
   });
-  const all = table(COLUMNS, rows, (column) => column > 0 && column < 5);
+  const all = htmlTable(COLUMNS, rows, (column) => column > 0 && column < 5);
   return section(
     'split',
     title,

@@ -6,7 +6,7 @@ import {
   quantilePoints,
 } from '../../../../../loadgen-node/present/charts/percentile-chart.ts';
 import { linearAxis, logAxis, tailAxis } from '../../../../../loadgen-node/present/charts/scale.ts';
-import { timelineOf } from '../../../../../loadgen-node/present/report/timeline.ts';
+import { timelineOf } from '../../../../../loadgen-node/present/report/sections/timeline.ts';
 import { formatNumber, tickTime } from '../../../../../loadgen-node/present/text/figure-text.ts';
 import { queueRecords } from '../../../../support/runs/queue-records.ts';
 
