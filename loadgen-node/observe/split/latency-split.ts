@@ -1,8 +1,13 @@
 import type { SampleRecords } from '../records/sample-records.ts';
-import { LATENCY_PARTS, type LatencySplit } from './latency-parts.ts';
-import { NETWORK } from './part-times.ts';
+import { LATENCY_PARTS } from './latency-parts.ts';
 import { rowsOfRecords, type SplitRows } from './split-rows.ts';
-import { type NodeTimes, PartSums, type SplitFindings } from './split-sums.ts';
+import {
+  type LatencySplit,
+  NETWORK,
+  type NodeTimes,
+  PartSums,
+  type SplitFindings,
+} from './split-sums.ts';
 import { splitInWords } from './split-text.ts';
 
 /** Share of the samples that is the tail. */

@@ -1,6 +1,6 @@
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
-import { closeParts, DECODE, FIRST_OF_SERVICE } from './part-times.ts';
+import { closeParts, DECODE, FIRST_OF_SERVICE } from './split-sums.ts';
 
 /** The samples of one set, as a split reads them: where they lie, without a copy. */
 export interface SplitRows {

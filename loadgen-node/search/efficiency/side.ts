@@ -5,7 +5,8 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError, outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { makeFolder } from '../../../shared/base/files/make-folder.ts';
 import { FILE_BYTES_MAX, readBoundedText } from '../../../shared/base/files/read-file.ts';
-import { LATENCY_PARTS, type LatencySplit } from '../../observe/split/latency-parts.ts';
+import { LATENCY_PARTS } from '../../observe/split/latency-parts.ts';
+import type { LatencySplit } from '../../observe/split/split-sums.ts';
 import type { PeakResult } from '../peak/peak-search.ts';
 
 /** Where a side was measured. */

@@ -1,10 +1,7 @@
 import { grouped } from '../../../../shared/base/figures/figure-text.ts';
 import { formatNs } from '../../../../shared/base/text/duration.ts';
-import {
-  LATENCY_PARTS,
-  type LatencyPart,
-  type PartFigures,
-} from '../../../observe/split/latency-parts.ts';
+import { LATENCY_PARTS, type LatencyPart } from '../../../observe/split/latency-parts.ts';
+import type { PartFigures } from '../../../observe/split/split-sums.ts';
 import type { RunSummary } from '../../../observe/summary/run-summary.ts';
 import { renderFigure } from '../../charts/figure.ts';
 import { drawLegend, drawStackedBars } from '../../charts/plot.ts';
