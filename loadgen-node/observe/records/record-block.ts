@@ -56,3 +56,20 @@ export function joinRecords(parts: readonly SampleRecords[]): SampleRecords {
   }
   return joined;
 }
+
+/**
+ * Calls back with each stretch of neighbouring rows that have one value, from its first row to behind its last one: the rows
+ * of a part, or of a query.
+ */
+export function forEachStretch(
+  values: ColumnArray,
+  { begin, end }: { readonly begin: number; readonly end: number },
+  visit: (begin: number, end: number) => void,
+): void {
+  for (let first = begin; first < end; ) {
+    let next = first + 1;
+    while (next < end && values[next] === values[first]) next += 1;
+    visit(first, next);
+    first = next;
+  }
+}

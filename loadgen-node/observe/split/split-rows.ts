@@ -1,4 +1,5 @@
 import { SERVICE_TIMES } from '../../loadgen/recorder/service-times.ts';
+import { forEachStretch } from '../records/record-block.ts';
 import type { SampleRecords } from '../records/sample-records.ts';
 import { closeParts, DECODE, FIRST_OF_SERVICE } from './split-sums.ts';
 
@@ -26,27 +27,17 @@ export interface SplitRows {
 export function rowsOfRecords(records: SampleRecords): SplitRows[] {
   const { rowCount, part } = records;
   const pieces: SplitRows[] = [];
-  for (let begin = 0; begin < rowCount; ) {
-    const number = part[begin] as number; // In range, as all that follow.
-    let end = begin + 1;
-    while (end < rowCount && part[end] === number) end += 1;
+  forEachStretch(part, { begin: 0, end: rowCount }, (begin, end) => {
     pieces.push(rowsOfPart(records, begin, end));
-    begin = end;
-  }
+  });
   return pieces;
 }
 
 function rowsOfPart(records: SampleRecords, partBegin: number, partEnd: number): SplitRows {
   const { query, scheduledNs, issuedNs, handedNs, completedNs, decodeNs, node } = records;
   const service = SERVICE_TIMES.map((column) => records.service[column]);
-  const forEachQuery = (visit: (begin: number, end: number) => void): void => {
-    for (let begin = partBegin; begin < partEnd; ) {
-      let end = begin + 1;
-      while (end < partEnd && query[end] === query[begin]) end += 1;
-      visit(begin, end);
-      begin = end;
-    }
-  };
+  const forEachQuery = (visit: (begin: number, end: number) => void): void =>
+    forEachStretch(query, { begin: partBegin, end: partEnd }, visit);
   let queryCount = 0;
   forEachQuery(() => {
     queryCount += 1;

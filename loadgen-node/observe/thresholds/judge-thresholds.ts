@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { FIGURES, type RunFigures } from '../figures/figure-names.ts';
-import { HOLDS, type Threshold } from './condition.ts';
-import { formatFigure } from './figure-units.ts';
+import { formatFigure, HOLDS, type Threshold } from './condition.ts';
 
 /** What became of a threshold. Values are ns, per second, counts, or shares from 0 to 1. */
 export const THRESHOLD_RESULT = z.strictObject({
