@@ -5,7 +5,7 @@ import { say, startHttpServer } from './http-server.ts';
 import type {
   FromLiveThread,
   ListenAddress,
-  LiveThreadStart,
+  LiveViewSettings,
   ToLiveThread,
 } from './live-messages.ts';
 import { PageServer } from './page-server.ts';
@@ -20,7 +20,7 @@ interface Viewer {
 
 const port = parentPort;
 assert(port !== null, 'this file is the entry of a worker thread');
-const start = workerData as LiveThreadStart;
+const start = workerData as LiveViewSettings;
 const viewers: Viewer[] = [];
 
 port.on('message', (message: ToLiveThread) => {
