@@ -1,7 +1,7 @@
 import { upperMedian } from '../../../shared/base/figures/median.ts';
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
-import { tokenTimes } from '../../loadgen/recorder/recorded-tokens.ts';
+import { tokenTimes } from '../../loadgen/recorder/recording.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,
