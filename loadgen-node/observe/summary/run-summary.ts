@@ -143,11 +143,5 @@ export const RUN_SUMMARY = z.strictObject({
 /** The result of a run; {@link RUN_SUMMARY} says what each field is. */
 export type RunSummary = DeepReadonly<z.infer<typeof RUN_SUMMARY>>;
 
-/** A verdict whose reasons come with what to do about them. */
-export type AdvisedVerdict = RunSummary['verdict'];
-
-/** A reason of a verdict; `advice` is absent in summaries of versions that did not keep it. */
-export type AdvisedReason = AdvisedVerdict['reasons'][number];
-
 /** Arrivals that are not LoadGen's, and what their steps came to. */
 export type LoadTest = NonNullable<RunSummary['loadTest']>;

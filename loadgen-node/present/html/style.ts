@@ -70,7 +70,7 @@ svg .on-strong { fill: #ffffff; } svg .on-medium { fill: #0b0e13; } svg .small {
 .legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; margin: 0 0 0.3rem; padding: 0; list-style: none; font-size: 0.85rem; }
 .legend svg { display: inline-block; width: 1.6rem; height: 0.8rem; margin-right: 0.35rem; vertical-align: -0.05rem; }
 .scroll { overflow-x: auto; } .tall { max-height: 26rem; overflow-y: auto; } .tall table { width: 100%; } .tall th { position: sticky; top: 0; background: var(--page); }
-.lines { max-height: 7.5rem; overflow-y: auto; gap: 0.25rem; padding: 0.15rem; }
+.lines { max-height: 9.5rem; font-size: 0.8rem; overflow-y: auto; gap: 0.25rem; padding: 0.15rem; }
 .lines button { font: inherit; font-variant-numeric: tabular-nums; color: inherit; background: none; border: 1px solid var(--line); border-radius: 0.3rem; padding: 0 0.4rem; cursor: pointer; }
 .lines [aria-pressed="false"] { opacity: 0.65; text-decoration: line-through; }
 .live { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: space-between; }
