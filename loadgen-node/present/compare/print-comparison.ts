@@ -1,5 +1,5 @@
-import { alignedRows } from '../../../shared/base/text/aligned-rows.ts';
 import { sentencesOf } from '../../../shared/base/text/one-line.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { FIGURES, type FigureName } from '../../observe/figures/figure-names.ts';
 import { figureText, formatNumber } from '../text/figure-text.ts';
 import { CONFIDENCE, type FigureDifference, type RunComparison } from './compare-runs.ts';
@@ -45,7 +45,7 @@ export function printComparison(result: ComparisonResult): string {
     );
     lines.push(`Run           ${folder}  (${summary.result})`, '');
     lines.push(
-      ...alignedRows([['', ...COLUMNS], ...table], '  ', (column) => column > 0 && column < 4),
+      ...tableLines([['', ...COLUMNS], ...table], '  ', (column) => column > 0 && column < 4),
       '',
     );
   });

@@ -1,5 +1,5 @@
 import type { VerbResult } from '../../../shared/base/process/json-output.ts';
-import { alignedRows } from '../../../shared/base/text/aligned-rows.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
 import { availableCodecs } from '../../../shared/compression/codecs.ts';
 import {
@@ -26,7 +26,7 @@ export function compressionResult({ round, text }: CompressionRequest): VerbResu
   const without = missing.length === 0 ? '' : `, not ${missing.join(', ')}`;
   const words = rules.map((rule) => `${rule.benchmark}: ${rule.text}`);
   const lines = [
-    ...alignedRows([HEAD, ...rules.map(rowOf)], '  ', () => false),
+    ...tableLines([HEAD, ...rules.map(rowOf)], '  ', () => false),
     '',
     ...(text === true ? [...words, perSampleRule(round), ''] : []),
     `lossless here: ${lossless.join(', ')} (Node ${process.version}${without})`,

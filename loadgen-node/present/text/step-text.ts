@@ -1,4 +1,4 @@
-import { alignedRows } from '../../../shared/base/text/aligned-rows.ts';
+import { tableLines } from '../../../shared/base/text/table-lines.ts';
 import type { StepFigures } from '../../observe/figures/step-figures.ts';
 import { timeOrDash } from './figure-text.ts';
 
@@ -23,7 +23,7 @@ export function stepCells(step: StepFigures): string[] {
 
 /** The table of steps for people: a header and a line per step. */
 export function stepTable(steps: readonly StepFigures[]): string[] {
-  return alignedRows([STEP_TITLES, ...steps.map(stepCells)], '   ', () => true);
+  return tableLines([STEP_TITLES, ...steps.map(stepCells)], '   ', () => true);
 }
 
 /** How far the SUT kept up, in a sentence. */
