@@ -145,7 +145,7 @@ export class RunKeeper {
     const { output, writesPage } = this.#plan;
     if (!writesPage) return;
     // Not needed before the run has ended.
-    const { writeRunPage } = await import('../../present/report/run-page.ts');
+    const { writeRunPage } = await import('../../present/report/render-report.ts');
     writeRunPage(join(output, RUN_FILES.page), { summary, records });
   }
 }

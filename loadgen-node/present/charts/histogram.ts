@@ -1,28 +1,3 @@
-/** A point of a distribution: a share of the values, 0 to 1, and the value that it does not exceed. */
-export type QuantilePoint = readonly [share: number, valueNs: number];
-
-/** Points per decade of 1/(1-p): a line of a few hundred points looks like one of all. */
-const POINTS_PER_DECADE = 60;
-
-/** Points of the distribution of sorted values, dense in the tail, up to the largest value: a few hundred for any number of values. */
-export function quantilePoints(sorted: Float64Array): QuantilePoint[] {
-  const count = sorted.length;
-  const points: QuantilePoint[] = [];
-  let before = -1;
-  for (let i = 0; before < count - 1; i += 1) {
-    const share = 1 - 10 ** (-i / POINTS_PER_DECADE);
-    const index = Math.min(Math.trunc(share * count), count - 1);
-    if (index === before) {
-      // Far out in the tail the next value is more than one step away.
-      if (share > 1 - 1 / (2 * count)) break;
-      continue;
-    }
-    before = index;
-    points.push([index / count, sorted[index] as number]);
-  }
-  return points;
-}
-
 /** A bin of a histogram: from (included) to (not included, but in the last bin), in ns, and how many values lie there. */
 export interface Bin {
   readonly from: number;
