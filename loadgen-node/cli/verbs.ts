@@ -62,11 +62,6 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     about: 'search the peak over a grid of delays, rates and losses of the link',
     load: async (code) => (await import('./sweep.ts')).sweepCommand(code),
   },
-  remote: {
-    about:
-      'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
-    load: async (code) => (await import('./remote.ts')).remoteCommand(code, loadSutOptions),
-  },
   report: {
     about: 'derive all figures of a run from its records again, and write its report',
     load: async (code) => (await import('./report.ts')).reportCommand(code),
