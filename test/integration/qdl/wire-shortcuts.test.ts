@@ -10,9 +10,13 @@ import {
 } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectionOptions } from '../../../qdl/connect/grpc-options.ts';
-import { FramedBytes, passFramedBytes } from '../../../qdl/native/channel/framed-bytes.ts';
+import {
+  FramedBytes,
+  framesSize,
+  passFramedBytes,
+  writeFrames,
+} from '../../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../../qdl/native/channel/grpc-transport.ts';
-import { framesSize, writeFrames } from '../../../qdl/native/channel/part-frames.ts';
 import type { TransportEnd } from '../../../qdl/native/channel/part-transport.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
