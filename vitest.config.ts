@@ -36,7 +36,6 @@ const TOGETHER = [
   'package',
   'protocol-builds',
   'qdl-faults',
-  'remote',
   'run-and-time',
   'security',
   'security-hostile',

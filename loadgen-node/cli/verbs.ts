@@ -64,11 +64,6 @@ export const VERBS: Readonly<Record<string, Verb>> = {
       return sweepCommand(code, await loadSutOptions());
     },
   },
-  remote: {
-    about:
-      'measure bare machines by ssh: bring SUT nodes up, run, fetch the results, take all down',
-    load: async (code) => (await import('./remote.ts')).remoteCommand(code, loadSutOptions),
-  },
   report: {
     about: 'derive all figures of a run from its records again, and write its report',
     load: async (code) => (await import('./report.ts')).reportCommand(code),

@@ -39,8 +39,6 @@ export type MlperfErrorCode =
   | 'ERR_WIRE_PROTOCOL'
   /** This machine gives the process too few open files. */
   | 'ERR_OPEN_FILES'
-  /** A host of an inventory cannot be reached, or cannot do what is needed of it. */
-  | 'ERR_HOST'
   /** A rule of the Network division would be broken. */
   | 'ERR_RULE'
   /** A bound on waiting was reached. */

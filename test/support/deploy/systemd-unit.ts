@@ -26,3 +26,15 @@ export function unitValues(text: string, key: string): string[] {
     .filter((line) => line.startsWith(`${key}=`))
     .map((line) => line.slice(key.length + 1));
 }
+
+/** Variables of an environment file. Source: systemd.exec(5), EnvironmentFile=. @throws Error at a line that is none */
+export function environmentOf(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s*[#;]/.test(line));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([A-Z][A-Z_]*)=(.*)$/.exec(line) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`no variable: ${line}`);
+      return [name, value.trim().replace(/^(["'])(.*)\1$/, '$2')];
+    }),
+  );
+}
