@@ -4,7 +4,7 @@ import { outputError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { SubmissionRound } from '../rules/submission-rounds.ts';
 import { CHECKER_LOG } from '../tree/tree-layout.ts';
 import { checkTree } from './check-tree.ts';
-import { resultsFolder } from './read/result-site.ts';
+import { resultsFolder } from './read/sites.ts';
 import type { CheckReport } from './report/check-report.ts';
 import { treeReportText } from './report/report-text.ts';
 

@@ -5,7 +5,7 @@ import type { ReadDetailLog } from '../../loadgen/logs/read/detail-log.ts';
 import { RUN_FILES } from '../../loadgen/logs/read/run-folder.ts';
 import { type RoundSeeds, SEED_NAMES, seedsOfRound } from '../rules/round-seeds.ts';
 import { SUBMISSION_ROUNDS, type SubmissionRound } from '../rules/submission-rounds.ts';
-import { DetailLogs } from './read/detail-logs.ts';
+import { DetailLogs } from './read/run-log.ts';
 import { TreeListing } from './read/tree-listing.ts';
 import type { CheckReport } from './report/check-report.ts';
 

@@ -8,7 +8,8 @@ import {
   type SubmissionDivision,
   type SubmissionRound,
 } from '../../rules/submission-rounds.ts';
-import { type CheckFinding, SEVERITIES, type Severity } from '../rules/check-finding.ts';
+import type { CheckFinding } from '../rules/findings.ts';
+import { SEVERITIES, type Severity } from '../rules/rule.ts';
 
 /** Version of the form of a report; a reader refuses any other. */
 export const CHECK_REPORT_VERSION = 1;

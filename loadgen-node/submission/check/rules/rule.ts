@@ -1,13 +1,36 @@
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { FindingRule } from './check-finding.ts';
+import type { Answer, Facts } from '../read/sites.ts';
 
-/** A rule without its id, which is the key of its row. */
-export interface RuleTexts extends Omit<FindingRule, 'id'> {
+/**
+ * `error`: the official tool refuses the tree, or the tree itself shows a wrong result. `mark`: the tree has the accepted form and is no valid submission
+ * all the same; nothing silences it. `warning`: a reviewer will ask. `notice`: to know.
+ */
+export const SEVERITIES = ['mark', 'error', 'warning', 'notice'] as const;
+
+/** One of {@link SEVERITIES}. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** The checks of a rule, by what they look at: a rule may look at several kinds of files. */
+export type Checks = { readonly [Kind in keyof Facts]?: (facts: Facts[Kind]) => Answer };
+
+/** One rule of the self-check, below its id. Without a check: whoever reads the file finds it. */
+export interface RuleRow extends Checks {
+  /** Absent: `error`. */
+  readonly severity?: Severity;
   /** Rounds whose official tool does not ask for it: there an error is a warning. */
   readonly warningIn?: readonly SubmissionRound[];
   /** Rounds whose official tool does not ask for it in the open division: there an error is a warning. */
   readonly warningInOpen?: readonly SubmissionRound[];
+  /** The rule in our words. */
+  readonly rule: string;
+  /** Where the rule stands, or which official checker asks; absent: every one of them. */
+  readonly source?: string;
+  /** What to do about it. */
+  readonly advice: string;
 }
+
+/** Rules that are about one thing, by id: a stable word, `seed-wrong`, `is-network-not-text`, ... */
+export type RuleTable = Readonly<Record<string, RuleRow>>;
 
 /** Rounds with the older layout: their official tools accept an open result whatever its accuracy/ says. */
 export const UP_TO_V51: readonly SubmissionRound[] = ['v4.1', 'v5.0', 'v5.1'];
