@@ -1,18 +1,18 @@
-import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { Suite } from './submission-rounds.ts';
 import type { TestId } from './test-ids.ts';
 
-/** Scenarios as folders name them: later rounds add Interactive, which is Server to LoadGen. */
-export type SubmissionScenario = Scenario | 'Interactive';
-
-/** {@link SubmissionScenario}, in the order in which they are listed to people. */
-export const SUBMISSION_SCENARIOS: readonly SubmissionScenario[] = [
+/** Scenarios as folders name them, in the order in which they are listed to people. */
+export const SUBMISSION_SCENARIOS = [
   'SingleStream',
   'MultiStream',
   'Server',
   'Offline',
+  // Of later rounds; Server to LoadGen.
   'Interactive',
-];
+] as const;
+
+/** One of {@link SUBMISSION_SCENARIOS}. */
+export type SubmissionScenario = (typeof SUBMISSION_SCENARIOS)[number];
 
 /** One number that `accuracy.txt` has to show, in the unit in which the official script prints it. */
 export interface AccuracyTarget {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
@@ -61,9 +61,19 @@ export async function copyChecked(from: string, to: string, sha256: string): Pro
   await orFail('write', to, () => rename(to + UNFINISHED, to));
 }
 
-async function orFail(verb: string, path: string, work: () => Promise<unknown>): Promise<void> {
+/** Text of a file; empty where there is none. @throws MlperfError `ERR_OUTPUT` */
+export async function readTextIfThere(path: string): Promise<string> {
+  return existsSync(path) ? orFail('read', path, () => readFile(path, 'utf8')) : '';
+}
+
+/** Does something to a file. @throws MlperfError `ERR_OUTPUT` with the verb and the path in its message */
+export async function orFail<T>(
+  verb: 'read' | 'write',
+  path: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     throw outputError(`cannot ${verb} ${path}`, error);
   }

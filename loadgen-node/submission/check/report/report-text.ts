@@ -1,6 +1,5 @@
 import { asOneLine } from '../../../../shared/base/text/one-line.ts';
-import type { CheckFinding } from '../rules/findings.ts';
-import type { Severity } from '../rules/rule.ts';
+import type { CheckFinding, Severity } from '../rules/rule.ts';
 import type { CheckedResult, CheckReport } from './check-report.ts';
 
 const TITLES: Readonly<Record<Severity, string>> = {

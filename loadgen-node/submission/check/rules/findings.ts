@@ -4,7 +4,13 @@ import { ACCURACY_RULES } from './accuracy-rules.ts';
 import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES } from './network-rules.ts';
-import { ALL_CHECKERS, type RuleRow, type RuleTable, type Severity } from './rule.ts';
+import {
+  ALL_CHECKERS,
+  type CheckFinding,
+  type RuleRow,
+  type RuleTable,
+  type Severity,
+} from './rule.ts';
 import { RUN_RULES } from './run-rules.ts';
 import { TREE_RULES } from './tree-rules.ts';
 
@@ -42,22 +48,6 @@ function group(title: string, table: RuleTable) {
 
 function textsOf({ severity = 'error', rule, source = ALL_CHECKERS, advice }: RuleRow) {
   return { severity, rule, source, advice };
-}
-
-/** One thing that the self-check has to say about a tree. */
-export interface CheckFinding {
-  /** Of the rule. */
-  readonly id: string;
-  readonly severity: Severity;
-  readonly rule: string;
-  readonly source: string;
-  readonly advice: string;
-  /** File or folder, relative to the root of the tree, with forward slashes; `.` is the tree itself. */
-  readonly file: string;
-  /** From 1; absent where no line is meant. */
-  readonly line?: number | undefined;
-  /** What was found; a whole sentence with the value. */
-  readonly seen: string;
 }
 
 /** Findings of one id in one file that are kept; more are only counted. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { Answer, Facts } from '../read/sites.ts';
 
@@ -9,6 +10,24 @@ export const SEVERITIES = ['mark', 'error', 'warning', 'notice'] as const;
 
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number];
+
+/** One thing that the self-check has to say about a tree. */
+export const checkFindingSchema = z.object({
+  /** Of the rule. */
+  id: z.string(),
+  severity: z.enum(SEVERITIES),
+  rule: z.string(),
+  source: z.string(),
+  advice: z.string(),
+  /** File or folder, relative to the root of the tree, with forward slashes; `.` is the tree itself. */
+  file: z.string(),
+  /** From 1; absent where no line is meant. */
+  line: z.int().min(1).optional(),
+  /** What was found; a whole sentence with the value. */
+  seen: z.string(),
+});
+
+export type CheckFinding = z.infer<typeof checkFindingSchema>;
 
 /** The checks of a rule, by what they look at: a rule may look at several kinds of files. */
 export type Checks = { readonly [Kind in keyof Facts]?: (facts: Facts[Kind]) => Answer };
