@@ -51,6 +51,20 @@ const TOGETHER = [
   'worker-process',
 ].map((name) => `test/integration/*/${name}.test.ts`);
 
+/** One file per seam between processes: `npm test` runs these, `npm run test:all` the others. */
+const SMOKE = [
+  'cli/command-line',
+  'oip/oip-node',
+  'oip/qdl-oip',
+  'qdl/qdl',
+  'qdl/qdl-faults',
+  'run/live-view',
+  'run/load-test',
+  'submission/submission-upload',
+  'sut-node/in-process',
+  'sut-node/standin',
+].map((name) => `test/integration/${name}.test.ts`);
+
 /** Files that put something else in place of a module of Node, which others must not see. */
 const MOCKING = ['test/unit/qdl/dispatch/node-addresses.test.ts'];
 
@@ -76,13 +90,35 @@ export default defineConfig({
         },
       },
       { test: { name: 'mocking', include: MOCKING } },
-      { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'smoke',
+          env,
+          server,
+          include: SMOKE,
+          // Beside the unit tests their nodes and runs would wait for a core.
+          sequence: { groupOrder: 1 },
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          expect: { poll: { timeout: 5_000 } },
+        },
+      },
       {
         test: {
           name: 'together',
           env,
           server,
           include: TOGETHER,
+          exclude: SMOKE,
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
           // What these files import takes more processor time than many of their tests.
@@ -99,7 +135,7 @@ export default defineConfig({
           env,
           server,
           include: ['test/integration/**/*.test.ts'],
-          exclude: TOGETHER,
+          exclude: [...TOGETHER, ...SMOKE],
           // After the others, which would take the cores away from the clocks of these.
           sequence: { groupOrder: 2 },
           // Real processes, sockets and models: on 2 cores one file at a time keeps them honest.

@@ -4,10 +4,8 @@ import type { SamplePayloads } from '../shared/domain/query-sample-library.ts';
 import type { NameCall } from '../shared/evidence/network-evidence.ts';
 import { NetworkDispatchLibrary } from './dispatch/network-dispatch-library.ts';
 import type { QueryDispatchLibrary } from './dispatch/query-dispatch-library.ts';
-import { NativeDriver } from './native/native-driver.ts';
-import { askNativeNames } from './native/native-names.ts';
-import { OipDriver } from './oip/oip-driver.ts';
-import { askOipNames } from './oip/oip-names.ts';
+import { askNativeNames, NativeDriver } from './native/native-driver.ts';
+import { askOipNames, OipDriver } from './oip/oip-driver.ts';
 import type { DispatchSettings } from './settings/dispatch-settings.ts';
 
 export { resolveNodeAddresses } from './dispatch/node-addresses.ts';

@@ -2,23 +2,13 @@ import type { Command } from 'commander';
 import { EXIT } from '../../shared/base/process/exit-codes.ts';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text, toggle } from '../../shared/config/setting.ts';
-import type { Round } from '../../shared/rules/rounds/rounds.ts';
+import { optional, text, toggle } from '../../shared/config/setting.ts';
 import { RUN_FILES } from '../loadgen/logs/read/run-folder.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { scoreLog } from '../submission/score/score-log.ts';
 
-const ACCURACY_SETTINGS: {
-  readonly benchmark: Setting<string | undefined>;
-  readonly dataDir: Setting<string | undefined>;
-  readonly dataSeed: Setting<number | undefined>;
-  readonly dataCount: Setting<number | undefined>;
-  readonly round: Setting<Round | undefined>;
-  readonly partial: Setting<boolean>;
-  readonly output: Setting<string | undefined>;
-  readonly cacheDir: Setting<string | undefined>;
-} = {
+const ACCURACY_SETTINGS = {
   benchmark: optional(
     text('name', "benchmark of the run (default: longhaul_run.yaml's beside the log)"),
   ),

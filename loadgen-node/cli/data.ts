@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { optional, pick, text } from '../../shared/config/setting.ts';
 import { CommandHost, orAbort } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { verifyDataSet, writeChecksums } from '../samples/benchmarks/data-checksums.ts';
@@ -20,27 +20,21 @@ set consists of, and all that are listed; what else lies in the folder is no par
 
 Exit codes: 0 unchanged, 5 a file of the data set is missing, changed or not in the list, 2 wrong flag.`;
 
-const DATA_SETTINGS: Pick<
-  typeof RUN_SETTINGS,
-  'benchmark' | 'dataDir' | 'dataSeed' | 'dataCount' | 'cacheDir'
-> = {
-  benchmark: RUN_SETTINGS.benchmark,
-  dataDir: RUN_SETTINGS.dataDir,
-  dataSeed: RUN_SETTINGS.dataSeed,
-  dataCount: RUN_SETTINGS.dataCount,
-  cacheDir: RUN_SETTINGS.cacheDir,
-};
+const DATA_SETTINGS = pick(
+  RUN_SETTINGS,
+  'benchmark',
+  'dataDir',
+  'dataSeed',
+  'dataCount',
+  'cacheDir',
+);
 
-const CHECKSUMS_SETTINGS: typeof DATA_SETTINGS & {
-  readonly output: Setting<string | undefined>;
-} = {
+const CHECKSUMS_SETTINGS = {
   ...DATA_SETTINGS,
   output: optional(text('file', 'file to write the list to (default: stdout)')),
 };
 
-const VERIFY_SETTINGS: typeof DATA_SETTINGS & {
-  readonly checksums: Setting<string | undefined>;
-} = {
+const VERIFY_SETTINGS = {
   ...DATA_SETTINGS,
   checksums: optional(
     text('file', `list to compare with (default: ${CHECKSUM_FILE} in the data set's folder)`),

@@ -4,7 +4,7 @@ import {
   type AskedEarlyStopping,
   answerOne,
   answerRows,
-} from '../loadgen/conformance/early-stopping-answer.ts';
+} from '../loadgen/conformance/early-stopping.ts';
 import { numberOption } from './conformance-options.ts';
 
 const EXAMPLE = `

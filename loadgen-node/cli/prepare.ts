@@ -2,18 +2,13 @@ import type { Command } from 'commander';
 import { addJson, writeResult } from '../../shared/base/process/json-output.ts';
 import { percentOf } from '../../shared/base/process/terminal.ts';
 import { addFlags, createCommand, settingsOf } from '../../shared/config/command-line.ts';
-import { optional, type Setting, text } from '../../shared/config/setting.ts';
+import { optional, text } from '../../shared/config/setting.ts';
 import { CommandHost } from '../run/host/host.ts';
 import { RUN_SETTINGS } from '../run/plan/run-settings.ts';
 import { prepareStandin } from '../samples/benchmarks/imagenet/prepare-standin.ts';
 import { PREPARED_STANDINS } from '../samples/benchmarks/imagenet/reference-accuracy.ts';
 
-const PREPARE_SETTINGS: {
-  readonly output: Setting<string | undefined>;
-  readonly dataSeed: Setting<number | undefined>;
-  readonly dataCount: Setting<number | undefined>;
-  readonly cacheDir: Setting<string | undefined>;
-} = {
+const PREPARE_SETTINGS = {
   output: optional(text('folder', 'folder for copies of the files (default: in the cache only)')),
   dataSeed: RUN_SETTINGS.dataSeed,
   dataCount: RUN_SETTINGS.dataCount,

@@ -7,7 +7,7 @@ import {
   resolveNodeAddresses,
 } from '../../qdl/index.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
-import { addressList, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import { addressList, type SettingValues } from '../../shared/config/setting.ts';
 import type { NameCall } from '../../shared/evidence/network-evidence.ts';
 import type { HostEvidence } from '../../shared/host/host-facts.ts';
 import { orAbort, type RunHost } from './host/host.ts';
@@ -16,8 +16,7 @@ import { nodesOfRun, OIP_SERVICE_OPTION, requireOipAddress } from './plan/oip-op
 import type { PreparedRun } from './prepare/prepare-run.ts';
 
 /** Settings of `longhaul name`. */
-export const NAME_SETTINGS: { readonly sut: Setting<string[]> } & typeof OIP_SERVICE_OPTION &
-  typeof CONNECTION_OPTIONS = {
+export const NAME_SETTINGS = {
   sut: addressList('addresses of the SUT nodes', { required: true, allowsOip: true }),
   ...OIP_SERVICE_OPTION,
   ...CONNECTION_OPTIONS,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Metadata } from '@grpc/grpc-js';
+import { type Client, getChannelzHandlers, type Metadata } from '@grpc/grpc-js';
 import type { CallSeen__Output } from '../../proto/gen/mlperf/network/v1/CallSeen.ts';
 import { asOneLine } from '../../shared/base/text/one-line.ts';
 import {
@@ -53,4 +53,75 @@ function endsOf({
     remoteAddress: plainAddress(peerAddress),
     remotePort: peerPort,
   };
+}
+
+/** The part of a channelz answer that is read here (grpc.channelz.v1). */
+interface ChannelzAnswer {
+  readonly channel?: { readonly subchannel_ref: readonly { readonly subchannel_id: number }[] };
+  readonly subchannel?: { readonly socket_ref: readonly { readonly socket_id: number }[] };
+  readonly socket?: {
+    readonly local: ChannelzAddress | null;
+    readonly remote: ChannelzAddress | null;
+  };
+}
+
+interface ChannelzAddress {
+  readonly tcpip_address?: { readonly ip_address?: Uint8Array; readonly port: number };
+}
+
+type Ask = (
+  call: { readonly request: Readonly<Record<string, string>> },
+  callback: (error: unknown, answer?: ChannelzAnswer) => void,
+) => void;
+
+/**
+ * Both ends of a channel's connection, as this machine's socket has them: of the very connection that carries the
+ * calls, not of one beside it. By channelz, gRPC's own way to look into a channel, which grpc-js answers at once.
+ * @returns Null without a connection, or with several.
+ */
+export function socketEndsOf(channel: ReturnType<Client['getChannel']>): SocketEnds | null {
+  const { GetChannel, GetSubchannel, GetSocket } = getChannelzHandlers() as unknown as Record<
+    'GetChannel' | 'GetSubchannel' | 'GetSocket',
+    Ask
+  >;
+  const { id } = channel.getChannelzRef();
+  const subchannels = answerOf(GetChannel, { channel_id: `${id}` })?.channel?.subchannel_ref ?? [];
+  const sockets = subchannels.flatMap(
+    ({ subchannel_id: of }) =>
+      answerOf(GetSubchannel, { subchannel_id: `${of}` })?.subchannel?.socket_ref ?? [],
+  );
+  const [only] = sockets;
+  if (only === undefined || sockets.length > 1) return null;
+  const socket = answerOf(GetSocket, { socket_id: `${only.socket_id}` })?.socket;
+  const local = socket?.local?.tcpip_address;
+  const remote = socket?.remote?.tcpip_address;
+  if (local?.ip_address === undefined || remote?.ip_address === undefined) return null;
+  return {
+    localAddress: addressText(local.ip_address),
+    localPort: local.port,
+    remoteAddress: addressText(remote.ip_address),
+    remotePort: remote.port,
+  };
+}
+
+/** The handlers call back before they return. A socket that is closing at this moment makes them throw. */
+function answerOf(ask: Ask, request: Readonly<Record<string, string>>): ChannelzAnswer | undefined {
+  let answer: ChannelzAnswer | undefined;
+  try {
+    ask({ request }, (_error, given) => {
+      answer = given;
+    });
+  } catch {
+    return undefined;
+  }
+  return answer;
+}
+
+/** 4 or 16 bytes as text. */
+function addressText(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  const words = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  );
+  return plainAddress(words.join(':'));
 }

@@ -4,8 +4,7 @@ import type { SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimKind } from '../../shared/evidence/node-claims.ts';
 import type { WireResponses } from '../../shared/wire/responses-codec.ts';
 import type { OutgoingPart } from './outgoing-part.ts';
-import type { NodeLoad } from './router/node-load.ts';
-import type { RoutedChannel } from './router/router.ts';
+import type { NodeLoad, RoutedChannel } from './router.ts';
 
 /** What a channel reports. All calls come from the event loop, never from inside a call to the channel. */
 export interface ChannelEvents {

@@ -4,14 +4,17 @@ import { messageOf } from '../../shared/base/errors/to-mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
 import type { Query, ResponseSink, SampleFailure } from '../../shared/domain/system-under-test.ts';
 import type { ClaimBook, ClaimKind } from '../../shared/evidence/node-claims.ts';
-import type { WireCompleted, WireResponses } from '../../shared/wire/responses-codec.ts';
-import { failureWord } from '../../shared/wire/responses-codec.ts';
+import {
+  failureWord,
+  type WireCompleted,
+  type WireResponses,
+} from '../../shared/wire/responses-codec.ts';
 import type { NodeLossPolicy } from '../settings/dispatch-settings.ts';
 import { BackPressure, type BackPressureTimes } from './back-pressure.ts';
 import type { ChannelEvents, DispatchChannel } from './dispatch-channel.ts';
 import { PartCutter, type PartLimits } from './part-cutter.ts';
 import type { ResponseDecoder } from './response-decoder.ts';
-import type { Router } from './router/router.ts';
+import type { Router } from './router.ts';
 import type { RunLedgerCounter } from './run-ledger.ts';
 import { WaitingQueries } from './waiting-queries.ts';
 

@@ -17,8 +17,7 @@ import type {
   QueryDispatchLibrary,
   WaitProgress,
 } from './query-dispatch-library.ts';
-import { createRouter } from './router/create-router.ts';
-import { NodeLoad } from './router/node-load.ts';
+import { createRouter, NodeLoad } from './router.ts';
 
 /** How the channels of a run lie over nodes and connections. */
 export interface ChannelCounts {

@@ -2,7 +2,7 @@ import assert from 'node:assert';
 import type { Open } from '../../proto/gen/mlperf/network/v1/Open.ts';
 import type { Opened__Output } from '../../proto/gen/mlperf/network/v1/Opened.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import type {
   ChannelCounts,
@@ -18,6 +18,8 @@ import { GrpcTransport } from './channel/grpc-transport.ts';
 import { type OpenTransport, SutChannel } from './channel/sut-channel.ts';
 import { TransportThreads } from './channel/threads/transport-threads.ts';
 import { ledgerObstacle } from './evidence/node-ledger.ts';
+import { ControlClient } from './node/control-client.ts';
+import { requireBenchmark } from './node/served-benchmark.ts';
 import { partLimits, requireOneNode } from './opened-channels.ts';
 import { SutNodeHandle } from './sut-node-handle.ts';
 
@@ -143,5 +145,23 @@ export class NativeDriver implements ProtocolDriver {
       streamIndex: streamOfNode,
       tokenLatencies,
     };
+  }
+}
+
+/** As askNames, of nodes that speak longhaul's own protocol. */
+export async function askNativeNames(settings: DispatchSettings): Promise<NameCall> {
+  const clients = settings.nodes.map((address) => new ControlClient(address, settings));
+  const names = new NetworkNames(clients, settings.division);
+  try {
+    await names.ask();
+    if (settings.benchmark !== '') {
+      const descriptions = await Promise.all(clients.map((client) => client.describe()));
+      clients.forEach(({ address }, i) => {
+        requireBenchmark(address, settings.benchmark, descriptions[i]);
+      });
+    }
+    return (await names.calls())[0] as NameCall; // There was one call.
+  } finally {
+    for (const client of clients) client.close();
   }
 }

@@ -1,16 +1,17 @@
 import assert from 'node:assert';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { SamplePayloads } from '../../shared/domain/query-sample-library.ts';
-import type { NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
+import type { NameCall, NetworkEvidence } from '../../shared/evidence/network-evidence.ts';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
 import type { OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
+import type { NodeName } from '../connect/node-name.ts';
 import type { ChannelEvents, ChannelPlace } from '../dispatch/dispatch-channel.ts';
 import type {
   ChannelCounts,
   OpenedChannels,
   ProtocolDriver,
 } from '../dispatch/network-dispatch-library.ts';
-import { NetworkNames } from '../dispatch/network-name.ts';
+import { type Distinguish, NetworkNames } from '../dispatch/network-name.ts';
 import type { WaitProgress } from '../dispatch/query-dispatch-library.ts';
 import { checkDispatchSettings } from '../settings/check-settings.ts';
 import type { DispatchSettings, OipDispatch } from '../settings/dispatch-settings.ts';
@@ -19,8 +20,7 @@ import { OipConnections } from './channel/oip-connections.ts';
 import { OipRequestEncoder, REQUEST_BYTES_MAX } from './channel/request-encoder.ts';
 import { gathererOf, openWay, requestExtras } from './channel/request-parts.ts';
 import { requireAgreement } from './node/model-facts.ts';
-import { requireUsable } from './node/require-usable.ts';
-import { distinguishByAddress } from './oip-names.ts';
+import { OipControlClient } from './node/oip-control-client.ts';
 import { OipNodeHandle } from './oip-node-handle.ts';
 
 /** Longest wait for a server to end its streams: everything is answered by then. */
@@ -160,5 +160,88 @@ export class OipDriver implements ProtocolDriver {
     );
     connection.add(channel);
     return channel;
+  }
+}
+
+/**
+ * Refuses a plan that the model cannot answer.
+ * @throws MlperfError `ERR_SUT_REFUSED`
+ */
+function requireUsable(plan: OipRequestPlan, facts: OipModelFacts): void {
+  const { name, isDecoupled, hasStream, batchSizeMax } = facts;
+  if (plan.method === 'unary' && isDecoupled === true) {
+    throw refusal(
+      `model "${name}" is decoupled: a request may have any number of responses, which only a stream carries; ` +
+        'use --oip-method stream',
+    );
+  }
+  if (plan.method !== 'unary' && hasStream === false) {
+    throw refusal(`the server at ${facts.address} has no ModelStreamInfer; use --oip-method unary`);
+  }
+  if (isDecoupled === true && plan.samplesPerRequest > 1) {
+    throw refusal(
+      `model "${name}" is decoupled: its responses do not tell which of ${plan.samplesPerRequest} samples they are for; ` +
+        'use --oip-batch 1',
+    );
+  }
+  if (batchSizeMax !== undefined && plan.samplesPerRequest > Math.max(1, batchSizeMax)) {
+    throw refusal(
+      `model "${name}" takes ${Math.max(1, batchSizeMax)} samples in a request, ` +
+        `--oip-batch asks for ${plan.samplesPerRequest}`,
+    );
+  }
+}
+
+function refusal(what: string): MlperfError {
+  return new MlperfError('ERR_SUT_REFUSED', what);
+}
+
+/**
+ * Names by which servers are told apart: their own where it is theirs alone, otherwise with the address as node key. Stock
+ * servers of one fleet share a name, and nobody but their operator can change that.
+ * Rule: inference_rules v4.1, Network division, "Each SUT Node must have a unique name".
+ * @param note Told once per cause.
+ */
+function distinguishByAddress(note: (text: string) => void): Distinguish {
+  const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (!told.has(text)) note(text);
+    told.add(text);
+  };
+  return (names) => {
+    const sharing = new Map<string, NodeName[]>();
+    for (const one of names) sharing.set(one.name, [...(sharing.get(one.name) ?? []), one]);
+    return names.map((one) => {
+      const { name, address } = one;
+      if (name.trim() === '') {
+        tell(`the server at ${address} tells no name; it is known by its address`);
+        return { ...one, name: address };
+      }
+      const others = sharing.get(name) as readonly NodeName[]; // It holds every name.
+      if (others.length === 1) return one;
+      const addresses = others.map((other) => other.address).join(', ');
+      tell(
+        `the servers at ${addresses} share the name "${name}"; the address was added to tell them apart`,
+      );
+      return { ...one, name: `${name} (${address})` };
+    });
+  };
+}
+
+/** As askNames, of nodes that speak the Open Inference Protocol. @param settings With `oip`. */
+export async function askOipNames(settings: DispatchSettings): Promise<NameCall> {
+  const { oip } = settings;
+  assert(oip !== undefined, 'settings of the Open Inference Protocol are missing');
+  const clients = settings.nodes.map((address) => new OipControlClient(address, settings, oip));
+  const names = new NetworkNames(
+    clients,
+    settings.division,
+    distinguishByAddress(() => {}),
+  );
+  try {
+    await names.ask();
+    return (await names.calls())[0] as NameCall; // There was one call.
+  } finally {
+    for (const client of clients) client.close();
   }
 }

@@ -40,6 +40,14 @@ export type SettingValues<T extends SettingTable> = {
   readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
 };
 
+/** The settings of a table that another verb takes, too. */
+export function pick<T extends SettingTable, K extends keyof T & string>(
+  table: T,
+  ...keys: readonly K[]
+): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, table[key]])) as Pick<T, K>; // Those keys.
+}
+
 type Options<F> = { readonly fallback?: F; readonly required?: boolean };
 
 function setting<T>(

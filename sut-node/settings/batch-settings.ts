@@ -3,7 +3,6 @@ import {
   count,
   countList,
   optional,
-  type Setting,
   type SettingValues,
 } from '../../shared/config/setting.ts';
 
@@ -43,12 +42,7 @@ export interface BatchSettings {
 }
 
 /** Settings of the batcher, by key of the configuration file. */
-export const BATCH_OPTIONS: {
-  readonly batchPreset: Setting<BatchPreset>;
-  readonly batchSizeMax: Setting<number | undefined>;
-  readonly batchDelayUsMax: Setting<number | undefined>;
-  readonly batchPreferredSizes: Setting<number[] | undefined>;
-} = {
+export const BATCH_OPTIONS = {
   batchPreset: choice(
     PRESET_NAMES,
     'batching for a scenario: largest batch and wait, where they are not said themselves',

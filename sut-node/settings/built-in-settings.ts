@@ -1,4 +1,4 @@
-import { count, optional, type Setting, type SettingValues } from '../../shared/config/setting.ts';
+import { count, optional, type SettingValues } from '../../shared/config/setting.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -13,9 +13,7 @@ export interface BuiltInSettings {
 }
 
 /** Settings of models without ONNX, by key of the configuration file. */
-export const BUILT_IN_OPTIONS: typeof DELAY_OPTIONS & {
-  readonly responseBytes: Setting<number | undefined>;
-} = {
+export const BUILT_IN_OPTIONS = {
   responseBytes: optional(
     count(
       { min: 0, max: SYNTHETIC_BYTES_MAX },

@@ -5,7 +5,6 @@ import {
   count,
   duration,
   optional,
-  type Setting,
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
@@ -57,15 +56,7 @@ const TIMES_MESSAGE =
 const TOKENS_MESSAGE = `must be a number from 1 to ${TOKENS_MAX}, uniform:MIN-MAX of such numbers, or list:FILE`;
 
 /** Settings of the benchmark `delay`, by key of the configuration file. */
-export const DELAY_OPTIONS: {
-  readonly delayModel: Setting<DelayTimes | undefined>;
-  readonly delaySeed: Setting<number | undefined>;
-  readonly delayConcurrency: Setting<number | undefined>;
-  readonly delayTokens: Setting<TokenCounts | undefined>;
-  readonly delayFirstToken: Setting<number | undefined>;
-  readonly delayToken: Setting<number | undefined>;
-  readonly delayTokenType: Setting<TokenIdType | undefined>;
-} = {
+export const DELAY_OPTIONS = {
   delayModel: optional({
     ...text(
       'fixed:time|exponential:time|list:file',

@@ -4,7 +4,6 @@ import {
   choiceList,
   count,
   optional,
-  type Setting,
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
@@ -62,18 +61,7 @@ export interface ModelSettings extends RuntimeSettings {
 }
 
 /** Settings of model and workers, by key of the configuration file. */
-export const MODEL_OPTIONS: {
-  readonly model: Setting<string | undefined>;
-  readonly workers: Setting<number>;
-  readonly threadsPerWorker: Setting<number>;
-  readonly providers: Setting<Provider[]>;
-  readonly interThreads: Setting<number>;
-  readonly executionMode: Setting<RuntimeSettings['executionMode']>;
-  readonly spinning: Setting<RuntimeSettings['spinning']>;
-  readonly graphLevel: Setting<RuntimeSettings['graphLevel']>;
-  readonly memoryArena: Setting<RuntimeSettings['memoryArena']>;
-  readonly memoryPattern: Setting<RuntimeSettings['memoryPattern']>;
-} = {
+export const MODEL_OPTIONS = {
   model: optional(
     text(
       'file',

@@ -1,10 +1,9 @@
-import { LOG_LEVELS, type LogLevel } from '../../shared/base/process/logger.ts';
+import { LOG_LEVELS } from '../../shared/base/process/logger.ts';
 import {
   choice,
   duration,
   listenAddress,
   optional,
-  type Setting,
   type SettingValues,
   toggle,
 } from '../../shared/config/setting.ts';
@@ -28,19 +27,7 @@ export interface OperationsSettings {
 }
 
 /** Settings of operation, by key of the configuration file. */
-export const OPERATIONS_OPTIONS: {
-  readonly drainTimeout: Setting<number>;
-  readonly reflection: Setting<'on' | 'off'>;
-  readonly oip: Setting<'on' | 'off'>;
-  readonly systemFacts: Setting<'shared' | 'withheld'>;
-  readonly linkTest: Setting<'allowed' | 'refused'>;
-  readonly healthListen: Setting<{ host: string; port: number } | undefined>;
-  readonly metricsListen: Setting<{ host: string; port: number } | undefined>;
-  readonly check: Setting<boolean>;
-  readonly checkFormat: Setting<'text' | 'json'>;
-  readonly logLevel: Setting<LogLevel>;
-  readonly progress: Setting<'shown' | 'hidden'>;
-} = {
+export const OPERATIONS_OPTIONS = {
   drainTimeout: duration('on SIGTERM: longest wait for outstanding samples', { fallback: '30s' }),
   reflection: choice(['on', 'off'], 'gRPC server reflection, for tools such as grpcurl', {
     fallback: 'on',

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { defaultCacheFolder } from '../../shared/base/files/cache-folder.ts';
-import { COMPRESSION_NAMES, type CompressionName } from '../../shared/compression/codec.ts';
+import { COMPRESSION_NAMES } from '../../shared/compression/codec.ts';
 import { codecNamed } from '../../shared/compression/codecs.ts';
 import {
   choice,
@@ -9,7 +9,6 @@ import {
   nodeName,
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
   text,
 } from '../../shared/config/setting.ts';
@@ -30,27 +29,7 @@ const KIB = 1024;
 const GIB = 1024 ** 3;
 
 /** Settings of `longhaul sut`, by key of the configuration file. */
-export const SUT_OPTIONS: typeof MODEL_OPTIONS &
-  typeof WORKER_OPTIONS &
-  typeof BATCH_OPTIONS &
-  typeof BUILT_IN_OPTIONS &
-  typeof OPERATIONS_OPTIONS & {
-    readonly benchmark: Setting<string>;
-    readonly listen: Setting<{ host: string; port: number }>;
-    readonly node: Setting<string | undefined>;
-    readonly queueBytesMax: Setting<number>;
-    readonly sampleBytesMax: Setting<number | undefined>;
-    readonly queueSamplesMax: Setting<number>;
-    readonly messageBytesMax: Setting<number>;
-    readonly receiveWindowBytes: Setting<number>;
-    readonly responseCompression: Setting<CompressionName>;
-    readonly tlsCert: Setting<string | undefined>;
-    readonly tlsKey: Setting<string | undefined>;
-    readonly tlsClientCa: Setting<string | undefined>;
-    readonly tokenFile: Setting<string | undefined>;
-    readonly handshakeTimeout: Setting<number>;
-    readonly cacheDir: Setting<string | undefined>;
-  } = {
+export const SUT_OPTIONS = {
   benchmark: text('name', 'benchmark to serve, for example digits', { required: true }),
   listen: listenAddress('address to listen on; port 0 takes a free one', {
     fallback: '127.0.0.1:50051',

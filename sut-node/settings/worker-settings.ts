@@ -1,9 +1,4 @@
-import {
-  choice,
-  positiveDuration,
-  type Setting,
-  type SettingValues,
-} from '../../shared/config/setting.ts';
+import { choice, positiveDuration, type SettingValues } from '../../shared/config/setting.ts';
 
 const ISOLATIONS = ['thread', 'process'] as const;
 
@@ -18,10 +13,7 @@ export interface WorkerSettings {
 }
 
 /** Settings of the workers, by key of the configuration file. */
-export const WORKER_OPTIONS: {
-  readonly isolation: Setting<Isolation>;
-  readonly workerStartTimeout: Setting<number>;
-} = {
+export const WORKER_OPTIONS = {
   isolation: choice(
     ISOLATIONS,
     'each worker a thread, or a process: a crash inside ONNX Runtime then ends that worker only',

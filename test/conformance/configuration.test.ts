@@ -36,32 +36,35 @@ interface Row {
 const LOADGEN_ROUNDS = ROUNDS.filter((round) => round !== 'v0.5');
 
 describe("a round's mlperf.conf", () => {
-  it.each(LOADGEN_ROUNDS)('of %s gives the settings of LoadGen', (round) => {
-    const text = readGoldenText(`${FOLDER}/config_mlperf_conf_${round}.json`);
-    const { rows } = parseExact(text) as { rows: Row[] };
-    expect(rows.length).toBeGreaterThan(50);
-    for (const { model, scenario, settings: expected } of rows) {
-      const settings = new ExactSettings(scenario);
-      expect(new ConfReader(round).readRound(settings, model).rc).toBe(0);
-      expect({ model, scenario, settings: valuesOf(settings, round) }).toEqual({
-        model,
-        scenario,
-        settings: expected,
-      });
-    }
-  });
-
-  it.each(LOADGEN_ROUNDS)('of %s has the keys and values of the official file', (round) => {
-    const { rounds } = readGolden<{ rounds: Record<string, [string, string][]> }>(
-      `${FOLDER}/mlperf_conf_rounds.json`,
-    );
-    const official = rounds[round] as [string, string][];
-    const ours = [...parseConf(mlperfConfOf(round)).entries].map(([key, { text }]) => [key, text]);
-    const { isOnlyOurs, isOnlyTheirs } = COPIES[round] ?? {};
-    expect(ours.filter(([key]) => isOnlyOurs?.test(key ?? '') !== true)).toEqual(
-      official.filter(([key]) => isOnlyTheirs?.test(key) !== true),
-    );
-  });
+  it.each(LOADGEN_ROUNDS)(
+    'of %s has the keys and values of the official file, and gives the settings of LoadGen',
+    (round) => {
+      const text = readGoldenText(`${FOLDER}/config_mlperf_conf_${round}.json`);
+      const { rows } = parseExact(text) as { rows: Row[] };
+      expect(rows.length).toBeGreaterThan(50);
+      for (const { model, scenario, settings: expected } of rows) {
+        const settings = new ExactSettings(scenario);
+        expect(new ConfReader(round).readRound(settings, model).rc).toBe(0);
+        expect({ model, scenario, settings: valuesOf(settings, round) }).toEqual({
+          model,
+          scenario,
+          settings: expected,
+        });
+      }
+      const { rounds } = readGolden<{ rounds: Record<string, [string, string][]> }>(
+        `${FOLDER}/mlperf_conf_rounds.json`,
+      );
+      const official = rounds[round] as [string, string][];
+      const ours = [...parseConf(mlperfConfOf(round)).entries].map(([key, { text }]) => [
+        key,
+        text,
+      ]);
+      const { isOnlyOurs, isOnlyTheirs } = COPIES[round] ?? {};
+      expect(ours.filter(([key]) => isOnlyOurs?.test(key ?? '') !== true)).toEqual(
+        official.filter(([key]) => isOnlyTheirs?.test(key) !== true),
+      );
+    },
+  );
 });
 
 /** Lines in which the copies of a round's file differ; ours is the one that the round's LoadGen had. */
@@ -101,13 +104,14 @@ describe("user.conf and audit.config with round v6.1's LoadGen", () => {
     cases: (UserCase & { conf_type: number; rc: ReturnCode })[];
   };
 
-  it.each(cases.map((entry) => [entry.name, entry] as const))('change what %s does', (_, entry) => {
-    const [values, rc] = readAsV61(entry, entry.text ?? '');
-    const [base] = readAsV61(entry, '');
-    expect({ rc, changed: changes(values, base) }).toEqual({
-      rc: entry.rc,
-      changed: entry.changed,
-    });
+  it('change what the golden cases do', () => {
+    expect(cases.length).toBeGreaterThan(0);
+    for (const entry of cases) {
+      const { name, rc: code, changed } = entry;
+      const [values, rc] = readAsV61(entry, entry.text ?? '');
+      const [base] = readAsV61(entry, '');
+      expect({ name, rc, changed: changes(values, base) }).toEqual({ name, rc: code, changed });
+    }
   });
 });
 
@@ -134,13 +138,13 @@ describe("user.conf and audit.config with round v4.1's LoadGen", () => {
   const text = readGoldenText(`${FOLDER}/config_user_conf_cases_v4.1.json`);
   const { cases } = parseExact(text) as { cases: PlainCase[] };
 
-  it.each(cases.map((entry) => [entry.name, entry] as const))('change what %s does', (_, entry) => {
-    const [values, rc] = readAsV41(entry);
-    const empty = { ...entry, read_order: ['mlperf.conf', 'user.conf'], text: '' };
-    const [base] = readAsV41(empty);
-    expect({ rc, changed: changes(values, base) }).toEqual({
-      rc: entry.rc,
-      changed: entry.changed,
-    });
+  it('change what the golden cases do', () => {
+    expect(cases.length).toBeGreaterThan(0);
+    for (const entry of cases) {
+      const { name, rc: code, changed } = entry;
+      const [values, rc] = readAsV41(entry);
+      const [base] = readAsV41({ ...entry, read_order: ['mlperf.conf', 'user.conf'], text: '' });
+      expect({ name, rc, changed: changes(values, base) }).toEqual({ name, rc: code, changed });
+    }
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '../../loadgen-node/loadgen/settings/from-config.ts';
 import { loadgenOf } from '../../loadgen-node/loadgen/settings/loadgen-behaviour.ts';
 import { withRequestedTest05Seeds } from '../../loadgen-node/loadgen/settings/read-conf-files.ts';
-import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/settings-fields.ts';
+import { SETTINGS_FIELDS } from '../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../shared/domain/scenario.ts';
 import type { Round } from '../../shared/rules/rounds/rounds.ts';
 import { HarnessSut } from '../support/nodes/harness-sut.ts';
@@ -109,12 +109,9 @@ describe.each(FAMILIES)('configured tests of %s', (folder, round) => {
     const ours = configuredLines(readFileSync(logFiles.detail, 'utf8'));
     const golden = readGoldenText(`${folder}/${name}/mlperf_log_detail.jsonl`);
     expect(ours).toEqual(configuredLines(golden));
-  });
-
-  const withResponses = goldenFolders(folder).filter((name) => /TEST0[16]/.test(name));
-  it.each(withResponses)('log the responses of %s byte for byte', async (name) => {
-    const { logFiles } = await runLike(`${folder}/${name}`, round);
-    const golden = readGoldenText(`${folder}/${name}/mlperf_log_accuracy.json`);
-    expect(readFileSync(logFiles.accuracy, 'utf8')).toBe(golden);
+    // The responses that these tests log are equal byte for byte.
+    if (!/TEST0[16]/.test(name)) return;
+    const responses = readGoldenText(`${folder}/${name}/mlperf_log_accuracy.json`);
+    expect(readFileSync(logFiles.accuracy, 'utf8')).toBe(responses);
   });
 });

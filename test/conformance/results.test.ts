@@ -3,6 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFixed, formatGeneral } from '../../loadgen-node/loadgen/base/number-format.ts';
+import { parseLoadgenArgs } from '../../loadgen-node/loadgen/conformance/loadgen-fields.ts';
+import {
+  buildResults,
+  type ResultsMeasured,
+} from '../../loadgen-node/loadgen/conformance/results.ts';
 import { DetailLog } from '../../loadgen-node/loadgen/logs/write/detail-log.ts';
 import { LogFile } from '../../loadgen-node/loadgen/logs/write/log-file.ts';
 import { writeResults } from '../../loadgen-node/loadgen/logs/write/result-lines.ts';
@@ -10,7 +15,6 @@ import {
   countsText,
   performanceSummaryText,
 } from '../../loadgen-node/loadgen/logs/write/summary-log.ts';
-import { minPassingQueries } from '../../loadgen-node/loadgen/results/early-stopping.ts';
 import { summarize } from '../../loadgen-node/loadgen/results/summarize.ts';
 import type { TokenMeasurements } from '../../loadgen-node/loadgen/results/token-summary.ts';
 import { deriveEffectiveSettings } from '../../loadgen-node/loadgen/settings/effective-settings.ts';
@@ -20,7 +24,7 @@ import { doubleOfBits, goldenNames, readGolden, settingsOfArgs } from '../suppor
 interface GoldenResults {
   readonly args: Readonly<Record<string, string>>;
   readonly qsl: { readonly total: number; readonly performance: number };
-  readonly input: {
+  readonly input: ResultsMeasured & {
     readonly queries_issued: number;
     readonly max_latency_s: number;
     readonly final_query_scheduled_time_s: number;
@@ -36,7 +40,7 @@ interface GoldenResults {
   readonly detail: readonly string[];
 }
 
-// Goal: numbers, verdicts and texts of a performance run equal LoadGen's, byte for byte.
+// Goal: numbers, verdicts and texts of a performance run, and what `longhaul results` prints, equal LoadGen's byte for byte.
 // Method: feed the golden latencies in; compare the whole summary and all result lines.
 describe.each([
   ['loadgen-v4.1', LOADGEN_V41],
@@ -80,6 +84,12 @@ describe.each([
       // The one place where LoadGen's line is no JSON and ours is.
       .map((line) => line.replace('"value": -nan', '"value": null'));
     expect(detailLines((log) => writeResults(log, summary, isValid))).toEqual(expected);
+    const printed = buildResults({
+      settings: parseLoadgenArgs(golden.args).settings,
+      ...{ library, loadgen, measured: input },
+    });
+    expect(printed.summary).toBe(golden.summary);
+    expect(printed.detail).toEqual(golden.detail);
   });
 });
 
@@ -104,27 +114,25 @@ function detailLines(write: (log: DetailLog) => void): string[] {
   }
 }
 
-// Goal: the number of queries that early stopping asks for equals LoadGen's.
-// Method: all golden rows (over, percentile, tolerance, confidence).
-it('early stopping equals LoadGen in every golden row', () => {
-  const { rows } = readGolden<{ rows: readonly (readonly number[])[] }>('early-stopping.json');
-  expect(rows.length).toBeGreaterThan(100);
-  for (const [over = 0, percentile = 0, tolerance = 0, confidence = 0, expected] of rows) {
-    const needed = minPassingQueries(over, percentile - tolerance, confidence);
-    if (needed !== expected)
-      expect([over, percentile, tolerance, confidence, needed]).toBe(expected);
-  }
-});
-
 // Goal: numbers print as the C++ library prints them. Method: golden bits and texts.
-it.each(
-  readGolden<{
-    rows: readonly Record<'bits' | 'default' | 'fixed2' | 'fixed1' | 'to_string', string>[];
-  }>('random/format.json').rows.filter((row) => row.default !== 'nan'), // JavaScript has one NaN; a run makes the other.
-)('prints the double $bits as $default', (row) => {
-  const value = doubleOfBits(row.bits);
-  expect(formatGeneral(value)).toBe(row.default);
-  expect(formatFixed(value, 2)).toBe(row.fixed2);
-  expect(formatFixed(value, 1)).toBe(row.fixed1);
-  expect(formatFixed(value, 6)).toBe(row.to_string);
+it('prints doubles as the C++ library does', () => {
+  const { rows } = readGolden<{
+    rows: readonly Record<
+      'bits' | 'default' | 'fixed2' | 'fixed1' | 'to_string' | 'trace',
+      string
+    >[];
+  }>('random/format.json');
+  // JavaScript has one NaN; a run makes the other.
+  for (const row of rows.filter(({ default: text }) => text !== 'nan')) {
+    const value = doubleOfBits(row.bits);
+    const printed = {
+      ...{ bits: row.bits, default: formatGeneral(value), fixed2: formatFixed(value, 2) },
+      ...{
+        fixed1: formatFixed(value, 1),
+        to_string: formatFixed(value, 6),
+        trace: formatFixed(value, 3),
+      },
+    };
+    expect(printed).toEqual(row);
+  }
 });

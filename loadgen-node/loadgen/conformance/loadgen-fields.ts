@@ -1,8 +1,12 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
-import { type FieldType, SETTINGS_FIELDS } from '../settings/settings-fields.ts';
-import { defaultTestSettings, type TestSettings } from '../settings/test-settings.ts';
+import {
+  defaultTestSettings,
+  type FieldType,
+  SETTINGS_FIELDS,
+  type TestSettings,
+} from '../settings/test-settings.ts';
 
 /** Settings by LoadGen's own field names, values as texts: how golden files hold them. */
 export type LoadgenArgs = Readonly<Record<string, string>>;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import {
   AccuracyLogSelector,
@@ -14,7 +15,6 @@ import {
 } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../settings/test-settings.ts';
-import { sha256OfDoubles, sha256OfIntegers } from './sequence-hash.ts';
 
 /** Values that the beginning of a sequence shows. */
 const FIRST_COUNT = 6000;
@@ -25,7 +25,7 @@ const FULL_COUNT_MAX = 5_000_000;
 const SETS_MAX = 10_000;
 
 /** What a trace is made from. */
-export interface TraceInput {
+interface TraceInput {
   readonly settings: TestSettings;
   readonly library: LibraryCounts;
   readonly loadgen: LoadgenBehaviour;
@@ -238,4 +238,29 @@ function scheduleOf({ scheduledDeltaNs, queryCount, periodNs }: QueryPlan): Floa
   if (scheduledDeltaNs.length > 0) return scheduledDeltaNs;
   // A rate near 0 has an endless period; the first query is at 0 all the same.
   return Float64Array.from({ length: queryCount }, (_, i) => (i === 0 ? 0 : i * periodNs));
+}
+
+/** Values in one call of the hash. */
+const PART_LENGTH = 1 << 16;
+const TWO_POW_32 = 2 ** 32;
+
+/** SHA-256 in hex over whole numbers of 0 or more, each as 8 bytes, low byte first. */
+function sha256OfIntegers(values: ArrayLike<number>): string {
+  const hash = createHash('sha256');
+  const words = new Uint32Array(2 * PART_LENGTH);
+  for (let begin = 0; begin < values.length; begin += PART_LENGTH) {
+    const count = Math.min(PART_LENGTH, values.length - begin);
+    for (let i = 0; i < count; i += 1) {
+      const value = values[begin + i] as number; // In range: begin + count <= length.
+      words[2 * i] = value % TWO_POW_32;
+      words[2 * i + 1] = Math.floor(value / TWO_POW_32);
+    }
+    hash.update(words.subarray(0, 2 * count));
+  }
+  return hash.digest('hex');
+}
+
+/** SHA-256 in hex over doubles, each as its 8 bytes, low byte first. */
+function sha256OfDoubles(values: Float64Array): string {
+  return createHash('sha256').update(values).digest('hex');
 }

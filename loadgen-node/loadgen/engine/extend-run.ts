@@ -6,7 +6,7 @@ import type { IssuedSet } from './issue/issued-set.ts';
 import { joinMeasurements, measurementsOf } from './measurements.ts';
 import type { PhaseTotals } from './phase-counts.ts';
 import { runSet } from './run-set.ts';
-import type { SetInput } from './set-input.ts';
+import type { SetInput } from './set-lookers.ts';
 import type { TestContext } from './test-context.ts';
 import type { RunExtension } from './test-outcome.ts';
 

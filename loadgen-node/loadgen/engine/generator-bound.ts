@@ -1,9 +1,12 @@
 import { formatExactNs, formatNs } from '../../../shared/base/text/duration.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import { causesOfLateness, starvation } from '../health/starvation.ts';
-import { transportWaitsNs } from '../recorder/transport-waits.ts';
-import type { LatencyStatistics } from '../results/latency-statistics.ts';
-import { latencyStatistics, percentileOf } from '../results/latency-statistics.ts';
+import { transportWaitsNs } from '../recorder/recording.ts';
+import {
+  type LatencyStatistics,
+  latencyStatistics,
+  percentileOf,
+} from '../results/latency-statistics.ts';
 import type { PerformanceSummary } from '../results/performance-summary.ts';
 import { type Measurements, summarize } from '../results/summarize.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';

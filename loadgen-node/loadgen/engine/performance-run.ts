@@ -1,19 +1,21 @@
 import assert from 'node:assert';
+import { formatFixed } from '../base/number-format.ts';
 import { writeResults } from '../logs/write/result-lines.ts';
 import { performanceSummaryText } from '../logs/write/summary-log.ts';
+import type { TestLogs } from '../logs/write/test-logs.ts';
 import { compareFirstQueries, type FirstQueries } from '../results/first-queries.ts';
 import { summarize } from '../results/summarize.ts';
 import { LoadableSets } from '../schedule/loadable-sets.ts';
 import { type ExtendedRun, extendRun } from './extend-run.ts';
 import { judgeDispatch } from './generator-bound.ts';
+import type { SetEnd } from './issue/issue-query-controller.ts';
 import type { IssuedSet } from './issue/issued-set.ts';
 import { measurementsOf } from './measurements.ts';
 import { isBrokenEnd, PhaseTotals, writeFailures } from './phase-counts.ts';
 import { runSet } from './run-set.ts';
-import type { SetInput } from './set-input.ts';
+import type { SetInput } from './set-lookers.ts';
 import type { TestContext } from './test-context.ts';
 import type { PerformanceOutcome } from './test-outcome.ts';
-import { TimestampPrinter } from './timestamp-printer.ts';
 
 /**
  * Runs the first set under the clock (LoadGen: RunPerformanceMode).
@@ -140,4 +142,39 @@ export function writePerformance(
   );
   writeResults(logs.detail, summary, isValid);
   if (loadgen.logsErrorCount) logs.detail.integer('num_errors', logs.detail.errorCount);
+}
+
+/**
+ * Prints when a performance run began and ended by the wall clock, for those who match it with another
+ * log (LoadGen: print_timestamps). Outside the timed region.
+ */
+class TimestampPrinter {
+  readonly #logs: TestLogs;
+  readonly #beginMs: number;
+
+  /** Prints the beginning. */
+  constructor(logs: TestLogs) {
+    this.#logs = logs;
+    this.#beginMs = Date.now();
+    logs.print(
+      `Loadgen :: Perf mode start. system_clock Timestamp = ${secondsOf(this.#beginMs)}\n`,
+    );
+  }
+
+  /** Prints the end, and how long the run took by the test's clock and by the wall clock. */
+  printEnd({ startNs, endNs }: SetEnd): void {
+    const endMs = Date.now();
+    const clockMs = Math.trunc((endNs - startNs) / 1e6);
+    const wallMs = endMs - this.#beginMs;
+    this.#logs.print(
+      `Loadgen :: Perf mode stop. system_clock Timestamp = ${secondsOf(endMs)}\n` +
+        `Loadgen :: PerfClock Perf duration = ${clockMs}ms\n` +
+        `Loadgen :: system_clock Perf duration = ${wallMs}ms\n` +
+        `Loadgen :: PerfClock/system_clock ratio : ${formatFixed(clockMs / wallMs, 4)}\n`,
+    );
+  }
+}
+
+function secondsOf(epochMs: number): number {
+  return Math.trunc(epochMs / 1000);
 }

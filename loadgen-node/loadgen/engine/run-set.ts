@@ -10,8 +10,7 @@ import type { IssuedSet } from './issue/issued-set.ts';
 import { stopLimits } from './issue/stop-rules.ts';
 import { type TracedSet, traceSet } from './issue/trace-set.ts';
 import type { TokenRecording } from './responses/response-sink.ts';
-import type { SetInput } from './set-input.ts';
-import { SetLookers } from './set-lookers.ts';
+import { type SetInput, SetLookers } from './set-lookers.ts';
 import type { TestContext } from './test-context.ts';
 
 /**

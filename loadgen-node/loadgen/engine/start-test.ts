@@ -22,8 +22,7 @@ import { isBrokenEnd } from './phase-counts.ts';
 import { EngineResponseSink } from './responses/response-sink.ts';
 import type { TestContext, TestSetup } from './test-context.ts';
 import type { AccuracyOutcome, PerformanceOutcome, TestOutcome } from './test-outcome.ts';
-import { writeVerdict } from './verdict-lines.ts';
-import { makeVerdicts, type SutProblem } from './verdicts.ts';
+import { makeVerdicts, type SutProblem, writeVerdict } from './verdicts.ts';
 
 /**
  * Runs one test: accuracy, performance, or both (LoadGen: StartTest).

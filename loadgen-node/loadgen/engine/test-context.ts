@@ -4,12 +4,12 @@ import type { SystemUnderTest } from '../../../shared/domain/system-under-test.t
 import type { GeneratorMonitor } from '../health/generator-health.ts';
 import type { SelfCheck } from '../logs/write/header-lines.ts';
 import type { TestLogs } from '../logs/write/test-logs.ts';
-import type { SampleWatch } from '../recorder/sample-watch.ts';
+import type { SampleWatch } from '../recorder/recording.ts';
 import type { ExcessTimes } from '../recorder/told-times.ts';
 import type { AccuracyLogSelector } from '../schedule/accuracy-log-selection.ts';
 import type { OtherArrivals } from '../schedule/arrivals/arrivals.ts';
-import type { ConfigEvent } from '../settings/config-event.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
+import type { ConfigEvent } from '../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import type { LogSettings } from '../settings/log-settings.ts';
 import type { TestSettings } from '../settings/test-settings.ts';

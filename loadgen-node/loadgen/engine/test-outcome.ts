@@ -1,3 +1,4 @@
+import type { Scenario } from '../../../shared/domain/scenario.ts';
 import type { GeneratorHealth } from '../health/generator-health.ts';
 import type { LogFiles } from '../logs/write/test-logs.ts';
 import type { FirstQueries } from '../results/first-queries.ts';
@@ -6,7 +7,6 @@ import type { PerformanceSummary } from '../results/performance-summary.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { EndCause } from './issue/issue-threads.ts';
 import type { FailureCount } from './responses/failure-tally.ts';
-import type { SetGoal } from './set-goal.ts';
 
 /** Counts of one phase. `issuedSamples = completedSamples + lostSamples`, always. */
 export interface PhaseCounts {
@@ -122,6 +122,26 @@ export interface TestOutcome {
 
 /** What a test does now. `name`: asks the SUT for it; `start`: starts the SUT; `judge`: makes verdict and logs. */
 export type TestPhase = 'name' | 'start' | 'accuracy' | 'performance' | 'judge';
+
+/** What a set is about, known before its first query. */
+export interface SetGoal {
+  readonly scenario: Scenario;
+  /** Queries per second that the schedule asks for; 0 where the SUT decides how fast it goes. */
+  readonly targetQps: number;
+  /** Server's latency bound; 0 where there is none. */
+  readonly latencyBoundNs: number;
+  /** Percentile that the verdict looks at, as a fraction. */
+  readonly percentile: number;
+  readonly samplesPerQuery: number;
+  /** Server: when the last query is due, in ns since the start; 0 elsewhere. */
+  readonly lastDueNs: number;
+  /** Time and queries after which issuing ends by itself; 0 in an accuracy run and in Offline, where all goes out. */
+  readonly minDurationNs: number;
+  readonly minQueryCount: number;
+  /** What ends issuing in any case; 0: no such limit. */
+  readonly maxDurationNs: number;
+  readonly maxQueryCount: number;
+}
 
 /** A look at a running test, about once a second and at the end of each set. */
 export interface RunProgress {

@@ -1,4 +1,4 @@
-import type { SampleWatch } from './sample-watch.ts';
+import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { ServiceTimeRecorder } from './service-times.ts';
 import type { ToldTimes } from './told-times.ts';
 
@@ -60,4 +60,92 @@ export interface RecordedColumns {
   /** By sample: first token - scheduled, NaN where it did not come; null where it is not timed. */
   readonly firstTokenNs: Float64Array | null;
   readonly service: ServiceTimeRecorder | null;
+}
+
+/** Looks on while samples are recorded. All of it is timed: a few stores, no allocation, and it never throws. */
+export interface SampleWatch {
+  /** A query of so many samples goes out, `lagNs` after it was due. */
+  issued(lagNs: number, samples: number): void;
+  /**
+   * What is known of the sample whose completion is told next, unless that one is refused.
+   * @param node Number of the part of the SUT that answered, from 0.
+   * @param times Undefined where that part told none.
+   * @param lagNs Issued - scheduled of its query; NaN for a sample that there is not.
+   * @param sendNs Taken by the transport - issued; 0 where nobody said.
+   */
+  served(
+    node: number,
+    times: ServiceTimes | undefined,
+    decodeNs: number,
+    lagNs: number,
+    sendNs: number,
+  ): void;
+  /** A sample is complete: completed - scheduled, in ns. */
+  completed(latencyNs: number): void;
+}
+
+/** Taken by the transport - issued, by issued query, a query being taken with its last sample; empty for a SUT that has no transport. */
+export function transportWaitsNs(columns: RecordedColumns): Float64Array {
+  const { queryEnd, samplesPerQuery, sampleHandedNs, issuedNs, isIssued } = columns;
+  const waits = new Float64Array(queryEnd);
+  let count = 0;
+  for (let query = 0; query < queryEnd; query += 1) {
+    const first = query * samplesPerQuery;
+    let handedNs = 0;
+    for (let sample = first; sample < first + samplesPerQuery; sample += 1) {
+      handedNs = Math.max(handedNs, sampleHandedNs[sample] as number);
+    }
+    if (handedNs === 0 || !isIssued(query)) continue;
+    waits[count] = Math.max(0, handedNs - (issuedNs[query] as number));
+    count += 1;
+  }
+  return waits.subarray(0, count);
+}
+
+/** The arrays of a recorder that counts tokens, by sample. */
+interface TokenColumns {
+  readonly tokenCounts: Uint32Array;
+  /** First token - scheduled, NaN where it did not come; null where it is not timed. */
+  readonly firstTokenNs: Float64Array | null;
+  readonly latencyNs: Float64Array;
+  readonly isCompleted: (sample: number) => boolean;
+  /** One above the last sample that was issued. */
+  readonly sampleEnd: number;
+  readonly completedSamples: number;
+}
+
+/**
+ * Times of the tokens of one completed sample in ns: to the first token, and per output token after it, truncated (negative
+ * below 2 tokens). A first token that never came (NaN) counts as one that came at once.
+ * @param firstTokenNs First token - scheduled.
+ */
+export function tokenTimes(
+  latencyNs: number,
+  firstTokenNs: number,
+  tokenCount: number,
+): { readonly firstNs: number; readonly perOutputNs: number } {
+  const firstNs = Number.isNaN(firstTokenNs) ? 0 : firstTokenNs;
+  return { firstNs, perOutputNs: Math.trunc((latencyNs - firstNs) / (tokenCount - 1)) };
+}
+
+/** Output tokens of the completed samples, and their times. */
+export function collectTokens(columns: TokenColumns): RecordedTokens {
+  const { tokenCounts, latencyNs, isCompleted, sampleEnd } = columns;
+  const timed = columns.firstTokenNs === null ? 0 : columns.completedSamples;
+  const firstTokenNs = new Float64Array(timed);
+  const perOutputTokenNs = new Float64Array(timed);
+  let tokenCount = 0;
+  let count = 0;
+  for (let sample = 0; sample < sampleEnd; sample += 1) {
+    if (!isCompleted(sample)) continue;
+    const tokensOfSample = tokenCounts[sample] as number;
+    tokenCount += tokensOfSample;
+    if (timed === 0) continue;
+    const firstNs = columns.firstTokenNs?.[sample] ?? 0;
+    const times = tokenTimes(latencyNs[sample] as number, firstNs, tokensOfSample);
+    firstTokenNs[count] = times.firstNs;
+    perOutputTokenNs[count] = times.perOutputNs;
+    count += 1;
+  }
+  return { tokenCount, firstTokenNs, perOutputTokenNs };
 }

@@ -2,19 +2,19 @@ import assert from 'node:assert';
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
 import type { QueryPlan } from '../schedule/query-plan.ts';
 import type { ScheduledAt } from '../schedule/scenario-rules.ts';
-import { collectTokens } from './recorded-tokens.ts';
 import {
   BEFORE_ISSUE,
+  collectTokens,
   NOT_ISSUED,
   RECORDED,
   type RecordedColumns,
   type RecordedTokens,
   type RecorderOptions,
+  type SampleWatch,
   SECOND_FIRST_TOKEN,
   SECOND_RESPONSE,
   UNKNOWN_SAMPLE,
 } from './recording.ts';
-import type { SampleWatch } from './sample-watch.ts';
 import { ServiceTimeRecorder } from './service-times.ts';
 import type { ToldTimes } from './told-times.ts';
 

@@ -2,7 +2,6 @@ import { formatExactNs } from '../../../shared/base/text/duration.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { formatGeneral, percentileLabel } from '../base/number-format.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
-import { summarizeArrivals } from './arrival-summary.ts';
 import {
   type EarlyStopping,
   earlyStoppingOfServer,
@@ -10,7 +9,11 @@ import {
   NO_EARLY_STOPPING,
 } from './early-stopping.ts';
 import { countAbove, latencyStatistics, percentileOf } from './latency-statistics.ts';
-import type { PerformanceSummary, RunRates } from './performance-summary.ts';
+import {
+  type PerformanceSummary,
+  type RunRates,
+  summarizeArrivals,
+} from './performance-summary.ts';
 import { joinEarlyStopping, summarizeTokens, type TokenMeasurements } from './token-summary.ts';
 import type { ValidityItem } from './validity-item.ts';
 

@@ -5,8 +5,7 @@ import { Mt19937 } from '../random/mt19937.ts';
 import type { EffectiveSettings } from '../settings/effective-settings.ts';
 import type { LoadgenBehaviour } from '../settings/loadgen-behaviour.ts';
 import { PLAN_SAMPLES_MAX } from '../settings/plan-size.ts';
-import { arrivalTimes } from './arrivals/arrival-times.ts';
-import { type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
+import { arrivalTimes, type OtherArrivals, ownEndOf } from './arrivals/arrivals.ts';
 import type { LoadableSet, Phase } from './loadable-sets.ts';
 import { SampleOrder } from './sample-order.ts';
 

@@ -1,13 +1,13 @@
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
 
 /** A value of a configuration file: its text, and the line that set it last. */
-export interface ConfEntry {
+interface ConfEntry {
   readonly text: string;
   readonly line: number;
 }
 
 /** A line that LoadGen refuses. */
-export interface ConfLineError {
+interface ConfLineError {
   readonly line: number;
   /** LoadGen's own words. */
   readonly loadgenText: string;
@@ -97,4 +97,24 @@ function noteOnLoneKey(key: string): string {
   const glued = /^([^=]+)=(.+)$/.exec(key);
   if (glued === null) return `"${key}" has no value and sets nothing`;
   return `"${key}" sets nothing: "=" needs blanks around it, as in ${glued[1]} = ${glued[2]}`;
+}
+
+/**
+ * The entry that counts for a key, as LoadGen finds it in one file: `model.scenario.key`,
+ * `*.scenario.key`, `model.*.key`, `*.*.key`, the first that is there. Mind the order: a line for
+ * every model in one scenario wins over one for one model in every scenario.
+ */
+export function lookUp(
+  conf: ParsedConf,
+  model: string,
+  scenario: string,
+  key: string,
+): ConfEntry | undefined {
+  const { entries } = conf;
+  return (
+    entries.get(`${model}.${scenario}.${key}`) ??
+    entries.get(`*.${scenario}.${key}`) ??
+    entries.get(`${model}.*.${key}`) ??
+    entries.get(`*.*.${key}`)
+  );
 }

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import type { SettingsField } from './settings-fields.ts';
+import type { SettingsField } from './test-settings.ts';
 
 /** How LoadGen turns the text of a value into a field. */
 export type ConfRead = 'u64' | 'double' | 'int32' | 'is-one' | 'is-not-zero' | 'mode';

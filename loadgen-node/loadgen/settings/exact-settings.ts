@@ -1,8 +1,12 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { Scenario } from '../../../shared/domain/scenario.ts';
 import { numberOfUint64 } from '../base/c-numbers.ts';
-import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
-import { defaultTestSettings, type TestSettings } from './test-settings.ts';
+import {
+  defaultTestSettings,
+  SETTINGS_FIELDS,
+  type SettingsField,
+  type TestSettings,
+} from './test-settings.ts';
 
 /** A value as LoadGen holds it: u64, seeds and int as bigint, so that no digit is lost. */
 export type ExactValue = bigint | number | boolean | string;

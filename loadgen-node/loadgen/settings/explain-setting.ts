@@ -4,7 +4,7 @@ import { DEFAULT_ROUND, mlperfConfOf } from '../../../shared/rules/rounds/rounds
 import { parseConf } from './conf-grammar.ts';
 import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
 import { ExactSettings } from './exact-settings.ts';
-import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
+import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /** What a run makes of a field, where that is more than the field says. */
 const EFFECTS: Readonly<Partial<Record<SettingsField['field'], string>>> = {

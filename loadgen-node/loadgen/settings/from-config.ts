@@ -1,10 +1,8 @@
+import { SCENARIOS } from '../../../shared/domain/scenario.ts';
 import { mlperfConfOf, type Round } from '../../../shared/rules/rounds/rounds.ts';
 import { parseDouble, parseUint64 } from '../base/c-numbers.ts';
-import { parseConf } from './conf-grammar.ts';
-import { CONF_KEYS, type ConfKey } from './conf-keys.ts';
-import { lookUp } from './conf-lookup.ts';
-import { notesOnKeys } from './conf-notes.ts';
-import type { ConfigEvent } from './config-event.ts';
+import { type ConfLineNote, lookUp, type ParsedConf, parseConf } from './conf-grammar.ts';
+import { CONF_KEYS, type ConfKey, UNREAD_KEYS } from './conf-keys.ts';
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
 import { type LoadgenBehaviour, loadgenOf } from './loadgen-behaviour.ts';
 
@@ -178,4 +176,49 @@ function readValue(key: ConfKey, text: string): ExactValue | undefined {
 
 function configError(stage: ConfigEvent['stage'], text: string): ConfigEvent {
   return { stage, kind: 'error', key: 'error_invalid_config', text };
+}
+
+/** What LoadGen passes over in silence: keys that it does not know, or not from such a file. */
+function notesOnKeys(conf: ParsedConf, loadgen: LoadgenBehaviour): ConfLineNote[] {
+  const notes: ConfLineNote[] = [];
+  for (const [key, { line }] of conf.entries) {
+    const explanation = noteOnKey(key, loadgen);
+    if (explanation !== undefined) notes.push({ line, explanation });
+  }
+  return notes;
+}
+
+function noteOnKey(fullKey: string, loadgen: LoadgenBehaviour): string | undefined {
+  // A model's name may hold dots: scenario and key are the last two parts.
+  const parts = fullKey.split('.');
+  const [scenario, key] = parts.slice(-2);
+  if (parts.length < 3 || key === undefined || scenario === undefined) {
+    return `"${fullKey}" sets nothing: a key has the form model.scenario.key, as *.Server.target_qps`;
+  }
+  if (scenario !== '*' && !(SCENARIOS as readonly string[]).includes(scenario)) {
+    return `"${fullKey}" sets nothing: "${scenario}" is none of ${SCENARIOS.join(', ')}, *`;
+  }
+  if (UNREAD_KEYS.includes(key)) return undefined;
+  const known = CONF_KEYS.filter((confKey) => confKey.key === key);
+  if (known.length === 0) return `"${fullKey}" sets nothing: LoadGen has no key "${key}"`;
+  if (known.some((confKey) => confKey.isOfRound) && loadgen.configFiles === 'built-in') {
+    return `"${fullKey}" sets nothing: only the round's own mlperf.conf sets ${key}`;
+  }
+  if (known.some((confKey) => confKey.needsAccuracyCount) && !loadgen.knowsAccuracySampleCount) {
+    return `"${fullKey}" sets nothing: LoadGen ${loadgen.version} does not read ${key}`;
+  }
+  return undefined;
+}
+
+/** What reading configuration files leaves for the detail log, in LoadGen's words. */
+export interface ConfigEvent {
+  /**
+   * `files`: before the test (LoadGen: FromConfig of the harness), logged before everything else;
+   * `audit`: in the test, from audit.config and test05, logged before the requested settings.
+   */
+  readonly stage: 'files' | 'audit';
+  readonly kind: 'error' | 'warning';
+  /** Key of the line: `error_invalid_config`, `warning_generic_message`. */
+  readonly key: string;
+  readonly text: string;
 }

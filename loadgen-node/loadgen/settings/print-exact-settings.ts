@@ -1,6 +1,6 @@
 import type { ExactSettings, ExactValue } from './exact-settings.ts';
 import type { LoadgenBehaviour } from './loadgen-behaviour.ts';
-import { SETTINGS_FIELDS, type SettingsField } from './settings-fields.ts';
+import { SETTINGS_FIELDS, type SettingsField } from './test-settings.ts';
 
 /** Fields that the LoadGen of a round has and that files can set, or those that they cannot. */
 export function fieldsOfRound(loadgen: LoadgenBehaviour, isInFiles: boolean): SettingsField[] {

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../../shared/domain/scenario.ts';
-import { tokenTimes } from '../../loadgen/recorder/recorded-tokens.ts';
+import { tokenTimes } from '../../loadgen/recorder/recording.ts';
 import type { RunRates } from '../../loadgen/results/performance-summary.ts';
 import { runRates } from '../../loadgen/results/summarize.ts';
 import type { Distribution, GrowingDistribution } from './distribution.ts';

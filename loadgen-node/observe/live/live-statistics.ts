@@ -1,5 +1,5 @@
 import type { ServiceTimes } from '../../../shared/domain/system-under-test.ts';
-import type { SampleWatch } from '../../loadgen/recorder/sample-watch.ts';
+import type { SampleWatch } from '../../loadgen/recorder/recording.ts';
 import { clockFactor, sumOfTimes } from '../../loadgen/recorder/told-times.ts';
 import { Figures } from '../figures/figures.ts';
 import { LatencyHistogram } from '../figures/latency-histogram.ts';

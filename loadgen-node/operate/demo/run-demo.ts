@@ -1,5 +1,5 @@
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
-import { optional, type Setting, text } from '../../../shared/config/setting.ts';
+import { optional, text } from '../../../shared/config/setting.ts';
 import { requireOnnxRuntime } from '../../../shared/host/onnx-runtime-package.ts';
 import type { LiveView } from '../../present/live/live-view.ts';
 import type { CommandHost } from '../../run/host/host.ts';
@@ -23,12 +23,7 @@ export const DEMO_RUN = {
 } as const;
 
 /** Settings of `longhaul demo`. */
-export const DEMO_SETTINGS: {
-  readonly output: Setting<string | undefined>;
-  readonly cacheDir: Setting<string | undefined>;
-  readonly force: typeof RUN_SETTINGS.force;
-  readonly dashboard: typeof LIVE_OPTIONS.dashboard;
-} = {
+export const DEMO_SETTINGS = {
   output: optional(
     text('folder', 'folder for the logs (default: results/<benchmark>-<time>-<process>)'),
   ),

@@ -12,7 +12,6 @@ import {
   addressList,
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
   text,
   toggle,
@@ -40,13 +39,7 @@ import { throughputFindings } from './throughput-findings.ts';
 import { versionFindings } from './version-findings.ts';
 
 /** Settings of `longhaul doctor`. */
-export const DOCTOR_SETTINGS: typeof CONNECTION_OPTIONS &
-  typeof PLAN_SETTINGS & {
-    readonly sut: Setting<string[] | undefined>;
-    readonly benchmark: Setting<string | undefined>;
-    readonly linkTestTime: Setting<number>;
-    readonly again: Setting<boolean>;
-  } = {
+export const DOCTOR_SETTINGS = {
   sut: optional(addressList('addresses of the SUT nodes, as in the run')),
   benchmark: optional(text('name', 'benchmark of the planned run, for its bytes and bandwidth')),
   ...PLAN_SETTINGS,

@@ -3,6 +3,7 @@ import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { percentOf } from '../../../shared/base/process/terminal.ts';
 import { codecNamed } from '../../../shared/compression/codecs.ts';
 import { resolveSettings } from '../../../shared/config/resolve-settings.ts';
+import { pick } from '../../../shared/config/setting.ts';
 import type { RunHost } from '../../run/host/host.ts';
 import { planRun, type RunPlan } from '../../run/plan/run-plan.ts';
 import { RUN_SETTINGS } from '../../run/plan/run-settings.ts';
@@ -10,38 +11,23 @@ import { loadgenBenchmark } from '../../samples/benchmarks/registry.ts';
 import type { PlannedLoad } from './plan-findings.ts';
 
 /** Flags of a run that doctor takes, too: what decides how many bytes go how often. */
-export const PLAN_SETTINGS: Pick<
-  typeof RUN_SETTINGS,
-  | 'scenario'
-  | 'targetQps'
-  | 'targetLatency'
-  | 'samplesPerQuery'
-  | 'round'
-  | 'division'
-  | 'encoding'
-  | 'compression'
-  | 'dataDir'
-  | 'dataSeed'
-  | 'dataCount'
-  | 'sampleBytes'
-  | 'sampleCount'
-  | 'cacheDir'
-> = {
-  scenario: RUN_SETTINGS.scenario,
-  targetQps: RUN_SETTINGS.targetQps,
-  targetLatency: RUN_SETTINGS.targetLatency,
-  samplesPerQuery: RUN_SETTINGS.samplesPerQuery,
-  round: RUN_SETTINGS.round,
-  division: RUN_SETTINGS.division,
-  encoding: RUN_SETTINGS.encoding,
-  compression: RUN_SETTINGS.compression,
-  dataDir: RUN_SETTINGS.dataDir,
-  dataSeed: RUN_SETTINGS.dataSeed,
-  dataCount: RUN_SETTINGS.dataCount,
-  sampleBytes: RUN_SETTINGS.sampleBytes,
-  sampleCount: RUN_SETTINGS.sampleCount,
-  cacheDir: RUN_SETTINGS.cacheDir,
-};
+export const PLAN_SETTINGS = pick(
+  RUN_SETTINGS,
+  'scenario',
+  'targetQps',
+  'targetLatency',
+  'samplesPerQuery',
+  'round',
+  'division',
+  'encoding',
+  'compression',
+  'dataDir',
+  'dataSeed',
+  'dataCount',
+  'sampleBytes',
+  'sampleCount',
+  'cacheDir',
+);
 
 /** Samples that are read for their length. */
 const LOOKED_AT = 32;

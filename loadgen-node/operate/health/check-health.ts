@@ -5,7 +5,6 @@ import {
   duration,
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
@@ -15,11 +14,7 @@ import { SECURITY_OPTIONS, toClientSecurity } from '../../run/plan/connection-op
 import { askHealth, type HealthAnswer, type HealthQuestion } from './ask-health.ts';
 
 /** Settings of `longhaul health`. */
-export const HEALTH_SETTINGS: {
-  readonly service: Setting<string | undefined>;
-  readonly wait: Setting<number>;
-  readonly timeout: Setting<number>;
-} & typeof SECURITY_OPTIONS = {
+export const HEALTH_SETTINGS = {
   service: optional(text('name', 'service that is asked for (default: the server as a whole)')),
   wait: duration('ask until all serve, for so long at most', { fallback: '0s' }),
   timeout: positiveDuration('longest wait for one answer, connection included', { fallback: '2s' }),

@@ -12,7 +12,6 @@ import type { VerbResult } from '../../../shared/base/process/json-output.ts';
 import {
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
   text,
 } from '../../../shared/config/setting.ts';
@@ -26,12 +25,7 @@ import { probedModel, takesMadeUpData } from './probed-model.ts';
 import { readyMadeRun } from './ready-made-run.ts';
 
 /** Settings of `longhaul probe`. */
-export const PROBE_SETTINGS: {
-  readonly model: Setting<string | undefined>;
-  readonly output: Setting<string | undefined>;
-  readonly timeout: Setting<number>;
-} & typeof OIP_SERVICE_OPTION &
-  typeof SECURITY_OPTIONS = {
+export const PROBE_SETTINGS = {
   model: optional(text('name[:version]', 'this model only (default: all that the server lists)')),
   output: optional(text('file', 'write the configuration of a run against the model')),
   timeout: positiveDuration('longest wait for one answer', { fallback: '5s' }),

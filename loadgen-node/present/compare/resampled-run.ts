@@ -1,6 +1,6 @@
 import { uniformInt } from '../../loadgen/random/distributions.ts';
 import { Mt19937 } from '../../loadgen/random/mt19937.ts';
-import { tokenTimes } from '../../loadgen/recorder/recorded-tokens.ts';
+import { tokenTimes } from '../../loadgen/recorder/recording.ts';
 import {
   type FigureName,
   LAG_PERCENTILES,

@@ -2,7 +2,6 @@ import {
   count,
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
   text,
   toggle,
@@ -14,14 +13,7 @@ const KIB = 1024;
 const GIB = 1024 ** 3;
 
 /** How connections are secured. */
-export const SECURITY_OPTIONS: {
-  readonly tls: Setting<boolean>;
-  readonly tlsCa: Setting<string | undefined>;
-  readonly tlsCert: Setting<string | undefined>;
-  readonly tlsKey: Setting<string | undefined>;
-  readonly tlsServerName: Setting<string | undefined>;
-  readonly tokenFile: Setting<string | undefined>;
-} = {
+export const SECURITY_OPTIONS = {
   tls: toggle(
     'use TLS and accept what the authorities sign that Node.js knows (any --tls-... is TLS)',
   ),
@@ -37,11 +29,7 @@ export const SECURITY_OPTIONS: {
 };
 
 /** Settings of every verb that speaks to SUT nodes: how its connections are secured and watched. */
-export const CONNECTION_OPTIONS: typeof SECURITY_OPTIONS & {
-  readonly messageBytesMax: Setting<number>;
-  readonly keepaliveTime: Setting<number>;
-  readonly keepaliveTimeout: Setting<number>;
-} = {
+export const CONNECTION_OPTIONS = {
   ...SECURITY_OPTIONS,
   messageBytesMax: count(
     { min: 64 * KIB, max: 2 * GIB - 1 },

@@ -1,10 +1,8 @@
 import {
   DISPATCH_POLICIES,
-  type DispatchPolicy,
   type DispatchSettings,
   defaultDispatchSettings,
   NODE_LOSS_POLICIES,
-  type NodeLossPolicy,
 } from '../../../qdl/index.ts';
 import {
   addressList,
@@ -13,7 +11,6 @@ import {
   numberList,
   optional,
   positiveDuration,
-  type Setting,
   type SettingValues,
 } from '../../../shared/config/setting.ts';
 import { PART_BYTES_MAX_DEFAULT } from '../../../shared/wire/limits.ts';
@@ -21,18 +18,7 @@ import { CONNECTION_OPTIONS, toConnectionSettings } from './connection-options.t
 import type { NodesOfRun } from './oip-options.ts';
 
 /** Settings of `longhaul run` that say which nodes there are and how queries get to them. */
-export const DISPATCH_OPTIONS: typeof CONNECTION_OPTIONS & {
-  readonly sut: Setting<string[]>;
-  readonly policy: Setting<DispatchPolicy>;
-  readonly weights: Setting<number[] | undefined>;
-  readonly nodeOutstandingMax: Setting<number | undefined>;
-  readonly onNodeLoss: Setting<NodeLossPolicy>;
-  readonly streams: Setting<number>;
-  readonly connections: Setting<number>;
-  readonly channelThreads: Setting<number>;
-  readonly partBytesMax: Setting<number>;
-  readonly readyTimeout: Setting<number>;
-} = {
+export const DISPATCH_OPTIONS = {
   sut: addressList(
     'addresses of the SUT nodes; dns:///name:port for all behind a name; oip://host:port for servers of the Open Inference Protocol',
     { required: true, allowsOip: true },

@@ -1,17 +1,9 @@
-import {
-  listenAddress,
-  optional,
-  type Setting,
-  viewAddress,
-} from '../../../shared/config/setting.ts';
+import { listenAddress, optional, viewAddress } from '../../../shared/config/setting.ts';
 
 type Address = { host: string; port: number };
 
 /** Where a person or a Prometheus may look while something runs, by key of the configuration file. */
-export const LIVE_OPTIONS: {
-  readonly dashboard: Setting<Address | undefined>;
-  readonly metricsListen: Setting<Address | undefined>;
-} = {
+export const LIVE_OPTIONS = {
   dashboard: optional(
     viewAddress('serve a live page at http://HOST:PORT/; HOST is 127.0.0.1 where none is said'),
   ),

@@ -11,11 +11,7 @@ import {
   textList,
 } from '../../../shared/config/setting.ts';
 import { isOipAddress, withoutOipScheme } from '../../../shared/domain/node-address.ts';
-import {
-  OIP_METHODS,
-  OIP_SERVICE_NAME,
-  type OipMethod,
-} from '../../../shared/wire/oip/request-plan.ts';
+import { OIP_METHODS, OIP_SERVICE_NAME } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipAsked } from '../../samples/oip/oip-asked.ts';
 import { parseInputShapes } from '../../samples/oip/parse-input-shapes.ts';
 import { DATA_SOURCE_FORM, parseDataSource } from '../../samples/tensors/data-source.ts';
@@ -34,14 +30,7 @@ export const OIP_SERVICE_OPTION: { readonly oipService: Setting<string | undefin
 };
 
 /** Settings of runs against servers of the Open Inference Protocol; none of them has a meaning without oip://. */
-export const OIP_OPTIONS: typeof OIP_SERVICE_OPTION & {
-  readonly model: Setting<string | undefined>;
-  readonly data: Setting<string | undefined>;
-  readonly inputShape: Setting<string[] | undefined>;
-  readonly oipMethod: Setting<OipMethod | 'auto' | undefined>;
-  readonly oipContents: Setting<'auto' | 'raw' | 'typed' | undefined>;
-  readonly oipBatch: Setting<number | undefined>;
-} = {
+export const OIP_OPTIONS = {
   model: optional(text('name[:version]', 'oip://: model of the server')),
   data: optional(
     text(

@@ -5,7 +5,7 @@ import {
   ownEndOf,
   ownRateOf,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
-import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
+import type { ArrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { readTrace } from '../../loadgen/schedule/arrivals/read-trace.ts';
 import type { RunValues } from './run-settings.ts';
 

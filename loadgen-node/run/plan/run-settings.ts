@@ -1,5 +1,5 @@
-import { DIVISIONS, type Division } from '../../../qdl/index.ts';
-import { COMPRESSION_NAMES, type CompressionName } from '../../../shared/compression/codec.ts';
+import { DIVISIONS } from '../../../qdl/index.ts';
+import { COMPRESSION_NAMES } from '../../../shared/compression/codec.ts';
 import {
   choice,
   choiceList,
@@ -9,18 +9,14 @@ import {
   percentile,
   positiveDuration,
   positiveNumber,
-  type Setting,
   type SettingValues,
   share,
   text,
   toggle,
 } from '../../../shared/config/setting.ts';
-import { SCENARIOS, type Scenario } from '../../../shared/domain/scenario.ts';
-import {
-  COMPRESSION_SCOPES,
-  type CompressionScope,
-} from '../../../shared/rules/check-compression.ts';
-import { ROUNDS, type Round } from '../../../shared/rules/rounds/rounds.ts';
+import { SCENARIOS } from '../../../shared/domain/scenario.ts';
+import { COMPRESSION_SCOPES } from '../../../shared/rules/check-compression.ts';
+import { ROUNDS } from '../../../shared/rules/rounds/rounds.ts';
 import {
   SYNTHETIC_BYTES_MAX,
   SYNTHETIC_RESPONSE_BYTES_DEFAULT,
@@ -28,12 +24,8 @@ import {
   SYNTHETIC_SAMPLE_COUNT_DEFAULT,
   SYNTHETIC_SAMPLE_COUNT_MAX,
 } from '../../../shared/rules/rows/synthetic-samples.ts';
-import { RNG_LIBRARIES, type RngLibrary } from '../../loadgen/random/distributions.ts';
-import {
-  type ArrivalsSetting,
-  arrivalsSetting,
-} from '../../loadgen/schedule/arrivals/arrivals-setting.ts';
-import type { Threshold } from '../../observe/thresholds/condition.ts';
+import { RNG_LIBRARIES } from '../../loadgen/random/distributions.ts';
+import { arrivalsSetting } from '../../loadgen/schedule/arrivals/parse-arrivals.ts';
 import { thresholdList } from '../../observe/thresholds/threshold-setting.ts';
 import { DATA_COUNT_MAX, DATA_SEED_MAX } from '../../samples/benchmarks/generated-data.ts';
 import { DISPATCH_OPTIONS } from './dispatch-options.ts';
@@ -48,11 +40,9 @@ export type RunMode = (typeof RUN_MODES)[number];
 
 /** What becomes of the records of a run. */
 const RECORDS_CHOICES = ['keep', 'none'] as const;
-type RecordsChoice = (typeof RECORDS_CHOICES)[number];
 
 /** What is made of a run's result for people. */
 const REPORT_CHOICES = ['html', 'none'] as const;
-type ReportChoice = (typeof REPORT_CHOICES)[number];
 
 const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 
@@ -64,54 +54,7 @@ const COUNT = { min: 1, max: Number.MAX_SAFE_INTEGER };
 const DIGEST_PERCENT_DEFAULT = 1;
 
 /** Settings of `longhaul run`, by key of the configuration file. */
-export const RUN_SETTINGS: typeof DISPATCH_OPTIONS &
-  typeof OIP_OPTIONS &
-  typeof LIVE_OPTIONS & {
-    readonly benchmark: Setting<string>;
-    readonly scenario: Setting<Scenario>;
-    readonly mode: Setting<RunMode>;
-    readonly targetQps: Setting<number | undefined>;
-    readonly arrivals: Setting<ArrivalsSetting>;
-    readonly targetLatency: Setting<number | undefined>;
-    readonly targetLatencyPercentile: Setting<number | undefined>;
-    readonly samplesPerQuery: Setting<number>;
-    readonly minDuration: Setting<number>;
-    readonly maxDuration: Setting<number | undefined>;
-    readonly minQueryCount: Setting<number>;
-    readonly maxQueryCount: Setting<number | undefined>;
-    readonly generatorLagMax: Setting<number>;
-    readonly round: Setting<Round | undefined>;
-    readonly mlperfConf: Setting<string | undefined>;
-    readonly userConf: Setting<string | undefined>;
-    readonly auditConf: Setting<string | undefined>;
-    readonly rngLibrary: Setting<RngLibrary>;
-    readonly runs: Setting<number | undefined>;
-    readonly extendUntilDecided: Setting<boolean>;
-    readonly trace: Setting<boolean>;
-    readonly prefixWithDatetime: Setting<boolean>;
-    readonly copySummaryToStdout: Setting<boolean>;
-    readonly copyDetailToStdout: Setting<boolean>;
-    readonly encoding: Setting<string | undefined>;
-    readonly division: Setting<Division>;
-    readonly compression: Setting<CompressionName>;
-    readonly compressionScope: Setting<CompressionScope>;
-    readonly responseCompression: Setting<CompressionName[]>;
-    readonly dataDir: Setting<string | undefined>;
-    readonly dataSeed: Setting<number | undefined>;
-    readonly dataCount: Setting<number | undefined>;
-    readonly dataChecksums: Setting<string | undefined>;
-    readonly sampleBytes: Setting<number | undefined>;
-    readonly sampleCount: Setting<number | undefined>;
-    readonly responseBytes: Setting<number | undefined>;
-    readonly digest: Setting<number>;
-    readonly thresholds: Setting<Threshold[] | undefined>;
-    readonly output: Setting<string | undefined>;
-    readonly force: Setting<boolean>;
-    readonly records: Setting<RecordsChoice>;
-    readonly report: Setting<ReportChoice>;
-    readonly stallTimeout: Setting<number>;
-    readonly cacheDir: Setting<string | undefined>;
-  } = {
+export const RUN_SETTINGS = {
   ...DISPATCH_OPTIONS,
   ...OIP_OPTIONS,
   ...LIVE_OPTIONS,

@@ -8,16 +8,18 @@ import {
   ownRateOf,
 } from '../../loadgen/schedule/arrivals/arrivals.ts';
 import { checkPlanSize } from '../../loadgen/settings/check-settings.ts';
-import type { ConfigEvent } from '../../loadgen/settings/config-event.ts';
 import type { ExactSettings } from '../../loadgen/settings/exact-settings.ts';
-import type { ConfFile, ConfResult } from '../../loadgen/settings/from-config.ts';
+import type { ConfFile, ConfigEvent, ConfResult } from '../../loadgen/settings/from-config.ts';
 import {
   applyAudit,
   readConfFiles,
   withRequestedTest05Seeds,
 } from '../../loadgen/settings/read-conf-files.ts';
-import type { SettingsField } from '../../loadgen/settings/settings-fields.ts';
-import { defaultTestSettings, type TestSettings } from '../../loadgen/settings/test-settings.ts';
+import {
+  defaultTestSettings,
+  type SettingsField,
+  type TestSettings,
+} from '../../loadgen/settings/test-settings.ts';
 import { openConfFile } from './conf-files.ts';
 import { openArrivals } from './run-arrivals.ts';
 import type { RunMode, RunValues } from './run-settings.ts';

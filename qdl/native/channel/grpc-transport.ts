@@ -1,23 +1,25 @@
+import assert from 'node:assert';
 import { type Client, type Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import type { SamplePayloads } from '../../../shared/domain/query-sample-library.ts';
 import type { WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD } from '../../../shared/wire/sut-contract.ts';
-import { responseHeadersOf } from '../../connect/call-path.ts';
-import { socketEndsOf } from '../../connect/socket-ends.ts';
+import { responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
 import type { OutgoingPart } from '../../dispatch/outgoing-part.ts';
 import { WAITING_BYTES_MAX } from '../../settings/dispatch-settings.ts';
-import { FramedBytes, isCompressedByGrpc, passFramedBytes } from './framed-bytes.ts';
-import type { GrpcConnection } from './grpc-connections.ts';
 import {
+  FramedBytes,
   framesSize,
   gatheredSize,
   gatherFrames,
   hasLargePayload,
+  isCompressedByGrpc,
+  passFramedBytes,
   writeFrames,
-} from './part-frames.ts';
+} from './framed-bytes.ts';
+import type { GrpcConnection } from './grpc-connections.ts';
 import type { PartTransport, TransportEvents } from './part-transport.ts';
-import { wholeQueryPart } from './whole-query.ts';
 
 /** Parts are joined into one write up to this size: beyond it a write costs little per byte. */
 const JOINED_BYTES_MAX: number = 128 * 1024;
@@ -247,4 +249,28 @@ function cutEvenly(buffer: Buffer, bytesMax: number): readonly Buffer[] {
       Math.floor((buffer.length * (i + 1)) / count),
     ),
   );
+}
+
+/**
+ * The part of a query that the sample library has compressed as a whole: its one sample carries an id
+ * only, the payload goes out as it was prepared (rule: inference_rules v4.1, Network division: "in Server
+ * mode allow per-Query compression", DLRM).
+ * @param prepare SamplePayloads.preparedQueryPayload.
+ */
+function wholeQueryPart(
+  { query, querySampleCount, samples }: OutgoingPart,
+  prepare: NonNullable<SamplePayloads['preparedQueryPayload']>,
+): WirePart {
+  const [sample] = samples;
+  assert(sample !== undefined && querySampleCount === 1, 'only queries of one sample are prepared');
+  assert.equal(sample.total, 0);
+  const { payload, sampleBytes } = prepare(sample.sampleIndex);
+  return {
+    query,
+    querySampleCount,
+    samples: [{ id: sample.id, payload: NO_BYTES, encoding: 0, offset: 0, total: 0 }],
+    queryPayload: payload,
+    queryEncoding: 0,
+    querySampleBytes: sampleBytes,
+  };
 }

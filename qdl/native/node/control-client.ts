@@ -8,14 +8,13 @@ import type { ReadyResponse__Output } from '../../../proto/gen/mlperf/network/v1
 import type { SystemUnderTestClient } from '../../../proto/gen/mlperf/network/v1/SystemUnderTest.ts';
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { UnaryClient } from '../../../shared/wire/sut-contract.ts';
-import { callPathOf, responseHeadersOf } from '../../connect/call-path.ts';
+import { callPathOf, responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
 import {
   callMetadata,
   connectionCredentials,
   connectionOptions,
 } from '../../connect/grpc-options.ts';
 import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
-import { socketEndsOf } from '../../connect/socket-ends.ts';
 import { type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
 import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
 

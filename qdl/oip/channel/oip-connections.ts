@@ -1,9 +1,13 @@
 import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
+import { packageVersion } from '../../../shared/base/files/package-files.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
+import { AUTHORIZATION_KEY, bearerOf } from '../../../shared/security/bearer-token.ts';
+import { readClientSecrets } from '../../../shared/security/client-security.ts';
 import { lossReason } from '../../../shared/security/connection-errors.ts';
-import { AnswerRoom } from '../http2/flow/answer-room.ts';
+import type { DispatchSettings } from '../../settings/dispatch-settings.ts';
+import { Http2Connection } from '../http2/connection/http2-connection.ts';
+import { AnswerRoom } from '../http2/flow-control.ts';
 import type { ConnectionEvents, GrpcCallConnection } from '../http2/grpc/grpc-calls.ts';
-import { type ConnectionSettings, connectGrpc } from '../http2/open-connection.ts';
 import type { OipChannel } from './oip-channel.ts';
 
 /** The first answer on a connection to a node has begun. */
@@ -101,4 +105,48 @@ export class OipConnections {
     this.#connections.clear();
     await Promise.all(connections.map(({ calls }) => calls.close()));
   }
+}
+
+/** The settings that a connection goes by. */
+export type ConnectionSettings = Pick<
+  DispatchSettings,
+  | 'security'
+  | 'messageBytesMax'
+  | 'receiveWindowBytes'
+  | 'callTimeoutMs'
+  | 'keepaliveTimeMs'
+  | 'keepaliveTimeoutMs'
+>;
+
+/**
+ * Connects to a server of gRPC, once: a connection that is lost is not made again.
+ * @param address `host:port`.
+ * @param room Of all connections to this server.
+ * @throws MlperfError `ERR_CONFIG_INVALID` when a file of the security cannot be used.
+ */
+export function connectGrpc(
+  address: string,
+  settings: ConnectionSettings,
+  events: ConnectionEvents,
+  room: AnswerRoom = new AnswerRoom(settings.messageBytesMax),
+): GrpcCallConnection {
+  const { security, callTimeoutMs, ...rest } = settings;
+  const { token } = readClientSecrets(security);
+  return new Http2Connection(
+    {
+      ...rest,
+      address,
+      security,
+      connectTimeoutMs: callTimeoutMs,
+      request: {
+        scheme: security.tls ? 'https' : 'http',
+        // As gRPC does: the name that the certificate is for is the name of the server.
+        authority: security.tlsServerName ?? address,
+        userAgent: `longhaul/${packageVersion()}`,
+        more: token === undefined ? [] : [{ name: AUTHORIZATION_KEY, value: bearerOf(token) }],
+      },
+    },
+    events,
+    room,
+  );
 }

@@ -8,7 +8,7 @@ import {
 import { messageOf } from '../../../shared/base/errors/to-mlperf-error.ts';
 import type { OipRequestPlan } from '../../../shared/wire/oip/request-plan.ts';
 import { OipResponseDecoder } from '../../../shared/wire/oip/response-decoder.ts';
-import type { AnswerRoom } from '../http2/flow/answer-room.ts';
+import type { AnswerRoom } from '../http2/flow-control.ts';
 import { statusText, statusWord } from './failure-words.ts';
 
 /** A request that is on the wire, and what came of its responses. */

@@ -16,14 +16,13 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import type { OipServerFacts } from '../../../shared/wire/oip/model-facts.ts';
 import { type OipClient, oipClient } from '../../../shared/wire/oip/oip-contract.ts';
 import type { OipModelRef } from '../../../shared/wire/oip/request-plan.ts';
-import { callPathOf, responseHeadersOf } from '../../connect/call-path.ts';
+import { callPathOf, responseHeadersOf, socketEndsOf } from '../../connect/call-path.ts';
 import {
   callMetadata,
   connectionCredentials,
   connectionOptions,
 } from '../../connect/grpc-options.ts';
 import { type NamedNode, type NodeName, requirePrintableName } from '../../connect/node-name.ts';
-import { socketEndsOf } from '../../connect/socket-ends.ts';
 import { grpcStatusOf, type StartCall, UnaryCalls } from '../../connect/unary-calls.ts';
 import type { DispatchSettings, OipDispatch } from '../../settings/dispatch-settings.ts';
 

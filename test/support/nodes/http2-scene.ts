@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import type { ConnectionSettings } from '../../../qdl/oip/channel/oip-connections.ts';
 import type { GrpcCallConnection } from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
-import type { ConnectionSettings } from '../../../qdl/oip/http2/open-connection.ts';
 import { RawHttp2Peer } from './raw-http2-peer.ts';
 import { connectTo, RecordedConnection } from './recorded-call.ts';
 

@@ -1,10 +1,10 @@
+import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/channel/oip-connections.ts';
 import type {
   CallEvents,
   ConnectionEvents,
   GrpcCall,
   GrpcCallConnection,
 } from '../../../qdl/oip/http2/grpc/grpc-calls.ts';
-import { type ConnectionSettings, connectGrpc } from '../../../qdl/oip/http2/open-connection.ts';
 import { type BorrowedBytes, copyOf } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import type { OwnSide } from '../../../shared/evidence/call-path.ts';
 import { NO_SECURITY } from '../../../shared/security/client-security.ts';

@@ -1,8 +1,7 @@
 import { percentileLabel } from '../../base/number-format.ts';
-import type { ArrivalSummary } from '../../results/arrival-summary.ts';
 import type { EarlyStopping } from '../../results/early-stopping.ts';
 import type { LatencyStatistics } from '../../results/latency-statistics.ts';
-import type { PerformanceSummary } from '../../results/performance-summary.ts';
+import type { ArrivalSummary, PerformanceSummary } from '../../results/performance-summary.ts';
 import type { TokenSummary } from '../../results/token-summary.ts';
 import type { DetailLog } from './detail-log.ts';
 

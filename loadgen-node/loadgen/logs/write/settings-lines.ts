@@ -1,5 +1,5 @@
-import type { ConfigEvent } from '../../settings/config-event.ts';
 import type { EffectiveSettings } from '../../settings/effective-settings.ts';
+import type { ConfigEvent } from '../../settings/from-config.ts';
 import type { LoadgenBehaviour } from '../../settings/loadgen-behaviour.ts';
 import type { TestSettings } from '../../settings/test-settings.ts';
 import type { DetailLog } from './detail-log.ts';

@@ -1,3 +1,6 @@
+import { exponentialNs } from '../../random/distributions.ts';
+import type { Mt19937 } from '../../random/mt19937.ts';
+
 /** What may stand in `--arrivals`, for help and messages. */
 export const ARRIVAL_FORMS =
   'poisson, constant, burst:SIZE[@PERIOD], step:RATE@DURATION[,...][:constant], trace:FILE[@SPEED]';
@@ -88,4 +91,92 @@ export function stepRateText({ fromQps, toQps }: RateStep): string {
 /** What logs and reports of such a run say of it. */
 export function arrivalsMark({ text }: OtherArrivals): string {
   return `arrivals ${text} are not LoadGen's Poisson: a load test, not a scenario of MLPerf`;
+}
+
+/** What arrivals take from the settings of a run. */
+interface ArrivalInput {
+  /** Queries per second, above 0. */
+  readonly targetQps: number;
+  /** Of the schedule seed, freshly seeded. */
+  readonly generator: Mt19937;
+}
+
+/**
+ * Due times of a run's queries, in ns since the start and never falling. The first query is due at 0 and is not asked for; each
+ * call tells that of the next one, Infinity behind the last.
+ */
+export function arrivalTimes(
+  arrivals: OtherArrivals,
+  { targetQps, generator }: ArrivalInput,
+): () => number {
+  let query = 0;
+  switch (arrivals.kind) {
+    case 'constant':
+      return () => {
+        query += 1;
+        return Math.round((query * 1e9) / targetQps);
+      };
+    case 'burst': {
+      const { size, periodNs } = arrivals;
+      return () => {
+        query += 1;
+        const burst = Math.floor(query / size);
+        return periodNs === null ? Math.round((burst * size * 1e9) / targetQps) : burst * periodNs;
+      };
+    }
+    case 'step': {
+      const course = new RateCourse(arrivals.steps);
+      let expected = 0;
+      return () => {
+        expected += arrivals.isConstant ? 1 : exponentialNs(generator, 1) / 1e9;
+        return course.timeOf(expected);
+      };
+    }
+    case 'trace':
+      return () => {
+        query += 1;
+        return arrivals.dueNs[query] ?? Number.POSITIVE_INFINITY;
+      };
+  }
+}
+
+/**
+ * A rate that changes with time. Its integral, the expected number of queries since the start, tells when a query is due:
+ * arrivals of rate 1 in that measure are arrivals of the changing rate in time (Poisson arrivals stay Poisson).
+ *
+ * Asked in rising order only.
+ */
+export class RateCourse {
+  readonly #steps: readonly RateStep[];
+  #step = 0;
+  #stepStartNs = 0;
+  /** Queries expected before the step. */
+  #before = 0;
+
+  constructor(steps: readonly RateStep[]) {
+    this.#steps = steps;
+  }
+
+  /** Time in whole ns at which `queries` are expected to have come; Infinity where there are fewer in all. */
+  timeOf(queries: number): number {
+    for (let step = this.#steps[this.#step]; step !== undefined; step = this.#steps[this.#step]) {
+      const ofStep = expectedQueries(step);
+      if (queries < this.#before + ofStep) {
+        return this.#stepStartNs + Math.round(timeWithin(step, queries - this.#before));
+      }
+      this.#before += ofStep;
+      this.#stepStartNs += step.durationNs;
+      this.#step += 1;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Solves from * t + (to - from) / (2 * duration) * t^2 = queries, in a form that loses no digits where the rate is even. */
+function timeWithin({ fromQps, toQps, durationNs }: RateStep, queries: number): number {
+  if (queries <= 0) return 0;
+  const slope = (toQps - fromQps) / (durationNs / 1e9);
+  // Below 0 by rounding alone, at the very end of a fall to 0.
+  const root = Math.sqrt(Math.max(0, fromQps * fromQps + 2 * slope * queries));
+  return Math.min(durationNs, ((2 * queries) / (fromQps + root)) * 1e9);
 }

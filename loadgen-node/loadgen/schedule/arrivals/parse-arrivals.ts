@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { parseDuration } from '../../../../shared/base/text/duration.ts';
+import type { Setting } from '../../../../shared/config/setting.ts';
 import { ARRIVAL_FORMS, type ArrivalsAsked, expectedQueries, type RateStep } from './arrivals.ts';
 
 /** Queries of one run that LoadGen plans in memory before the clock starts. */
@@ -119,4 +121,29 @@ function numberOf(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
+}
+
+/** Arrivals of a Server run as a setting, with the text that they were asked for by. */
+export interface ArrivalsSetting {
+  readonly text: string;
+  readonly asked: ArrivalsAsked;
+}
+
+/** The setting `arrivals`: a text in a file and on the command line. */
+export function arrivalsSetting(help: string): Setting<ArrivalsSetting> {
+  const schema = z.string('must be a text, for example constant').transform((given, context) => {
+    const text = given.trim();
+    const asked = parseArrivals(text);
+    if (typeof asked !== 'string') return { text, asked };
+    context.addIssue({ code: 'custom', message: asked });
+    return z.NEVER;
+  });
+  return {
+    help,
+    placeholder: 'arrivals',
+    schema,
+    fromFlag: (text) => text,
+    fallback: 'poisson',
+    isRequired: false,
+  };
 }

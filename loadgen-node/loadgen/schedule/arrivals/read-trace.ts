@@ -4,7 +4,6 @@ import { MlperfError } from '../../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../../shared/base/errors/to-mlperf-error.ts';
 import { GrowingFloat64 } from '../../base/growing-array.ts';
 import { ARRIVALS_MAX, ARRIVALS_NS_MAX } from './parse-arrivals.ts';
-import { TraceLines } from './trace-lines.ts';
 
 const CHUNK_BYTES = 1 << 20;
 /** A line longer than that is of no text file. */
@@ -107,4 +106,114 @@ function cannotRead(path: string, error: unknown): MlperfError {
 
 function refuse(message: string): never {
   throw new MlperfError('ERR_CONFIG_INVALID', message);
+}
+
+/** Names that the time may have in a table or an object, and ns of one unit of it. */
+const TIME_NAMES: ReadonlyMap<string, number> = new Map([
+  ['timestamp', 1e9],
+  ['timestamp_s', 1e9],
+  ['timestamp_ms', 1e6],
+]);
+
+const NAMES_TEXT = [...TIME_NAMES.keys()].join(', ');
+const NUMBER = /^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(?:Z|([+-])(\d\d):?(\d\d))?$/;
+
+/** Reads the time of one line: ns, or what is wrong with it. Null: the line has none, as the header of a table. */
+type LineReader = (line: string) => number | string | null;
+
+/**
+ * Reads the lines of a trace, whose first line says what they are: a number each, a table with a header, or JSON objects.
+ */
+class TraceLines {
+  #read: LineReader | undefined;
+
+  /** @returns ns, null for a line without a time (blank, comment, header), or what is wrong. */
+  read(line: string): number | string | null {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) return null;
+    if (this.#read !== undefined) return this.#read(text);
+    if (text.startsWith('{')) this.#read = readObject;
+    else if (typeof readTime(text, 1e9) === 'number') this.#read = (one) => readTime(one, 1e9);
+    else return this.#readHeader(text);
+    return this.#read(text);
+  }
+
+  #readHeader(text: string): string | null {
+    const cells = parseCsvLine(text).map((cell) => cell.toLowerCase());
+    const column = cells.findIndex((cell) => TIME_NAMES.has(cell));
+    if (column < 0) {
+      return `${shown(text)} is neither a time in seconds nor a header with one of the columns ${NAMES_TEXT}`;
+    }
+    const unitNs = TIME_NAMES.get(cells[column] as string) as number; // In range: found.
+    this.#read = (line) => {
+      const cell = parseCsvLine(line)[column];
+      if (cell === undefined) return `has no column ${column + 1}, which the header calls the time`;
+      return readTime(cell, unitNs);
+    };
+    return null;
+  }
+}
+
+function readObject(line: string): number | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return `${shown(line)} is no JSON object`;
+  }
+  if (typeof value !== 'object' || value === null) return `${shown(line)} is no JSON object`;
+  const key = Object.keys(value).find((name) => TIME_NAMES.has(name.toLowerCase()));
+  if (key === undefined) return `the object has none of the keys ${NAMES_TEXT}`;
+  const time = (value as Record<string, unknown>)[key];
+  if (typeof time !== 'number' && typeof time !== 'string') {
+    return `${key} must be a number, not ${shown(JSON.stringify(time))}`;
+  }
+  return readTime(String(time), TIME_NAMES.get(key.toLowerCase()) as number); // In range: found.
+}
+
+/** A number of units, or a date with a time of day (UTC unless it says otherwise), in ns. */
+function readTime(text: string, unitNs: number): number | string {
+  if (NUMBER.test(text)) {
+    const ns = Number(text) * unitNs;
+    return Number.isFinite(ns) ? ns : `${shown(text)} is too large for a time`;
+  }
+  const match = DATE_TIME.exec(text);
+  if (match === null) return `${shown(text)} is no time: needed is a number of 0 or more`;
+  const [, day, time, fraction = '0', sign, hours = '0', minutes = '0'] = match;
+  const zoneMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  const unixMs = Date.parse(`${day}T${time}Z`);
+  if (Number.isNaN(unixMs) || !isWritten(unixMs, `${day}T${time}`)) {
+    return `${shown(text)} is no date that there is`;
+  }
+  return (unixMs - zoneMs) * 1e6 + Number(fraction) * 1e9;
+}
+
+/** False for a date of another month, as Date takes 31 February for 2 March; 24:00:00 is the next day's 00:00:00. */
+function isWritten(unixMs: number, text: string): boolean {
+  const wanted = text.endsWith('T24:00:00') ? unixMs - 1 : unixMs;
+  return new Date(wanted).toISOString().startsWith(text.slice(0, 'YYYY-MM-DD'.length));
+}
+
+/** A file may hold anything. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
+}
+
+/** Cells of one line of a table, divided by commas, without the blanks around them; quoted ones may hold commas. */
+function parseCsvLine(line: string): string[] {
+  if (!line.includes('"')) return line.split(',').map((cell) => cell.trim());
+  const cells: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  for (const char of line) {
+    // A doubled quote closes and opens again: the text of such a cell is not what is looked for here.
+    if (char === '"') isQuoted = !isQuoted;
+    else if (char === ',' && !isQuoted) {
+      cells.push(cell.trim());
+      cell = '';
+    } else cell += char;
+  }
+  cells.push(cell.trim());
+  return cells;
 }

@@ -7,8 +7,7 @@ import { keptHeaders } from '../../../../shared/evidence/call-path.ts';
 import type { ClientSecurity } from '../../../../shared/security/client-security.ts';
 import { unreachableMessage } from '../../../../shared/security/connection-errors.ts';
 import { WAITING_BYTES_MAX } from '../../../settings/dispatch-settings.ts';
-import type { AnswerRoom } from '../flow/answer-room.ts';
-import { ReceiveWindow } from '../flow/receive-window.ts';
+import { type AnswerRoom, ReceiveWindow } from '../flow-control.ts';
 import { ControlFrames } from '../frames/control-frames.ts';
 import { WINDOW_BYTES_DEFAULT, WINDOW_BYTES_LIMIT } from '../frames/frame-constants.ts';
 import { FrameReader } from '../frames/frame-reader.ts';
@@ -24,7 +23,7 @@ import { GRPC_STATUS, type GrpcCallError, statusOfReset } from '../grpc/grpc-sta
 import { type CallOwner, Http2Call } from '../grpc/http2-call.ts';
 import type { MessageLimits } from '../grpc/message-reader.ts';
 import { type RequestFields, RequestHeads } from '../grpc/request-heads.ts';
-import type { ResponseHead } from '../grpc/response-head.ts';
+import type { ResponseHead } from '../grpc/response-heads.ts';
 import { connectSocket, endsOf, type SocketEvents } from './connect-socket.ts';
 import { HeldAnswers } from './held-answers.ts';
 import { ANSWER_HEADER_BYTES_MAX, IncomingFrames, type Session } from './incoming-frames.ts';

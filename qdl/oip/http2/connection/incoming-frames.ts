@@ -3,16 +3,14 @@ import {
   borrowedText,
   uint32At,
 } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import { FloodGuard } from '../flow/flood-guard.ts';
-import { ReceiveWindow } from '../flow/receive-window.ts';
+import { FloodGuard, ReceiveWindow } from '../flow-control.ts';
 import { type ControlFrames, PING_BYTES } from '../frames/control-frames.ts';
 import { FLAG, FRAME_TYPE } from '../frames/frame-constants.ts';
 import type { FrameReceiver } from '../frames/frame-reader.ts';
 import { errorName, Http2Error } from '../frames/http2-error.ts';
 import { GrpcCallError } from '../grpc/grpc-status.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
-import { NO_STATUS, type ResponseHead } from '../grpc/response-head.ts';
-import { ResponseHeads } from '../grpc/response-heads.ts';
+import { NO_STATUS, type ResponseHead, ResponseHeads } from '../grpc/response-heads.ts';
 import { type BlockReceiver, HeaderBlocks } from './header-blocks.ts';
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE of this end. */

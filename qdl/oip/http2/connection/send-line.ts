@@ -1,4 +1,4 @@
-import { SendWindow } from '../flow/send-window.ts';
+import { SendWindow } from '../flow-control.ts';
 import type { FrameBatch } from '../frames/frame-batch.ts';
 import {
   FLAG,
@@ -8,14 +8,13 @@ import {
 } from '../frames/frame-constants.ts';
 import type { Http2Call } from '../grpc/http2-call.ts';
 import type { RequestHeads } from '../grpc/request-heads.ts';
-import { CallQueue } from './call-queue.ts';
 import type { PeerSettings } from './peer-settings.ts';
 
 /** Bytes of one call before it is the next one's turn: a small query does not wait for a large one. */
 const TURN_BYTES_MAX: number = 256 * 1024;
 
 /** The calls that are open. */
-export interface OpenCalls {
+interface OpenCalls {
   readonly size: number;
   set(streamId: number, call: Http2Call): void;
 }
@@ -129,5 +128,31 @@ export class SendLine {
     }
     // Without a window of its own it comes back by the peer's WINDOW_UPDATE.
     if (call.hasFrame && (sendWindow.bytes > 0 || unsent.bytes === 0)) this.add(call);
+  }
+}
+
+/** Gone entries that are kept before the rest is moved to the front: seldom enough that it costs nothing. */
+const GONE_MAX = 1024;
+
+/** Calls in the order in which they came. */
+class CallQueue {
+  #calls: Http2Call[] = [];
+  #first = 0;
+
+  /** The call whose turn is next. */
+  get first(): Http2Call | undefined {
+    return this.#calls[this.#first];
+  }
+
+  push(call: Http2Call): void {
+    this.#calls.push(call);
+  }
+
+  /** Takes the first call out. */
+  shift(): void {
+    this.#first += 1;
+    if (this.#first < this.#calls.length && this.#first < GONE_MAX) return;
+    this.#calls.splice(0, this.#first);
+    this.#first = 0;
   }
 }

@@ -1,10 +1,9 @@
 import type { BorrowedBytes } from '../../../../shared/base/bytes/borrowed-bytes.ts';
-import type { ReceiveWindow } from '../flow/receive-window.ts';
-import { SendWindow } from '../flow/send-window.ts';
+import { type ReceiveWindow, SendWindow } from '../flow-control.ts';
 import type { Answers, CallEvents, GrpcCall } from './grpc-calls.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 import { type MessageLimits, MessageReader, type MessageReceiver } from './message-reader.ts';
-import { callEndOf, type GrpcCallEnd, type ResponseHead } from './response-head.ts';
+import { callEndOf, type GrpcCallEnd, type ResponseHead } from './response-heads.ts';
 import { UnsentMessages } from './unsent-messages.ts';
 
 /** What a call needs of its connection. */

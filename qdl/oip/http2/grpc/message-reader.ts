@@ -1,6 +1,6 @@
 import { type BorrowedBytes, copyOf } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import type { ReusedBuffers } from '../../../../shared/base/bytes/reused-buffers.ts';
-import type { AnswerRoom } from '../flow/answer-room.ts';
+import type { AnswerRoom } from '../flow-control.ts';
 import { GRPC_STATUS, GrpcCallError } from './grpc-status.ts';
 
 /** Compressed or not, and the length. */

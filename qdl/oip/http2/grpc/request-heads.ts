@@ -1,5 +1,5 @@
 import { HpackEncoder } from '../hpack/hpack-encoder.ts';
-import type { HeaderField } from '../hpack/static-table.ts';
+import type { HeaderField } from '../hpack/tables.ts';
 
 interface MadeBlock {
   readonly bytes: Buffer;

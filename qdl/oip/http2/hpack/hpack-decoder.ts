@@ -1,8 +1,7 @@
 import { type BorrowedBytes, borrowedText } from '../../../../shared/base/bytes/borrowed-bytes.ts';
 import { Http2Error } from '../frames/http2-error.ts';
-import { DynamicTable, sizeOf } from './dynamic-table.ts';
 import { decodeHuffman } from './huffman.ts';
-import type { HeaderField } from './static-table.ts';
+import { DynamicTable, type HeaderField, sizeOf } from './tables.ts';
 
 /** Continuation bytes of an integer that are read: more than 28 bits are never meant. */
 const INTEGER_SHIFT_MAX = 21;

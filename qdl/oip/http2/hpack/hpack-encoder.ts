@@ -1,5 +1,4 @@
-import { DynamicTable, sizeOf } from './dynamic-table.ts';
-import type { HeaderField } from './static-table.ts';
+import { DynamicTable, type HeaderField, sizeOf } from './tables.ts';
 
 /** The table of this end is no larger, whatever the peer allows: requests of one client have few headers. */
 const TABLE_BYTES_MAX = 4096;

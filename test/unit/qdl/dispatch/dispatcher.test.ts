@@ -3,8 +3,7 @@ import type { ChannelEvents, DispatchChannel } from '../../../../qdl/dispatch/di
 import { Dispatcher } from '../../../../qdl/dispatch/dispatcher.ts';
 import type { OutgoingPart } from '../../../../qdl/dispatch/outgoing-part.ts';
 import { OutstandingTable } from '../../../../qdl/dispatch/outstanding-table.ts';
-import { createRouter } from '../../../../qdl/dispatch/router/create-router.ts';
-import { NodeLoad } from '../../../../qdl/dispatch/router/node-load.ts';
+import { createRouter, NodeLoad } from '../../../../qdl/dispatch/router.ts';
 import { RunLedgerCounter } from '../../../../qdl/dispatch/run-ledger.ts';
 import {
   DISPATCH_POLICIES,

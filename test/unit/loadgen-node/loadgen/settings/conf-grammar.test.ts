@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConf } from '../../../../../loadgen-node/loadgen/settings/conf-grammar.ts';
-import { lookUp } from '../../../../../loadgen-node/loadgen/settings/conf-lookup.ts';
+import { lookUp, parseConf } from '../../../../../loadgen-node/loadgen/settings/conf-grammar.ts';
 
 /** Entries as `key: text`. */
 function entriesOf(text: string): Record<string, string> {

@@ -6,8 +6,10 @@ import {
   readConfFiles,
   withRequestedTest05Seeds,
 } from '../../../../../loadgen-node/loadgen/settings/read-conf-files.ts';
-import type { SettingsField } from '../../../../../loadgen-node/loadgen/settings/settings-fields.ts';
-import type { TestSettings } from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
+import type {
+  SettingsField,
+  TestSettings,
+} from '../../../../../loadgen-node/loadgen/settings/test-settings.ts';
 import type { Scenario } from '../../../../../shared/domain/scenario.ts';
 import type { Round } from '../../../../../shared/rules/rounds/rounds.ts';
 

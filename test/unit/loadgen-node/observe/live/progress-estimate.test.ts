@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SetGoal } from '../../../../../loadgen-node/loadgen/engine/set-goal.ts';
-import type { RunProgress } from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
+import type {
+  RunProgress,
+  SetGoal,
+} from '../../../../../loadgen-node/loadgen/engine/test-outcome.ts';
 import { estimateProgress } from '../../../../../loadgen-node/observe/live/progress-estimate.ts';
 
 // Goal: how far a run is follows from what ends it. Method: one moment of each kind of run.

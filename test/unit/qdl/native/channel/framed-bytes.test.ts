@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   FramedBytes,
-  isCompressedByGrpc,
-  passFramedBytes,
-} from '../../../../../qdl/native/channel/framed-bytes.ts';
-import {
   framesSize,
   gatheredSize,
   gatherFrames,
+  isCompressedByGrpc,
+  passFramedBytes,
   writeFrames,
-} from '../../../../../qdl/native/channel/part-frames.ts';
+} from '../../../../../qdl/native/channel/framed-bytes.ts';
 import { decodePart, encodePart, type WirePart } from '../../../../../shared/wire/part-codec.ts';
 
 // Goal: what goes to HTTP/2 is one gRPC message per part, head included, byte for byte, whether grpc-js

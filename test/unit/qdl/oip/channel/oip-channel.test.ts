@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import type { ChannelEvents } from '../../../../../qdl/dispatch/dispatch-channel.ts';
-import { NodeLoad } from '../../../../../qdl/dispatch/router/node-load.ts';
+import { NodeLoad } from '../../../../../qdl/dispatch/router.ts';
 import { OipChannel, OUTSTANDING_BYTES_MAX } from '../../../../../qdl/oip/channel/oip-channel.ts';
 import { OipRequestEncoder } from '../../../../../qdl/oip/channel/request-encoder.ts';
 import { openWay } from '../../../../../qdl/oip/channel/request-parts.ts';
@@ -10,7 +10,7 @@ import {
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
 import { REMEMBERED_FAILED_MAX } from '../../../../../qdl/oip/channel/stream-way.ts';
-import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
+import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import type { OipMethod } from '../../../../../shared/wire/oip/request-plan.ts';
 import { type CallDouble, ConnectionDouble } from '../../../../support/oip/call-double.ts';
 import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';

@@ -5,7 +5,7 @@ import {
   pendingRequest,
   ResponseGatherer,
 } from '../../../../../qdl/oip/channel/response-gatherer.ts';
-import { AnswerRoom } from '../../../../../qdl/oip/http2/flow/answer-room.ts';
+import { AnswerRoom } from '../../../../../qdl/oip/http2/flow-control.ts';
 import { dynamoResponse } from '../../../../support/oip/dynamo-like.ts';
 import { encodeStreamResponse } from '../../../../support/oip/oip-messages.ts';
 import { oipPlan } from '../../../../support/oip/oip-qdl.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type {
-  OtherArrivals,
-  RateStep,
+import {
+  type OtherArrivals,
+  ownEndOf,
+  RateCourse,
+  type RateStep,
 } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
-import { ownEndOf } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/arrivals.ts';
-import { RateCourse } from '../../../../../../loadgen-node/loadgen/schedule/arrivals/rate-course.ts';
 import { LoadableSets } from '../../../../../../loadgen-node/loadgen/schedule/loadable-sets.ts';
 import {
   buildQueryPlan,

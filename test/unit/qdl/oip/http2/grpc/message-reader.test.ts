@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerRoom } from '../../../../../../qdl/oip/http2/flow/answer-room.ts';
+import { AnswerRoom } from '../../../../../../qdl/oip/http2/flow-control.ts';
 import {
   MessageReader,
   type MessageReceiver,

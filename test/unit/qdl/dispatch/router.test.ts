@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRouter } from '../../../../../qdl/dispatch/router/create-router.ts';
-import { NodeLoad } from '../../../../../qdl/dispatch/router/node-load.ts';
-import type { RoutedChannel } from '../../../../../qdl/dispatch/router/router.ts';
+import { createRouter, NodeLoad, type RoutedChannel } from '../../../../qdl/dispatch/router.ts';
 
 // Goal: each policy sends queries where its name says, keeps a fast node busy where it can know, and
 // never chooses a channel that cannot take the part. Method: channels that only count.
