@@ -1,5 +1,6 @@
 import {
   type DetailRecord,
+  isNumber,
   type ReadDetailLog,
   readDetailLog,
 } from '../../../loadgen/logs/read/detail-log.ts';
@@ -96,8 +97,4 @@ export class RunLog {
   wrongNumber(key: string, check: (value: number) => string | false): SeenRecord | false {
     return this.wrong(key, (value) => isNumber(value) && check(Number(value)));
   }
-}
-
-export function isNumber(value: unknown): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }

@@ -1,8 +1,9 @@
+import { isNumber } from '../../../loadgen/logs/read/detail-log.ts';
 import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
 import type { SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { TestId } from '../../rules/test-ids.ts';
 import { isTrue } from '../read/description-values.ts';
-import { isNumber, type RunLog, type SeenRecord } from '../read/run-log.ts';
+import type { RunLog, SeenRecord } from '../read/run-log.ts';
 import type { Answer, Facts, ResultSite, RunFacts } from '../read/sites.ts';
 
 /** Damage of a log whose last line is not ended. */
