@@ -94,12 +94,15 @@ function checkFiles(context: CheckContext): void {
     ...[...listing.filePaths()].map((file) => ({ file, isFolder: false })),
   ];
   for (const { file, isFolder } of paths) {
-    // The official tools look at names below the divisions only.
+    if (file === '') continue;
+    const [name, folder] = [posix.basename(file), posix.dirname(file)];
     const isOfDivision = SUBMISSION_DIVISIONS.some((division) => file.startsWith(`${division}/`));
-    const name = posix.basename(file);
-    if (isOfDivision) findings.check('path', { ...context, file, name, isFolder });
+    const bytes = listing.bytesOf(file) ?? 0;
+    findings.check('path', { ...context, file, name, folder, isFolder, isOfDivision, bytes });
     const isText = TEXT.test(file) && !EVIDENCE.test(file) && !SOURCE.test(file);
-    if (isFolder || !isText || (listing.bytesOf(file) ?? 0) > DOCUMENT_BYTES_MAX) continue;
-    findings.check('text', { file, lines: documentLines(context, file) });
+    if (isFolder || !isText || bytes > DOCUMENT_BYTES_MAX) continue;
+    for (const [i, text] of documentLines(context, file).entries()) {
+      findings.check('textLine', { file, line: i + 1, text });
+    }
   }
 }

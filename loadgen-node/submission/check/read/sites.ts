@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { SummaryLog } from '../../../loadgen/logs/read/summary-log.ts';
 import type { NetworkAudit } from '../../../observe/audit/network-audit.ts';
 import type {
+  AccuracyTarget,
   ScenarioNeed,
   SubmissionModel,
   SubmissionScenario,
@@ -9,6 +10,7 @@ import type {
 import type { SubmissionDivision, SubmissionRound } from '../../rules/submission-rounds.ts';
 import type { TestId } from '../../rules/test-ids.ts';
 import type { ResultPlace, TreeLayout } from '../../tree/tree-layout.ts';
+import type { sharesOf } from './accuracy-lines.ts';
 import type { JsonObject } from './description-values.ts';
 import type { OriginalLogs } from './original-logs.ts';
 import type { DetailLogs, RunLog } from './run-log.ts';
@@ -84,6 +86,19 @@ export interface RunFacts extends ResultSite {
   readonly test?: TestId | undefined;
 }
 
+/** A line of a file, from 1: a finding about it needs no other place. */
+export interface TextLine {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface AccuracyTargetFacts {
+  readonly file: string;
+  readonly site: Facts['accuracyText'];
+  readonly target: AccuracyTarget;
+}
+
 /** A figure of accuracy.txt and where it stands. */
 export interface Figure {
   readonly value: number;
@@ -115,17 +130,24 @@ export interface ResultFacts extends ResultSite {
 /** What checks look at, by the names under which the rules have them. */
 export interface Facts {
   tree: CheckContext;
-  /** A file or a folder below a division. */
-  path: CheckContext & { readonly name: string; readonly isFolder: boolean };
-  /** Lines of a text for people. */
-  text: { readonly file: string; readonly lines: readonly string[] };
+  /** A file or a folder; below a division the official tools look at its name. */
+  path: CheckContext & {
+    readonly name: string;
+    /** `.` in the root. */
+    readonly folder: string;
+    readonly isFolder: boolean;
+    readonly bytes: number;
+    readonly isOfDivision: boolean;
+  };
+  /** A line of a text for people. */
+  textLine: TextLine;
   submitter: SubmitterSite;
   description: SystemSite & { readonly description: JsonObject };
   model: ModelSite;
   result: ResultSite;
   /** The folder of user.conf, README.md and the measurements file. */
   measurements: ResultSite;
-  readme: { readonly file: string; readonly lines: readonly string[] };
+  readmeLine: TextLine;
   weights: ResultSite & { readonly weights: JsonObject };
   /** A detail log as it was read, whatever run it is of. */
   log: { readonly file: string; readonly log: RunLog };
@@ -133,6 +155,12 @@ export interface Facts {
   accuracy: RunFacts;
   summary: RunFacts & { readonly summary: SummaryLog };
   accuracyText: ResultSite & { readonly text: AccuracyText };
+  /** A line of accuracy.txt with a hash. */
+  hashLine: TextLine;
+  /** A metric of the model and its figures in accuracy.txt. */
+  accuracyTarget: AccuracyTargetFacts & { readonly figures: readonly Figure[] };
+  /** A figure of accuracy.txt, and the counts beside a percentage of image classification. */
+  accuracyFigure: AccuracyTargetFacts & Figure & { readonly shares: ReturnType<typeof sharesOf> };
   /** Lines with a hash in the accuracy.txt of TEST01. */
   test01Hashes: { readonly file: string; readonly hashLines: readonly string[] };
   test: RunFacts & { readonly performance: RunLog | undefined };

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
+import { accuracyPattern, HASH_LINE, SHA256_LINE, sharesOf } from '../read/accuracy-lines.ts';
 import { checkFileList, LOGS, POWER_LOG } from '../read/check-folders.ts';
 import { readRunLog, toolLines } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import type { AccuracyText, Facts, Figure, ResultSite } from '../read/sites.ts';
-import { accuracyPattern, HASH_LINE, SHA256_LINE, sharesOf } from './accuracy-lines.ts';
 import { checkAccuracyLog } from './check-accuracy-log.ts';
 
 /** Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined where they are missing. */
@@ -20,12 +20,26 @@ export async function checkAccuracy(
   const file = posix.join(folder, RUN_FILES.accuracyText);
   if (!listing.hasFile(file)) return { log };
   const text = readAccuracyText(site, file);
-  findings.check('accuracyText', { ...site, file, text });
+  checkText({ ...site, file, text });
   const { hash } = text;
   const isOwn = hash !== undefined && site.measured === site.scenario;
   if (isOwn && !accuracyHashes.has(hash)) accuracyHashes.set(hash, site);
   await checkAccuracyLog(site, posix.join(folder, RUN_FILES.accuracy), hash);
   return { log, text };
+}
+
+function checkText(site: Facts['accuracyText']): void {
+  const { findings, file, text, model } = site;
+  findings.check('accuracyText', site);
+  for (const hash of text.hashLines) findings.check('hashLine', { file, ...hash });
+  for (const [i, target] of (model?.accuracy ?? []).entries()) {
+    const figures = text.figures[i] ?? [];
+    findings.check('accuracyTarget', { file, site, target, figures });
+    for (const figure of figures) {
+      const shares = target.metric === 'acc' ? sharesOf(figure.text) : undefined;
+      findings.check('accuracyFigure', { file, site, target, shares, ...figure });
+    }
+  }
 }
 
 function readAccuracyText(site: ResultSite, file: string): AccuracyText {
@@ -52,26 +66,6 @@ function readAccuracyText(site: ResultSite, file: string): AccuracyText {
 /** The SHA-256 of a whole accuracy log; undefined where there are several lines, or another form. */
 export function onlyHash(hashLines: readonly string[]): string | undefined {
   return hashLines.length === 1 ? SHA256_LINE.exec(hashLines[0] ?? '')?.[1] : undefined;
-}
-
-/** The targets of the model, each with its figures in accuracy.txt. */
-export function targetsOf({ model, text }: Facts['accuracyText']) {
-  return (model?.accuracy ?? []).map((target, i) => ({ target, figures: text.figures[i] ?? [] }));
-}
-
-/** The figures of accuracy.txt, each with its target. */
-export function figuresWithTargets(site: Facts['accuracyText']) {
-  return targetsOf(site).flatMap(({ target, figures }) =>
-    figures.map((figure) => ({ target, ...figure })),
-  );
-}
-
-/** The counts beside the percentages of image classification. */
-export function sharesIn(site: Facts['accuracyText']) {
-  return figuresWithTargets(site).flatMap(({ target, text, value, line }) => {
-    const shares = target.metric === 'acc' ? sharesOf(text) : undefined;
-    return shares === undefined ? [] : [{ ...shares, value, line }];
-  });
 }
 
 /** Samples of an accuracy run; undefined where the model is not known. */

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { RUN_FILES } from '../../../loadgen/logs/read/run-folder.ts';
 import type { TestId } from '../../rules/test-ids.ts';
+import { accuracyPattern, HASH_LINE } from '../read/accuracy-lines.ts';
 import { checkFileList, checkPresent } from '../read/check-folders.ts';
 import { documentLines, toolLines } from '../read/read-document.ts';
 import type { RunLog } from '../read/run-log.ts';
 import { type CheckContext, type ResultSite, testsOf } from '../read/sites.ts';
-import { accuracyPattern, HASH_LINE } from './accuracy-lines.ts';
 import { onlyHash } from './accuracy-text.ts';
 import { checkAccuracyLog } from './check-accuracy-log.ts';
 import { checkPerformanceRun } from './check-performance.ts';

@@ -30,21 +30,25 @@ export function checkMeasurements(site: ResultSite): void {
   if (!needFolder(site, file)) return;
   findings.check('measurements', { ...site, file });
   const readme = posix.join(file, 'README.md');
-  if (checkPresent(site, readme)) {
-    findings.check('readme', { file: readme, lines: documentLines(site, readme) });
+  const lines = checkPresent(site, readme) ? documentLines(site, readme) : [];
+  for (const [i, text] of lines.entries()) {
+    findings.check('readmeLine', { file: readme, line: i + 1, text });
   }
   for (const name of round === 'v4.1' ? ['user.conf', 'mlperf.conf'] : ['user.conf']) {
-    const path = posix.join(file, name);
-    const text = checkPresent(site, path) ? readDocument(site, path) : undefined;
-    for (const { line, explanation } of parseConf(text ?? '').errors) {
-      findings.add('conf-not-for-loadgen', path, `In line ${line}, ${explanation}.`, line);
-    }
+    checkConf(site, posix.join(file, name));
   }
   const path = posix.join(file, weightsFile({ ...site, file }) ?? '');
   const weights = path === file ? undefined : readJsonObject(site, path);
   if (weights !== undefined) findings.check('weights', { ...site, file: path, weights });
   const isAsked = site.model?.isEqualIssue === true && round === 'v4.1' && isStrict(site);
   if (isAsked) checkEqualIssue(site, file);
+}
+
+function checkConf(site: ResultSite, path: string): void {
+  const text = checkPresent(site, path) ? readDocument(site, path) : undefined;
+  for (const { line, explanation } of parseConf(text ?? '').errors) {
+    site.findings.add('conf-not-for-loadgen', path, `In line ${line}, ${explanation}.`, line);
+  }
 }
 
 /** Name of the measurements file, as the official tools find it; undefined where there is none. */

@@ -1,13 +1,8 @@
 import { posix } from 'node:path';
 import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
+import { OFFICIAL_HASH_LINE, SHA256_LINE } from '../read/accuracy-lines.ts';
 import { isStrict } from '../read/sites.ts';
-import { OFFICIAL_HASH_LINE, SHA256_LINE } from '../result/accuracy-lines.ts';
-import {
-  accuracySamplesOf,
-  figuresWithTargets,
-  sharesIn,
-  targetsOf,
-} from '../result/accuracy-text.ts';
+import { accuracySamplesOf } from '../result/accuracy-text.ts';
 import { sampleCountKey } from '../result/run-records.ts';
 import {
   ALL_CHECKERS,
@@ -30,73 +25,62 @@ export const ACCURACY_RULES = {
     advice:
       'Write what the official script prints (longhaul accuracy); figures without quotes or np.float64().',
     // Open reports an accuracy, which may be of another metric.
-    accuracyText: (site) =>
-      targetsOf(site).map(
-        ({ target: { metric, lower }, figures }) =>
-          figures.length === 0 &&
-          lower !== undefined &&
-          (isStrict(site) || !site.text.hasWords) &&
-          `No line shows ${metric}.`,
-      ),
+    accuracyTarget: ({ target: { metric, lower }, figures, site }) =>
+      figures.length === 0 &&
+      lower !== undefined &&
+      (isStrict(site) || !site.text.hasWords) &&
+      `No line shows ${metric}.`,
   },
   'accuracy-below-target': {
     rule: "The accuracy reaches the model's target.",
     advice: 'Fix the model, or submit to open.',
-    accuracyText: (site) =>
-      figuresWithTargets(site).map(
-        ({ target: { metric, lower }, value, line }) =>
-          isStrict(site) &&
-          lower !== undefined &&
-          !(value >= lower) && { line, text: `${metric} is ${value}; ${lower} is asked for.` },
-      ),
+    accuracyFigure: ({ target: { metric, lower }, value, site }) =>
+      isStrict(site) &&
+      lower !== undefined &&
+      !(value >= lower) &&
+      `${metric} is ${value}; ${lower} is asked for.`,
   },
   'accuracy-above-limit': {
     rule: "The accuracy's figures are not above the model's upper limit.",
     advice: 'Fix the model, or submit to open.',
-    accuracyText: (site) =>
-      figuresWithTargets(site).map(
-        ({ target: { metric, upper }, value, line }) =>
-          isStrict(site) &&
-          upper !== undefined &&
-          value > upper && { line, text: `${metric} is ${value}; ${upper} at most.` },
-      ),
+    accuracyFigure: ({ target: { metric, upper }, value, site }) =>
+      isStrict(site) &&
+      upper !== undefined &&
+      value > upper &&
+      `${metric} is ${value}; ${upper} at most.`,
   },
   'accuracy-line-twice': {
     severity: 'warning',
     rule: 'accuracy.txt shows one result.',
     source: `${ALL_CHECKERS}: up to the hash every line that matches counts, and the worst one refuses`,
     advice: 'Keep the line of the run.',
-    accuracyText: (site) =>
-      targetsOf(site).map(
-        ({ target: { metric }, figures }) =>
-          figures.length > 1 && {
-            line: figures[1]?.line,
-            text: `${figures.length} lines show ${metric}.`,
-          },
-      ),
+    accuracyTarget: ({ target: { metric }, figures }) =>
+      figures.length > 1 && {
+        line: figures[1]?.line,
+        text: `${figures.length} lines show ${metric}.`,
+      },
   },
   'accuracy-total-differs': {
     warningInOpen: UP_TO_V51,
     rule: 'The accuracy is of the whole data set.',
     source: `${NEWER_CHECKERS} by the log's count; nobody reads "total" in accuracy.txt`,
     advice: 'Make the accuracy run over all samples.',
-    accuracyText: (site) =>
-      sharesIn(site).map(({ total, line }) => {
-        const text = `It is of ${total} samples, not of ${accuracySamplesOf(site)}.`;
-        return total !== accuracySamplesOf(site) && { line, text };
-      }),
+    accuracyFigure: ({ shares, site }) =>
+      shares !== undefined &&
+      shares.total !== accuracySamplesOf(site) &&
+      `It is of ${shares.total} samples, not of ${accuracySamplesOf(site)}.`,
   },
   'accuracy-impossible': {
     rule: 'An accuracy is at most 100 %, and is the share of "good" in "total".',
     source: 'no checker looks',
     advice: 'Take the file as the accuracy script wrote it.',
-    accuracyText: (site) =>
-      sharesIn(site).map(({ value, good, total, line }) => {
-        const isShare =
-          good === undefined || Math.abs((100 * good) / total - value) <= PERCENT_TOLERANCE;
-        const counts = good === undefined ? '' : `, and ${good} of ${total} are good`;
-        return !(isShare && value <= 100) && { line, text: `It is ${value} %${counts}.` };
-      }),
+    accuracyFigure: ({ shares, value }) => {
+      const { good, total = 1 } = shares ?? {};
+      const share = good === undefined ? value : (100 * good) / total;
+      const isRight = Math.abs(share - value) <= PERCENT_TOLERANCE && value <= 100;
+      const counts = good === undefined ? '' : `, and ${good} of ${total} are good`;
+      return shares !== undefined && !isRight && `It is ${value} %${counts}.`;
+    },
   },
   'accuracy-count-differs': {
     warningInOpen: UP_TO_V51,
@@ -127,11 +111,7 @@ export const ACCURACY_RULES = {
     rule: 'The hash is a SHA-256 in 64 lower-case hexadecimal digits, alone on its line.',
     source: `${TRUNCATION}; the checkers take any word`,
     advice: 'Truncate again from the originals.',
-    accuracyText: ({ text: { hashLines } }) =>
-      hashLines.map(
-        ({ text, line }) =>
-          !SHA256_LINE.test(text) && { line, text: `"${text.slice(0, 90)}" is no such line.` },
-      ),
+    hashLine: ({ text }) => !SHA256_LINE.test(text) && `"${text.slice(0, 90)}" is no such line.`,
     test01Hashes: ({ hashLines }) => {
       const odd = hashLines.find((line) => !SHA256_LINE.test(line));
       return odd !== undefined && `"${odd.slice(0, 90)}" is no such line.`;

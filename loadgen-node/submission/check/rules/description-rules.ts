@@ -140,14 +140,8 @@ export const DESCRIPTION_RULES = {
     advice: 'Fill it in.',
     description: ({ description }) => Object.entries(description).map(todoIn),
     weights: ({ weights }) => WEIGHTS_KEYS.map((key) => todoIn([key, weights[key]])),
-    text: ({ lines }) =>
-      lines.map(
-        (line, i) =>
-          TODO_WORD.test(line) && {
-            line: i + 1,
-            text: `The line says "${shortened(line.trim(), 160)}".`,
-          },
-      ),
+    textLine: ({ text }) =>
+      TODO_WORD.test(text) && `The line says "${shortened(text.trim(), 160)}".`,
   },
   'division-differs': {
     rule: '"division" is the name of the division\'s folder, in lower case.',

@@ -1,5 +1,5 @@
 import { SUBMISSION_DIVISIONS, type SubmissionRound } from '../../rules/submission-rounds.ts';
-import type { Answer, Facts, FindingSink } from '../read/sites.ts';
+import type { Answer, Facts, FindingSink, Seen } from '../read/sites.ts';
 import { ACCURACY_RULES } from './accuracy-rules.ts';
 import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
@@ -26,7 +26,15 @@ const RULES = {
 /** Id of a rule of the self-check. */
 export type FindingId = keyof typeof RULES;
 
-const ROWS = Object.entries<RuleRow>(RULES) as [FindingId, RuleRow][];
+const ROWS = new Map<keyof Facts, (readonly [FindingId, RuleRow])[]>();
+
+/** Rules that look at facts of a kind; found once, as there are facts of every line of a text. */
+function rowsOf(kind: keyof Facts) {
+  const entries = Object.entries<RuleRow>(RULES) as [FindingId, RuleRow][];
+  const rows = ROWS.get(kind) ?? entries.filter(([, row]) => row[kind] !== undefined);
+  ROWS.set(kind, rows);
+  return rows;
+}
 
 /** All rules, in the order in which they are listed to people. */
 export const RULE_GROUPS = [
@@ -70,11 +78,13 @@ export class Findings implements FindingSink {
   }
 
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void {
-    for (const [id, row] of ROWS) {
+    const ofFacts = 'line' in facts ? facts.line : undefined;
+    for (const [id, row] of rowsOf(kind)) {
       const check = row[kind] as ((facts: Facts[Kind]) => Answer) | undefined;
       for (const seen of [check?.(facts)].flat()) {
         if (seen === undefined || seen === false) continue;
-        const { file = facts.file, line, text } = typeof seen === 'string' ? { text: seen } : seen;
+        const place = typeof seen === 'string' ? { line: ofFacts, text: seen } : seen;
+        const { file = facts.file, line, text } = place as Exclude<Seen, string>;
         this.add(id, file, text, line);
       }
     }

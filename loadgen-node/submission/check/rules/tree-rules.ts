@@ -14,8 +14,10 @@ import {
   SUBMISSION_RULES,
 } from './rule.ts';
 
+const DIVISIONS: readonly string[] = SUBMISSION_DIVISIONS;
+
 /** The divisions, and folders that the official tools pass over in the root. */
-const ROOT_FOLDERS: readonly string[] = [...SUBMISSION_DIVISIONS, '.git', '.github', 'assets'];
+const ROOT_FOLDERS: readonly string[] = [...DIVISIONS, '.git', '.github', 'assets'];
 
 /** What a shell reads as something else than a name. */
 const SHELL_CHARACTERS = /[;&|<>()$`"'\\*?[\]{}!#~\n\r\t]/;
@@ -30,55 +32,33 @@ export const TREE_RULES = {
     source: 'longhaul submission build --dry-run-lengths',
     advice:
       'Make the runs at the official lengths and build the tree again without --dry-run-lengths.',
-    tree: ({ listing }) =>
-      listing.hasFile(DRY_RUN_FILE) && {
-        file: DRY_RUN_FILE,
-        text: `${DRY_RUN_FILE} says that the runs are shorter than official.`,
-      },
+    path: ({ file }) =>
+      file === DRY_RUN_FILE && `${DRY_RUN_FILE} says that the runs are shorter than official.`,
     // The mark stands in the README of each result as well as in the root.
-    readme: ({ lines }) =>
-      lines.map(
-        (line, i) =>
-          line.startsWith(`> **${DRY_RUN_WORDS}`) && {
-            line: i + 1,
-            text: 'It is of a tree of shortened runs.',
-          },
-      ),
+    readmeLine: ({ text }) =>
+      text.startsWith(`> **${DRY_RUN_WORDS}`) && 'It is of a tree of shortened runs.',
   },
   'root-file': {
     rule: 'Beside the divisions there are only .md and .pdf files.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into a submitter folder, or out of the tree.',
-    tree: ({ listing }) =>
-      listing
-        .entries('')
-        .files.map(
-          (file) => !/\.(md|pdf)$/.test(file) && { file, text: `${file} lies in the root.` },
-        ),
+    path: ({ file, folder, isFolder }) =>
+      folder === '.' && !isFolder && !/\.(md|pdf)$/.test(file) && `${file} lies in the root.`,
   },
   'root-folder': {
     severity: 'warning',
     rule: 'The root has no other folders than closed, network and open.',
     source: `${ALL_CHECKERS}: they print an error and pass over the folder`,
     advice: 'Rename the folder (in lower case), or move it out of the tree.',
-    tree: ({ listing }) =>
-      listing
-        .entries('')
-        .folders.map(
-          (file) => !ROOT_FOLDERS.includes(file) && { file, text: `"${file}" is no division.` },
-        ),
+    path: ({ file, folder, isFolder }) =>
+      folder === '.' && isFolder && !ROOT_FOLDERS.includes(file) && `"${file}" is no division.`,
   },
   'division-file': {
     rule: 'Between division and submitter there are no files.',
     source: OLDER_CHECKERS,
     advice: 'Move the file into the submitter folder.',
-    tree: ({ listing }) =>
-      SUBMISSION_DIVISIONS.flatMap((division) =>
-        listing.entries(division).files.map((name) => ({
-          file: posix.join(division, name),
-          text: `It lies in ${division}/ itself.`,
-        })),
-      ),
+    path: ({ folder, isFolder }) =>
+      !isFolder && DIVISIONS.includes(folder) && `It lies in ${folder}/ itself.`,
   },
   'no-results': {
     rule: 'A tree has results.',
@@ -96,49 +76,49 @@ export const TREE_RULES = {
     source: OLDER_CHECKERS,
     advice:
       'Truncate logs (longhaul submission truncate); name the source of weights instead of adding them.',
-    tree: ({ listing }) =>
-      [...listing.filePaths()].map((file) => {
-        const bytes = listing.bytesOf(file) ?? 0;
-        const text = `It has ${bytes} bytes; ${TREE_FILE_BYTES_MAX} are allowed.`;
-        return bytes > TREE_FILE_BYTES_MAX && { file, text };
-      }),
+    path: ({ bytes }) =>
+      bytes > TREE_FILE_BYTES_MAX && `It has ${bytes} bytes; ${TREE_FILE_BYTES_MAX} are allowed.`,
   },
   'name-with-space': {
     rule: 'No name has a space.',
     source: OLDER_CHECKERS,
     advice: 'Rename it; the official scripts pass paths to a shell without quotes.',
-    path: ({ name }) => name.includes(' ') && `"${name}" has a space.`,
+    path: ({ name, isOfDivision }) =>
+      isOfDivision && name.includes(' ') && `"${name}" has a space.`,
   },
   'name-with-dot': {
     rule: 'No name begins with a dot.',
     source: OLDER_CHECKERS,
     advice: 'Remove or rename it.',
-    path: ({ name }) => name.startsWith('.') && `"${name}" begins with a dot.`,
+    path: ({ name, isOfDivision }) =>
+      isOfDivision && name.startsWith('.') && `"${name}" begins with a dot.`,
   },
   'name-not-plain': {
     severity: 'warning',
     rule: 'Names outside of the sources have no characters that mean something to a shell.',
     source: `${COMPLIANCE_SCRIPTS} hand paths to a shell without quotes`,
     advice: 'Use letters, digits, "-", "_", "+", "," and ".".',
-    path: ({ file, name }) => {
+    path: ({ file, name, isOfDivision }) => {
       const odd = SHELL_CHARACTERS.exec(name)?.[0];
       // No script is called with the paths of sources.
       const isOfSources = ['code', 'src'].includes(file.split('/')[2] ?? '');
-      return odd !== undefined && !isOfSources && `The name has ${JSON.stringify(odd)}.`;
+      const isOdd = isOfDivision && odd !== undefined && !isOfSources;
+      return isOdd && `The name has ${JSON.stringify(odd)}.`;
     },
   },
   'python-cache': {
     rule: 'There is no __pycache__.',
     source: OLDER_CHECKERS,
     advice: 'Remove the folder.',
-    path: ({ name, isFolder }) => isFolder && name === '__pycache__' && 'It is a cache of Python.',
+    path: ({ name, isFolder, isOfDivision }) =>
+      isOfDivision && isFolder && name === '__pycache__' && 'It is a cache of Python.',
   },
   'empty-folder': {
     rule: 'No folder is empty.',
     source: OLDER_CHECKERS,
     advice: 'Remove the folder, or put in what belongs there.',
-    path: ({ file, isFolder, listing }) =>
-      isFolder && listing.isEmpty(file) && 'The folder is empty.',
+    path: ({ file, isFolder, isOfDivision, listing }) =>
+      isOfDivision && isFolder && listing.isEmpty(file) && 'The folder is empty.',
   },
   symlink: {
     rule: 'There are no symbolic links to files.',
