@@ -17,11 +17,14 @@ import {
 } from './report/check-report.ts';
 import { Findings } from './rules/findings.ts';
 
-/** What a check may be told. */
+/** Options of a check of a tree. */
 export interface CheckOptions {
   /** Absent: the round whose seeds the logs have; where there are none, the default one. */
   readonly round?: SubmissionRound | undefined;
-  /** Folder with the accuracy logs as they were before truncation ({@link OriginalLogs}): hashes are computed. */
+  /**
+   * Folder with the accuracy logs as they were before truncation ({@link OriginalLogs}): hashes are
+   * computed.
+   */
   readonly originals?: string | undefined;
   /** Warnings are errors. */
   readonly isStrict?: boolean | undefined;
@@ -82,7 +85,9 @@ const TEXT = /(?:\.md|\.adoc|\/documentation\/.*\.txt)$/;
 /** READMEs of compliance tests and the like, which longhaul wrote. */
 const EVIDENCE = /^[^/]+\/[^/]+\/documentation\/evidence\//;
 
-/** What submitters bring may have a TODO of others; the README.md of an implementation is their own. */
+/**
+ * What submitters bring may have a TODO of others; the README.md of an implementation is their own.
+ */
 const SOURCE = /^[^/]+\/[^/]+\/(?:code|src)\/(?![^/]+\/[^/]+\/README\.md$)/;
 
 /** Names, sizes and kinds of all files and folders, and texts for people. */

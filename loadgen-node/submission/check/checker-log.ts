@@ -22,7 +22,9 @@ export async function renewCheckerLogs(tree: string, round: SubmissionRound): Pr
   writeTo(checkerLogs(tree, report).filter(existsSync), treeReportText(report));
 }
 
-/** Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * Writes the self-check's text to the results of each submitter. @throws MlperfError `ERR_OUTPUT`
+ */
 export function writeCheckerLogs(tree: string, report: CheckReport, text: string): void {
   writeTo(checkerLogs(tree, report), text);
 }

@@ -55,7 +55,9 @@ function opensslEncryption(password: string): Encryption {
   };
 }
 
-/** OpenSSL: EVP_BytesToKey with SHA-256 and a count of 1, which gives key and IV with two digests. */
+/**
+ * OpenSSL: EVP_BytesToKey with SHA-256 and a count of 1, which gives key and IV with two digests.
+ */
 function keyAndIv(password: Buffer, salt: Buffer) {
   const digest = (before: Buffer): Buffer =>
     createHash('sha256').update(before).update(password).update(salt).digest();

@@ -22,7 +22,9 @@ export interface Packing {
   readonly tree: string;
   /** The tarball; may not be there yet. */
   readonly output: string;
-  /** Asked for once nothing else is wrong: it may make a key file. Answers undefined: no encryption. */
+  /**
+   * Asked for once nothing else is wrong: it may make a key file. Answers undefined: no encryption.
+   */
   readonly encryption: () => Promise<Encryption | undefined>;
   /** Key file, if any: it may not lie in the tree. */
   readonly keyFile?: string | undefined;
@@ -171,7 +173,10 @@ function digest(entry: ReadEntry, checksums: Map<string, string>): void {
   entry.on('end', () => checksums.set(entry.path, hash.digest('hex')));
 }
 
-/** The rights that do not depend on a umask, and no second name: the tarball would have a link for it. */
+/**
+ * The rights that do not depend on a umask, and no second name: the tarball would have a link for
+ * it.
+ */
 function plainStats(stats: Stats): Stats {
   const isProgram = (stats.mode & 0o100) !== 0;
   stats.mode = (stats.mode & ~0o7777) | (isProgram ? 0o755 : 0o644);

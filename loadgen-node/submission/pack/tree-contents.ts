@@ -4,7 +4,7 @@ import { MlperfError } from '../../../shared/base/errors/mlperf-error.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { SUBMISSION_DIVISIONS } from '../rules/submission-rounds.ts';
 
-/** Problems that are told; of more the number. */
+/** Problems that are named; of more the number. */
 const TOLD_MAX = 20;
 
 /** Texts beside the divisions. Source: the official checkers, "extra files in root". */

@@ -6,11 +6,13 @@ import type {
 } from './submission-model.ts';
 import type { SubmissionRound } from './submission-rounds.ts';
 
-/** What a row, or a later round, says of a model. `undefined` takes back what an earlier round says. */
+/**
+ * What a row, or a later round, says of a model. `undefined` takes back what an earlier round says.
+ */
 type Said = {
   readonly [Key in keyof SubmissionModel]?: SubmissionModel[Key] | undefined;
 } & {
-  /** Performance samples, data set and Offline query, where they are one number. */
+  /** Performance samples, data set and Offline query; a number of their own goes before it. */
   readonly samples?: number;
   /** What the reference model reaches, by metric. */
   readonly references?: Readonly<Record<string, number>>;
@@ -20,7 +22,10 @@ type Said = {
   readonly bounds?: readonly AccuracyTarget[];
 };
 
-/** A model in the first of its rounds, with what later rounds changed. Absent folder or benchmark: the name. */
+/**
+ * A model in the first of its rounds, with what later rounds changed. Absent folder or benchmark:
+ * the name.
+ */
 export type ModelRow = Said & {
   readonly name: string;
   readonly rounds: readonly [first: SubmissionRound, last: SubmissionRound];

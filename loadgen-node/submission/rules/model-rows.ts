@@ -54,8 +54,8 @@ const VISION: readonly ModelRow[] = [
       },
     },
   },
-  // The inference rules of v4.1 give a QSL of 42 samples and a mean DICE of 0.86330; the official tools ask for 43
-  // samples and for shares of 0.86170. What has 43 samples is accepted by both.
+  // The inference rules of v4.1 give a QSL of 42 samples and a mean DICE of 0.86330; the official
+  // tools ask for 43 samples and for shares of 0.86170. What has 43 samples is accepted by both.
   ...pair({
     name: '3d-unet',
     rounds: ['v4.1', 'v6.1'],
@@ -99,9 +99,8 @@ const VISION: readonly ModelRow[] = [
       benchmark: 'yolo',
       rounds: ['v6.0', 'v6.1'],
       scenarios: { edge: SINGLE_MULTI_OFFLINE },
+      samples: 1525,
       performanceSamples: 64,
-      dataSetSamples: 1525,
-      offlineSamples: 1525,
       references: { mAP: 53.4 },
       share,
       tests: ['TEST01'],
@@ -122,9 +121,9 @@ const VISION: readonly ModelRow[] = [
     name: 'wan-2.2-t2v-a14b',
     rounds: ['v6.0', 'v6.1'],
     scenarios: { datacenter: { required: ['Offline', 'SingleStream'], oneOf: [] } },
-    // The newer checker of v6.x takes 50 performance samples, the older one of the same time asks for 248.
-    performanceSamples: 248,
-    dataSetSamples: 248,
+    // The newer checker of v6.x takes 50 performance samples, the older one of the same time asks
+    // for 248.
+    samples: 248,
     offlineSamples: 50,
     references: { vbench_score: 70.48 },
     tests: ['TEST04'],
@@ -137,7 +136,7 @@ const VISION: readonly ModelRow[] = [
  * The inference rules of v4.1 name BERT for the edge suite and in the Network division's table of compression;
  * the official tool takes it in the datacenter suite, too.
  */
-const BERT = pair({
+const [BERT_99, BERT_999] = pair({
   name: 'bert',
   rounds: ['v4.1', 'v6.1'],
   scenarios: { datacenter: SERVER_OFFLINE },
@@ -167,12 +166,10 @@ const LLAMA2 = {
 
 /** Models that read and write text. */
 const LANGUAGE: readonly ModelRow[] = [
-  {
-    ...BERT[0],
-    scenarios: { datacenter: SERVER_OFFLINE, edge: SINGLE_OFFLINE },
-  },
-  BERT[1],
-  // In v5.0 the newest checker lost this model from one of its tables and refuses Offline; the round's own takes it.
+  { ...BERT_99, scenarios: { datacenter: SERVER_OFFLINE, edge: SINGLE_OFFLINE } },
+  BERT_999,
+  // In v5.0 the newest checker lost this model from one of its tables and refuses Offline; the
+  // round's own takes it.
   ...pair({
     name: 'gptj',
     rounds: ['v4.1', 'v5.0'],
@@ -202,7 +199,7 @@ const LANGUAGE: readonly ModelRow[] = [
     samples: 15_000,
     tokenMetric: 'counted',
     tokenLatencies: { Server: tokens(2000, 200) },
-    // Figures of the tool of v4.1, most of them slightly lower than those of the rules.
+    // Figures of the tool of v4.1, most of them slightly lower.
     references: {
       ROUGE1: 45.4911,
       ROUGE2: 23.2829,
@@ -299,7 +296,8 @@ const LANGUAGE: readonly ModelRow[] = [
     tokenMetric: 'counted',
     tokenLatencies: { Server: tokens(3000, 80), Interactive: tokens(2000, 15) },
     references: { exact_match: 83.13 },
-    // The tools' upper limit on tokens per sample is of a placeholder (9,999 tokens) and has no lower one.
+    // The tools' upper limit on tokens per sample is of a placeholder (9,999 tokens) and has no
+    // lower one.
     bounds: [{ metric: 'TOKENS_PER_SAMPLE', upper: 9999 * 1.1 }],
     tests: ['TEST07', 'TEST09'],
   },
@@ -312,7 +310,8 @@ const OTHERS: readonly ModelRow[] = [
     rounds: ['v4.1', 'v5.1'],
     scenarios: { datacenter: SERVER_OFFLINE },
     performanceSamples: 204_800,
-    // Tools differ in the count of an accuracy run in v5.1: 204,800 in its own, the data set in the newest.
+    // Tools differ in the count of an accuracy run in v5.1: 204,800 in its own, the data set in the
+    // newest.
     dataSetSamples: 330_067,
     offlineSamples: 24_576,
     serverLatencyNs: 60_000_000,

@@ -35,7 +35,10 @@ function modelAt({ rounds, since = {}, ...first }: ModelRow, round: SubmissionRo
   return [{ ...names, ...counts, ...model, accuracy } as SubmissionModel];
 }
 
-/** How folders may spell the names of some models, which have a dot. Source: model_mapping of the official tools. */
+/**
+ * How folders may spell the names of some models, which have a dot. Source: model_mapping of the
+ * official tools.
+ */
 const SPELLED: readonly [RegExp, string] = [/^llama3_1-/, 'llama3.1-'];
 
 /** The model whose results lie in a folder of this name; undefined: the round has none. */
@@ -73,7 +76,10 @@ export function modelOfResultFolder(
   return guess === undefined ? undefined : modelOfName(round, guess[1]);
 }
 
-/** The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where targets differ. */
+/**
+ * The models of a round that a benchmark of longhaul can be (`resnet50`); more than one where
+ * targets differ.
+ */
 export function modelsOfBenchmark(
   round: SubmissionRound,
   benchmark: string,

@@ -17,14 +17,20 @@ const HEAD_BYTES = CUT_SIZE * 5;
 /** A cut log is no longer than this, whatever its characters and line ends. */
 const CUT_BYTES_MAX = CUT_SIZE * 5 + 2 * GAP.length + 2 * CUT_SIZE;
 
-/** The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * The official tool's text of a log that was cut: its beginning and its end. @throws MlperfError
+ * `ERR_OUTPUT`
+ */
 export async function cutLog(path: string, bytes: number): Promise<string> {
   const head = textOf(await readPart(path, 0, HEAD_BYTES));
   const tail = textOf(await readPart(path, bytes - CUT_SIZE, CUT_SIZE));
   return [...head].slice(0, CUT_SIZE).join('') + GAP + tail;
 }
 
-/** True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError `ERR_OUTPUT` */
+/**
+ * True for what {@link cutLog}, or the official tool, leaves of a log. @throws MlperfError
+ * `ERR_OUTPUT`
+ */
 export async function isCutLog(path: string, bytes: number): Promise<boolean> {
   if (bytes > CUT_BYTES_MAX) return false;
   // On Windows the official tool writes its own line ends in two bytes.

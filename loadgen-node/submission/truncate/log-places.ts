@@ -23,7 +23,10 @@ export interface LogPlace {
   readonly textBefore: TextBefore;
 }
 
-/** Tests with an accuracy log that is cut in the flat layout. Source: the truncation tool of v6.0 and later. */
+/**
+ * Tests with an accuracy log that is cut in the flat layout. Source: the truncation tool of v6.0
+ * and later.
+ */
 const FLAT_TESTS: Readonly<Record<string, TextBefore>> = {
   TEST01: 'needed',
   TEST07: 'hash-only',
@@ -82,7 +85,9 @@ function placesOf(
   ];
 }
 
-/** The accuracy log of a folder, if it has one that is cut. @throws MlperfError `ERR_CONFIG_FILE` */
+/**
+ * The accuracy log of a folder, if it has one that is cut. @throws MlperfError `ERR_CONFIG_FILE`
+ */
 function placeIn(tree: string, folder: string, textBefore: TextBefore | undefined): LogPlace[] {
   if (textBefore === undefined) return [];
   const log = posix.join(folder, 'accuracy', RUN_FILES.accuracy);

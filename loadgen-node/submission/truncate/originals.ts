@@ -22,7 +22,7 @@ export interface KeptOriginal {
 /**
  * The folder in which the originals of truncated logs are kept: `<number>/<path in the tree>`, and a list that
  * `sha256sum -c SHA256SUMS` reads. Nothing in it is ever written over: of two different originals for one place the
- * second lies in the folder of the next number, and the hash in accuracy.txt tells which one a truncated log is of.
+ * second lies in the folder of the next number, and the hash in accuracy.txt says which one a truncated log is of.
  * Rule: submission_rules, "keep the original mlperf_log_accuracy.log files inside their organization".
  */
 export class Originals {
@@ -82,7 +82,10 @@ export class Originals {
     }
   }
 
-  /** The first number whose folder has none of the files, or has the same: an interrupted run left them. */
+  /**
+   * The first number whose folder has none of the files, or has the same: an interrupted run left
+   * them.
+   */
   async #freeNumber(files: ReadonlyMap<string, string>): Promise<number> {
     for (let number = 1; ; number += 1) {
       const differ = [...files].map(async ([file, checksum]) => {

@@ -28,8 +28,7 @@ type LogState = {
   readonly text: string;
   /** SHA-256 of the whole log, in hexadecimal. */
   readonly sha256: string;
-} & /** `done`: cut, or left whole because it is short. */
-(
+} /** `done`: cut, or left whole because it is short. */ & (
   | { readonly step: 'untouched' | 'hash-written' | 'done' }
   /** Nothing can be done before someone has put this right. */
   | { readonly step: 'wrong'; readonly problem: string }
@@ -39,7 +38,9 @@ type LogState = {
 export interface TruncatedLog {
   /** Relative to the tree. */
   readonly log: string;
-  /** `cut`, left `whole` because it is shorter than 4096 bytes, or `done` by an earlier truncation. */
+  /**
+   * `cut`, left `whole` because it is shorter than 4096 bytes, or `done` by an earlier truncation.
+   */
   readonly outcome: 'cut' | 'whole' | 'done';
   /** Size before; of a log that was cut earlier its size now. */
   readonly bytes: number;
@@ -89,7 +90,8 @@ async function keepOriginals(
 ): Promise<void> {
   const left = states.filter(
     ({ step, place, sha256 }) =>
-      // After an interruption the original is there already, with accuracy.txt as it was before the hash.
+      // After an interruption the original is there already, with accuracy.txt as it was before the
+      // hash.
       step === 'untouched' ||
       (step === 'hash-written' && originals.find(place, sha256) === undefined),
   );

@@ -24,7 +24,10 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A text of a description; undefined where it is empty or still to be filled in, which has rules of its own. */
+/**
+ * A text of a description; undefined where it is empty or still to be filled in, which has rules of
+ * its own.
+ */
 export function stated(description: JsonObject, key: string): string | undefined {
   const value = description[key];
   return typeof value === 'string' && value !== '' && !isToFillIn(value) ? value : undefined;
@@ -36,7 +39,10 @@ export function countOf(value: unknown): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A text of at most so many characters that ends with a whole word, and `...` where something was left out. */
+/**
+ * A text of at most so many characters that ends with a whole word, and `...` where something was
+ * left out.
+ */
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const cut = text.slice(0, max - 3);

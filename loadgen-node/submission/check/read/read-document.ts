@@ -29,7 +29,10 @@ export function readDocument(context: CheckContext, path: string): string | unde
   }
 }
 
-/** Text of a small file that the official tools read, and break off at where it is not UTF-8: that is told. */
+/**
+ * Text of a small file that the official tools read, and break off at where it is not UTF-8: a
+ * finding says so.
+ */
 export function readToolText(context: CheckContext, path: string): string | undefined {
   const text = readDocument(context, path);
   // Only where a byte was none of a text does the file have to be looked at again.

@@ -6,13 +6,18 @@ import {
 } from '../../../loadgen/logs/read/detail-log.ts';
 import type { TreeListing } from './tree-listing.ts';
 
-/** Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read. */
+/**
+ * Reads a detail log from the file system. @throws MlperfError `ERR_OUTPUT` when it cannot be read.
+ */
 export type DetailLogReader = (path: string) => Promise<ReadDetailLog>;
 
 /** Logs with more characters of records than this are not kept: those of whole runs have fewer. */
 const KEPT_CHARACTERS_MAX = 2 ** 20;
 
-/** Detail logs of a tree. What several checks ask for is read once, unless keeping it would take much memory. */
+/**
+ * Detail logs of a tree. What several checks ask for is read once, unless keeping it would take
+ * much memory.
+ */
 export class DetailLogs {
   readonly #listing: TreeListing;
   readonly #readLog: DetailLogReader;
@@ -47,7 +52,10 @@ export interface SeenRecord {
   readonly text: string;
 }
 
-/** A detail log of a tree. A check of a record that is not there finds nothing: `record-missing` finds that. */
+/**
+ * A detail log of a tree. A check of a record that is not there finds nothing: `record-missing`
+ * finds that.
+ */
 export class RunLog {
   /** Relative to the root of the tree. */
   readonly file: string;

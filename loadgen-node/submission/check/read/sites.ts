@@ -20,13 +20,16 @@ import type { TreeListing } from './tree-listing.ts';
 export interface FindingSink {
   /** Checks facts by every rule that looks at facts of their kind. */
   check<Kind extends keyof Facts>(kind: Kind, facts: Facts[Kind]): void;
-  /** @param id Of a rule. @param file Relative to the tree. @param seen A whole sentence with the value. */
+  /**
+   * @param id Of a rule. @param file Relative to the tree. @param seen A whole sentence with the
+   * value.
+   */
   add(id: string, file: string, seen: string, line?: number): void;
 }
 
-/** What every check of a tree works with. */
+/** A tree and all that its readers and checks share. */
 export interface CheckContext {
-  /** What a finding is about, where the check names no other file. */
+  /** File of a finding whose check names no other one. */
   readonly file: string;
   readonly listing: TreeListing;
   readonly findings: FindingSink;
@@ -71,7 +74,9 @@ export interface ModelSite extends SystemSite {
   readonly scenarios: ReadonlyMap<string, SubmissionScenario | undefined>;
 }
 
-/** Folders of one result: a scenario of a model on a system. Its model is the one of the scenario. */
+/**
+ * Folders of one result: a scenario of a model on a system. Its model is the one of the scenario.
+ */
 export interface ResultSite extends ModelSite {
   readonly scenario: SubmissionScenario;
   /** Scenario of the logs: another one where the result is inferred. */
@@ -106,7 +111,7 @@ export interface Figure {
   readonly line: number;
 }
 
-/** What accuracy.txt says. */
+/** accuracy.txt, line by line. */
 export interface AccuracyText {
   /** By the model's metrics, in their order. */
   readonly figures: readonly (readonly Figure[])[];
@@ -115,11 +120,17 @@ export interface AccuracyText {
   readonly notes: readonly string[];
   /** True where there is a line that may tell an accuracy, in whatever words. */
   readonly hasWords: boolean;
-  /** SHA-256 of the whole accuracy log, as it stands there; undefined: none, several, or not in its form. */
+  /**
+   * SHA-256 of the whole accuracy log, as it stands there; undefined: none, several, or not in its
+   * form.
+   */
   readonly hash: string | undefined;
 }
 
-/** All that was read of a result. Logs and audits by `performance`, `accuracy` or the name of a compliance test. */
+/**
+ * All that was read of a result. Logs and audits by `performance`, `accuracy` or the name of a
+ * compliance test.
+ */
 export interface ResultFacts extends ResultSite {
   readonly runs: ReadonlyMap<string, RunLog>;
   /** Empty outside of the network division. */
@@ -127,7 +138,7 @@ export interface ResultFacts extends ResultSite {
   readonly notes: readonly string[];
 }
 
-/** What checks look at, by the names under which the rules have them. */
+/** The kinds of facts that checks look at, by the names under which the rules have them. */
 export interface Facts {
   tree: CheckContext;
   /** A file or a folder; below a division the official tools look at its name. */
@@ -169,7 +180,10 @@ export interface Facts {
   read: ResultFacts;
 }
 
-/** What a check found: a whole sentence with the value, about the file of its facts or about another place. */
+/**
+ * What a check found: a whole sentence with the value, about the file of its facts or about another
+ * place.
+ */
 export type Seen =
   | string
   | { readonly file?: string; readonly line?: number | undefined; readonly text: string };

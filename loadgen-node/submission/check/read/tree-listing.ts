@@ -99,7 +99,7 @@ export class TreeListing {
     this.#oddities.push({ file: path || '.', kind, text });
   }
 
-  /** What is of one of these kinds, and why. */
+  /** Oddities of these kinds, in the form of findings. */
   odd(...kinds: TreeOddity['kind'][]): TreeOddity[] {
     return this.#oddities.filter(({ kind }) => kinds.includes(kind));
   }
@@ -130,7 +130,9 @@ export class TreeListing {
     return files.length + folders.length === 0 && !hasOdd;
   }
 
-  /** True for a folder, for a link to one, and for a folder behind such a link, which is not listed. */
+  /**
+   * True for a folder, for a link to one, and for a folder behind such a link, which is not listed.
+   */
   leadsToFolder(path: string): boolean {
     if (this.hasFolder(path)) return true;
     const links = this.odd('symlink-to-folder');

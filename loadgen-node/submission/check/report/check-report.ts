@@ -11,7 +11,7 @@ export const CHECK_REPORT_VERSION = 1;
 const text = z.string();
 const figure = z.number().nullable();
 
-/** What a result says, for people to look at: figures of its logs, not judged here. */
+/** Figures of a result's logs, for people to look at; not judged here. */
 const checkedResultSchema = z.object({
   division: z.enum(SUBMISSION_DIVISIONS),
   submitter: text,
@@ -22,7 +22,10 @@ const checkedResultSchema = z.object({
   /** Key of LoadGen's log that is the result, and its value; null where the log has none. */
   metric: text.nullable(),
   value: figure,
-  /** Measured 99th percentile, and the bound that the run was made with, in ns; null where there is none. */
+  /**
+   * Measured 99th percentile, and the bound that the run was made with, in ns; null where there is
+   * none.
+   */
   p99Ns: figure,
   boundNs: figure,
   /** Line of accuracy.txt with the accuracy; null where there is none. */
@@ -41,7 +44,10 @@ export const checkReportSchema = z.object({
   /** Where the round came from. */
   roundFrom: z.enum(['said', 'seeds of the logs', 'default']),
   counts: z.record(z.enum(SEVERITIES), z.int().min(0)),
-  /** Truncated accuracy logs that were compared with their originals; absent: no originals were named. */
+  /**
+   * Truncated accuracy logs that were compared with their originals; absent: no originals were
+   * named.
+   */
   comparedOriginals: z.int().min(0).optional(),
   results: z.array(checkedResultSchema),
   /** Marks first, then by severity; within one by file. */

@@ -7,7 +7,10 @@ import type { RunLog } from '../read/run-log.ts';
 import type { AccuracyText, Facts, Figure, ResultSite } from '../read/sites.ts';
 import { checkAccuracyLog } from './check-accuracy-log.ts';
 
-/** Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined where they are missing. */
+/**
+ * Checks accuracy/ of a result. @returns Its detail log and its accuracy.txt, undefined where they
+ * are missing.
+ */
 export async function checkAccuracy(
   site: ResultSite,
 ): Promise<{ readonly log?: RunLog | undefined; readonly text?: AccuracyText }> {
@@ -63,7 +66,9 @@ function readAccuracyText(site: ResultSite, file: string): AccuracyText {
   };
 }
 
-/** The SHA-256 of a whole accuracy log; undefined where there are several lines, or another form. */
+/**
+ * The SHA-256 of a whole accuracy log; undefined where there are several lines, or another form.
+ */
 export function onlyHash(hashLines: readonly string[]): string | undefined {
   return hashLines.length === 1 ? SHA256_LINE.exec(hashLines[0] ?? '')?.[1] : undefined;
 }

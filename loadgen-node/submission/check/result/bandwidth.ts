@@ -17,7 +17,7 @@ const RATE = /\d+(?:\.\d+)?\s*[kmgt]\s*(?:bits?\/s(?:ec)?|b\/s|bps|bits?|be|b)?(
 /** A count at the front of a text: `8 ConnectX-7 cards`, `2x 100GbE`. */
 const LEADING_COUNT = /^\s*(\d{1,6})\s*(?:x\b|[×,;(]|\s|$)/i;
 
-/** What both ends counted of a run; null where the logs' LoadGen counts nothing. */
+/** Bytes of one sample on the wire. */
 interface WireBytes {
   readonly payload: number;
   readonly response: number;
@@ -40,7 +40,9 @@ function wireBytesOf(audit: NetworkAudit | undefined): WireBytes | undefined {
   };
 }
 
-/** The stated links of a description: bits per second of the slowest one, and cards at either end. */
+/**
+ * The stated links of a description: bits per second of the slowest one, and cards at either end.
+ */
 function linksOf(description: JsonObject) {
   const rate = slowestRate(textOf(description['network_rate']));
   const ofLoadgen = cardsOf(description['number_nic_loadgen']);
@@ -99,7 +101,10 @@ function slowestRate(text: string): number | undefined {
   return rates.length === 0 ? undefined : Math.min(...rates);
 }
 
-/** Bytes of a sample as they were counted; else by the rules' formula, with elements of four bytes as the reference models take. */
+/**
+ * Bytes of a sample as they were counted; else by the rules' formula, with elements of four bytes
+ * as the reference models take.
+ */
 function bytesOfSample({ model, description, audits }: Facts['read']): WireBytes | undefined {
   const wire = wireBytesOf(audits.get('performance'));
   const formula = model && bandwidthFormula(model.benchmark);

@@ -27,12 +27,18 @@ const ROUND_TRIP_NS_MIN = 2_000;
 /** Time of Name() as LoadGen logs it. */
 const NAME_KEY = 'get_sut_name_duration_ns';
 
-/** Path of a run's network_audit.json in the tree. @param run `performance`, `accuracy` or the name of a compliance test. */
+/**
+ * Path of a run's network_audit.json in the tree. @param run `performance`, `accuracy` or the name
+ * of a compliance test.
+ */
 function evidencePath({ layout, place }: ResultSite, run: string): string {
   return posix.join(layout.evidence(place, run), RUN_FILES.audit);
 }
 
-/** Checks the evidence of one run of a network result, against the rules and against the run's own log. */
+/**
+ * Checks the evidence of one run of a network result, against the rules and against the run's own
+ * log.
+ */
 export function checkAudit(site: ResultSite, run: string, log: RunLog): NetworkAudit | undefined {
   const { findings } = site;
   const file = evidencePath(site, run);

@@ -70,7 +70,9 @@ function checkPass(context: CheckContext, path: string): void {
   context.findings.add('test-not-passed', path, `It ends "${last.slice(0, 90)}".`);
 }
 
-/** Whether a verification passed as the round's tools read it; a file with both verdicts is told. */
+/**
+ * Whether a verification passed as the round's tools read it; one with both verdicts is a finding.
+ */
 function isPass(context: CheckContext, path: string, lines: readonly string[]): boolean {
   const isWholeLine = context.round !== 'v4.1' && posix.basename(path) === VERIFY_ACCURACY;
   const isPassed = lines.some((line) => (isWholeLine ? line.trim() === PASS : line.includes(PASS)));

@@ -88,7 +88,10 @@ interface ConfRecord {
   readonly record: string;
   /** Of the unit of user.conf to that of the record. */
   readonly factor?: number;
-  /** How many times the value of the run may be asked for, or of what is asked for that of the run; absent: once. */
+  /**
+   * How many times the value of the run may be asked for, or of what is asked for that of the run;
+   * absent: once.
+   */
   readonly times?: number;
   /** Absent: every scenario. */
   readonly of?: readonly SubmissionScenario[];
@@ -98,14 +101,17 @@ interface ConfRecord {
 const CONF_RECORDS: readonly ConfRecord[] = [
   { key: 'min_duration', record: 'effective_min_duration_ms' },
   { key: 'target_latency', record: 'effective_target_latency_ns', factor: 1e6, of: ['Server'] },
-  // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off says nothing.
+  // Many a user.conf in real submissions has the rate of the last run, a test's: a few percent off
+  // says nothing.
   { key: 'target_qps', record: 'effective_target_qps', of: ['Server', 'Offline'], times: 2 },
 ];
 
 /** Largest difference of a number that LoadGen has read and written, as a share. */
 const SHARE_TOLERANCE = 1e-5;
 
-/** Compares user.conf with the log of the run. The most special of its lines counts, as in LoadGen. */
+/**
+ * Compares user.conf with the log of the run. The most special of its lines counts, as in LoadGen.
+ */
 export function userConfDiffers(site: Facts['read']): Answer {
   const { listing, layout, model, scenario } = site;
   const log = site.runs.get('performance');

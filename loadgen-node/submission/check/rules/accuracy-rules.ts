@@ -3,7 +3,6 @@ import { SUBMISSION_ROUNDS } from '../../rules/submission-rounds.ts';
 import { OFFICIAL_HASH_LINE, SHA256_LINE } from '../read/accuracy-lines.ts';
 import { isStrict } from '../read/sites.ts';
 import { accuracySamplesOf } from '../result/accuracy-text.ts';
-import { sampleCountKey } from '../result/run-records.ts';
 import {
   ALL_CHECKERS,
   NEWER_CHECKERS,
@@ -11,8 +10,12 @@ import {
   SUBMISSION_RULES,
   UP_TO_V51,
 } from './rule.ts';
+import { sampleCountKey } from './run-rules.ts';
 
-/** Largest difference of a percentage, which has three decimals, from the share that it was made from. */
+/**
+ * Largest difference of a percentage, which has three decimals, from the share that it was made
+ * from.
+ */
 const PERCENT_TOLERANCE = 0.00051;
 
 const TRUNCATION = 'truncate_accuracy_log.py';
@@ -138,7 +141,8 @@ export const ACCURACY_RULES = {
     accuracyText: ({ text: { hash }, scenario, measured, model, accuracyHashes }) => {
       // A result that is inferred is a copy.
       const first = measured === scenario ? accuracyHashes.get(hash ?? '') : undefined;
-      // Systems that compute alike write the same log, and results of one model with two targets may share their runs.
+      // Systems that compute alike write the same log, and results of one model with two targets
+      // may share their runs.
       const isSame = first?.scenario === scenario && first.model?.benchmark === model?.benchmark;
       if (first === undefined || isSame) return false;
       const { division, submitter, system, modelFolder } = first;

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { sampleRateKey } from '../../rules/result-metric.ts';
 import type { TestId } from '../../rules/test-ids.ts';
 import { isStrict, testsOf } from '../read/sites.ts';
-import { testSettings } from '../result/run-records.ts';
 import { ALL_CHECKERS, COMPLIANCE_SCRIPTS, OLDER_CHECKERS, type RuleTable } from './rule.ts';
+import { testSettings } from './run-rules.ts';
 
 /** Shares of the result's rate between which that of a test has to lie. */
 const RATE_SHARES: Partial<Record<TestId, { readonly low: number; readonly high: number }>> = {

@@ -4,6 +4,7 @@ import { ACCURACY_RULES } from './accuracy-rules.ts';
 import { COMPLIANCE_RULES } from './compliance-rules.ts';
 import { DESCRIPTION_RULES } from './description-rules.ts';
 import { NETWORK_DIVISION_RULES } from './network-rules.ts';
+import { PERFORMANCE_RULES } from './performance-rules.ts';
 import {
   ALL_CHECKERS,
   type CheckFinding,
@@ -19,6 +20,7 @@ const RULES = {
   ...TREE_RULES,
   ...DESCRIPTION_RULES,
   ...RUN_RULES,
+  ...PERFORMANCE_RULES,
   ...ACCURACY_RULES,
   ...COMPLIANCE_RULES,
 };
@@ -41,7 +43,7 @@ export const RULE_GROUPS = [
   group('Marks and the Network division', NETWORK_DIVISION_RULES),
   group('Files and folders', TREE_RULES),
   group('System descriptions and measurements', DESCRIPTION_RULES),
-  group('Logs of runs', RUN_RULES),
+  group('Logs of runs', { ...RUN_RULES, ...PERFORMANCE_RULES }),
   group('Accuracy', ACCURACY_RULES),
   group('Compliance tests', COMPLIANCE_RULES),
 ];
@@ -64,7 +66,7 @@ const PER_FILE_MAX = 20;
 /** Characters of what was seen; a value of a log can have any length. */
 const SEEN_MAX = 600;
 
-/** What a check gathers while it walks through a tree. */
+/** The findings of one check of a tree. */
 export class Findings implements FindingSink {
   readonly #list: CheckFinding[] = [];
   readonly #counts = new Map<string, number>();

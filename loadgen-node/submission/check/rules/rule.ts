@@ -19,7 +19,9 @@ export const checkFindingSchema = z.object({
   rule: z.string(),
   source: z.string(),
   advice: z.string(),
-  /** File or folder, relative to the root of the tree, with forward slashes; `.` is the tree itself. */
+  /**
+   * File or folder, relative to the root of the tree, with forward slashes; `.` is the tree itself.
+   */
   file: z.string(),
   /** From 1; absent where no line is meant. */
   line: z.int().min(1).optional(),
@@ -38,7 +40,10 @@ export interface RuleRow extends Checks {
   readonly severity?: Severity;
   /** Rounds whose official tool does not ask for it: there an error is a warning. */
   readonly warningIn?: readonly SubmissionRound[];
-  /** Rounds whose official tool does not ask for it in the open division: there an error is a warning. */
+  /**
+   * Rounds whose official tool does not ask for it in the open division: there an error is a
+   * warning.
+   */
   readonly warningInOpen?: readonly SubmissionRound[];
   /** The rule in our words. */
   readonly rule: string;
@@ -48,10 +53,15 @@ export interface RuleRow extends Checks {
   readonly advice: string;
 }
 
-/** Rules that are about one thing, by id: a stable word, `seed-wrong`, `is-network-not-text`, ... */
+/**
+ * Rules that are about one thing, by id: a stable word, `seed-wrong`, `is-network-not-text`, ...
+ */
 export type RuleTable = Readonly<Record<string, RuleRow>>;
 
-/** Rounds with the older layout: their official tools accept an open result whatever its accuracy/ says. */
+/**
+ * Rounds with the older layout: their official tools accept an open result whatever its accuracy/
+ * says.
+ */
 export const UP_TO_V51: readonly SubmissionRound[] = ['v4.1', 'v5.0', 'v5.1'];
 
 /** Official checkers, by what they are called here: all of those that know a round ask for it. */

@@ -1,50 +1,26 @@
 import { NETWORK_SUT } from '../../../../shared/domain/system-under-test.ts';
-import { isTruthy, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
-import { metricOf, resultMetric } from '../../rules/result-metric.ts';
-import { isStrict } from '../read/sites.ts';
-import {
-  atLeast,
-  BOUND,
-  CUT_RECORD,
-  damagesOf,
-  isNoneOfRound,
-  isOverNetwork,
-  isRounded,
-  isServer,
-  latencyImpossible,
-  missingLabels,
-  missingRecords,
-  modeDiffers,
-  neededNumbers,
-  neededTexts,
-  noNumber,
-  P99,
-  sampleCountKey,
-  scenarioDiffers,
-  seedKeys,
-  summaryDiffers,
-  TOKENS_ON,
-  testSettings,
-  tokenBounds,
-  wrongSeeds,
-} from '../result/run-records.ts';
+import { isNumber, MARKED_BYTE_ORDER } from '../../../loadgen/logs/read/detail-log.ts';
+import { SEED_NAMES, seedsOfRound, test05SeedsOfRound } from '../../rules/round-seeds.ts';
+import { isTrue } from '../read/description-values.ts';
+import type { RunLog, SeenRecord } from '../read/run-log.ts';
+import type { Answer, ResultSite, RunFacts } from '../read/sites.ts';
+import { BOUND, isServer, tokenBounds } from './performance-rules.ts';
 import {
   ALL_CHECKERS,
-  COMPLIANCE_SCRIPTS,
   INFERENCE_RULES,
   NEWER_CHECKERS,
   OLDER_CHECKERS,
   type RuleTable,
 } from './rule.ts';
 
-/** Duration that every run is set to at least, in ms. */
-const MIN_DURATION_MS = 600_000;
-
-/** Share of the queries that a Server bound holds for. */
-const SERVER_PERCENTILE = 0.99;
-
 /** A year: what lies further apart was not made for one result. */
 const DAYS_APART_MAX = 366;
+
+/** Seed of the sampled accuracy log of the compliance tests. Source: their audit.config. */
+const SAMPLING_SEED = 720381539243781796n;
+
+/** Damage of a log whose last line is not ended. */
+const CUT_RECORD = 'the file ends inside a record';
 
 /** Rules about the logs of a run. */
 export const RUN_RULES = {
@@ -149,19 +125,19 @@ export const RUN_RULES = {
   'seed-wrong': {
     rule: 'The three seeds are those of the round; in TEST05 (v4.1) its own.',
     advice: "Run with the round's mlperf.conf (--round), or check the tree as its own round.",
-    performance: ({ log, round, test }) => wrongSeeds(log, round, test).filter(isNoneOfRound),
+    performance: (run) => wrongSeeds(run, false),
   },
   'seed-rounded': {
     rule: 'Seeds keep all of their digits: they have 64 bits, more than a floating-point number.',
     advice: 'Take the log as LoadGen wrote it; some tool has read and written it as numbers.',
-    performance: ({ log, round, test }) => wrongSeeds(log, round, test).filter(isRounded),
-    accuracy: ({ log, round }) => wrongSeeds(log, round).filter(isRounded),
+    performance: (run) => wrongSeeds(run, true),
+    accuracy: (run) => wrongSeeds(run, true),
   },
   'accuracy-seed-wrong': {
     rule: 'An accuracy run has the seeds of the round, too.',
     source: `${INFERENCE_RULES}, LoadGen; no checker looks`,
     advice: "Run with the round's mlperf.conf (--round).",
-    accuracy: ({ log, round }) => wrongSeeds(log, round).filter(isNoneOfRound),
+    accuracy: (run) => wrongSeeds(run, false),
   },
   'scenario-differs': {
     rule: 'effective_scenario is the scenario of the folder (Interactive: Server).',
@@ -229,170 +205,116 @@ export const RUN_RULES = {
         (name) => String(name).includes(NETWORK_SUT) && `It is "${String(name)}".`,
       ),
   },
-  'performance-samples-few': {
-    rule: "The run drew from at least as many samples as the model's table says.",
-    source: `${ALL_CHECKERS}; inference_rules, QSL size`,
-    advice: 'Do not lower performance_sample_count_override.',
-    performance: ({ log, model }) =>
-      atLeast(log, 'effective_performance_sample_count', model?.performanceSamples ?? 0),
-  },
-  'duration-short': {
-    rule: 'The shortest duration is set to 600 s or more, in the runs of compliance tests, too.',
-    advice: 'Set min_duration to 600000 and make the run again.',
-    performance: ({ log }) => atLeast(log, 'effective_min_duration_ms', MIN_DURATION_MS),
-  },
-  'queries-few': {
-    rule: 'min_query_count is at least 1 (Offline; elsewhere early stopping decides).',
-    advice: 'Set it, and make the run again.',
-    performance: ({ log, measured }) =>
-      measured === 'Offline' && atLeast(log, 'effective_min_query_count', 1),
-  },
-  'offline-samples-few': {
-    rule: "An Offline query has at least as many samples as the model's table says.",
-    source: `${OLDER_CHECKERS}; in network and open ${NEWER_CHECKERS} forgets it`,
-    advice: 'Raise target_qps or min_query_count, and make the run again.',
-    performance: ({ log, measured, model }) =>
-      measured === 'Offline' &&
-      atLeast(log, 'effective_samples_per_query', model?.offlineSamples ?? 1),
-  },
-  'latency-bound-loose': {
-    rule: "The latency bound of a Server run is not above that of the model's table.",
-    source: `${ALL_CHECKERS}, in the open division as well, though its rules have no such bound`,
-    advice: 'Do not raise target_latency.',
-    performance: (run) =>
-      isServer(run) &&
-      run.log.wrongNumber(BOUND, (bound) => {
-        const most = run.model?.serverLatencyNs ?? Infinity;
-        return bound > most && `The bound is ${bound} ns; ${most} ns at most.`;
-      }),
-  },
-  'percentile-low': {
-    rule: 'The latency bound of a Server run holds for 99 % of the queries.',
-    source: `${INFERENCE_RULES}, scenarios; no checker looks`,
-    advice: 'Do not lower target_latency_percentile.',
-    performance: (run) =>
-      isServer(run) &&
-      isStrict(run) &&
-      run.log.number(BOUND) !== undefined &&
-      run.log.wrongNumber(
-        'effective_target_latency_percentile',
-        (share) =>
-          share < SERVER_PERCENTILE &&
-          `The bound holds for a share of ${share}; ${SERVER_PERCENTILE} is asked for.`,
-      ),
-  },
-  'early-stopping-not-met': {
-    rule: 'early_stopping_met is true in Server, SingleStream and MultiStream.',
-    source: NEWER_CHECKERS,
-    advice: 'A longer run, or a lower target QPS.',
-    // The tool of v4.1 prints an error and goes on: what is missing there is no fault, "false" beside VALID is.
-    performance: ({ log, round, model, measured }) => {
-      const key = 'early_stopping_met';
-      const record = log.record(key);
-      const isFine = record === undefined ? round === 'v4.1' : isTruthy(record.value);
-      if (model === undefined || measured === 'Offline' || isFine) return false;
-      return log.at(key, `${key} is ${record === undefined ? 'missing' : String(record.value)}.`);
-    },
-  },
-  'p99-above-bound': {
-    severity: 'warning',
-    rule: 'The measured 99th percentile is below the bound.',
-    source: 'no checker compares it: early stopping decides',
-    advice: 'Look at it before others do.',
-    // Language models have no bound on a query as a whole: theirs is 0.
-    performance: (run) => {
-      const bound = run.log.number(BOUND) ?? 0;
-      return (
-        isServer(run) &&
-        bound > 0 &&
-        run.log.wrongNumber(
-          P99,
-          (p99) => p99 > bound && `It is ${p99} ns, and the bound ${bound} ns.`,
-        )
-      );
-    },
-  },
-  'latency-impossible': {
-    rule: 'Latencies are above zero.',
-    source: 'no checker looks',
-    advice: 'Take the log as LoadGen wrote it.',
-    performance: latencyImpossible,
-    accuracy: latencyImpossible,
-  },
-  'metric-missing': {
-    rule: "The log has the model's metric, above zero.",
-    advice: 'Take the log of a run that came to its end; token metrics need use_token_latencies.',
-    // A metric in tokens stands beside the one in samples, and the tools read both.
-    performance: ({ log, model, scenario, measured }) =>
-      [...new Set([metricOf(model, scenario, measured), resultMetric(undefined, measured)])].map(
-        (metric) => {
-          const value = log.number(metric);
-          return !(value && value > 0) && log.at(metric, `${metric} is ${value ?? 'missing'}.`);
-        },
-      ),
-  },
-  'token-latencies-off': {
-    rule: 'Language models are measured with token latencies (requested_use_token_latencies).',
-    advice: 'Set use_token_latencies = 1, and make the run again.',
-    performance: ({ log, model }) =>
-      model?.tokenLatencies !== undefined &&
-      log.value(TOKENS_ON) !== true &&
-      log.at(TOKENS_ON, `${TOKENS_ON} is not true.`),
-  },
-  'token-latency-above-bound': {
-    rule: "p99 of the time to the first token and per output token are below the model's bounds.",
-    source: `${ALL_CHECKERS}, in the open division as well`,
-    advice: 'A lower target QPS.',
-    // Strictly below, as the official tools compare.
-    performance: (run) =>
-      tokenBounds(run).map(([key, boundNs]) =>
-        run.log.wrongNumber(
-          key,
-          (seen) => seen >= boundNs && `${key} is ${seen} ns; below ${boundNs} ns.`,
-        ),
-      ),
-  },
-  'equal-issue-off': {
-    rule: 'Models with samples of unlike length issue them in whole permutations (sample_concatenate_permutation).',
-    source: `${OLDER_CHECKERS}; that of v4.1 looks into mlperf.conf and user.conf beside the result`,
-    advice: "Run with the round's mlperf.conf, and add it to measurements.",
-    // The tool of v4.1 reads the configuration beside the result, the later ones the log; that of v5.1 in open as well.
-    performance: (run) => {
-      const key = 'effective_sample_concatenate_permutation';
-      const isAsked = run.model?.isEqualIssue === true && (isStrict(run) || run.round === 'v5.1');
-      const record = run.log.record(key);
-      if (!isAsked || record?.value === true) return false;
-      if (record !== undefined) return run.log.at(key, `${key} is ${String(record.value)}.`);
-      return run.round !== 'v4.1' && run.log.at(key, `It has no record of ${key}.`);
-    },
-  },
-  'equal-issue-unknown': {
-    severity: 'warning',
-    rule: 'Models with samples of unlike length issue them in whole permutations, and log or mlperf.conf say so.',
-    source: `${INFERENCE_RULES}, LoadGen; the tool of v4.1 misses the model in its list`,
-    advice: "Run with the round's mlperf.conf, and add it to measurements.",
-  },
-  'summary-unusable': {
-    severity: 'warning',
-    rule: 'The summary log has the lines "Scenario", the rate and "Result is", which the compliance scripts compare.',
-    source: COMPLIANCE_SCRIPTS,
-    advice: 'Take the summary as LoadGen wrote it.',
-    summary: (facts) => {
-      const missing = missingLabels(facts);
-      return missing.length > 0 && `It has no line of ${missing.join(', ')}.`;
-    },
-  },
-  'summary-differs': {
-    rule: 'Summary and detail log are of one run.',
-    source: 'no checker looks',
-    advice: 'Take both files from the folder of the run.',
-    summary: summaryDiffers,
-  },
-  'errors-in-summary': {
-    severity: 'warning',
-    rule: 'A summary log counts no errors.',
-    source: `${COMPLIANCE_SCRIPTS} print a warning; no checker looks`,
-    advice: 'Find the reason and make the run again.',
-    summary: ({ summary: { errorCount } }) => errorCount > 0 && `It counts ${errorCount} error(s).`,
-  },
 } as const satisfies RuleTable;
+
+/** Damages of a log whose words are of the kind that is meant. */
+function damagesOf({ detail }: RunLog, isMeant: (text: string) => boolean) {
+  return detail.damages
+    .filter(({ text }) => isMeant(text))
+    .map(({ line, text }) => ({ line, text: `In line ${line}, ${text}.` }));
+}
+
+/** True in the network division, and where the description says so. */
+function isOverNetwork({ division, description }: ResultSite): boolean {
+  return division === 'network' || isTrue(description?.['is_network']);
+}
+
+function missingRecords(log: RunLog, keys: readonly string[]): string[] {
+  return keys
+    .filter((key) => log.record(key) === undefined)
+    .map((key) => `It has no record of ${key}.`);
+}
+
+/** A record that is there and no number. */
+function noNumber(log: RunLog, key: string, why: string): SeenRecord | false {
+  return log.wrong(
+    key,
+    (value) => !isNumber(value) && `${key} is ${JSON.stringify(value)}, ${why}.`,
+  );
+}
+
+function seedKeys(): string[] {
+  return SEED_NAMES.map((name) => `effective_${name}`);
+}
+
+/** Records that a performance run needs, whatever they hold. */
+function neededTexts(run: RunFacts): string[] {
+  const name = isOverNetwork(run) ? ['sut_name'] : [];
+  return [...seedKeys(), 'effective_scenario', 'result_validity', ...name];
+}
+
+/** Records that a performance run needs, which have to be numbers. */
+function neededNumbers(run: RunFacts): string[] {
+  const ofOffline = ['effective_min_query_count', 'effective_samples_per_query'];
+  return [
+    'effective_performance_sample_count',
+    'effective_min_duration_ms',
+    ...(run.measured === 'Offline' ? ofOffline : []),
+    ...(isServer(run) && run.model?.serverLatencyNs !== undefined ? [BOUND] : []),
+    ...tokenBounds(run).map(([key]) => key),
+  ];
+}
+
+/** Record of an accuracy run with the number of its samples. */
+export function sampleCountKey(log: RunLog): string {
+  const override = 'effective_accuracy_sample_count';
+  return log.record(override) === undefined ? 'qsl_reported_total_count' : override;
+}
+
+/**
+ * Seeds of a log that are numbers and not those of the round, or of its TEST05.
+ * @param isRounded True: those that some tool has read and written as floating-point numbers; false: the others.
+ */
+function wrongSeeds({ log, round, test }: RunFacts, isRounded: boolean): Answer {
+  const own = test === 'TEST05' ? test05SeedsOfRound(round) : undefined;
+  const seeds = own ?? seedsOfRound(round);
+  return SEED_NAMES.map((name) => {
+    const key = `effective_${name}`;
+    const expected = seeds[name];
+    return log.wrong(key, (value) => {
+      if (!isNumber(value) || (Number(value) === Number(expected)) !== isRounded) return false;
+      const isWhole = typeof value === 'bigint' || Number.isInteger(value);
+      const isRight = isWhole && BigInt(value) === expected;
+      return !isRight && `${key} is ${value}, not ${expected}.`;
+    });
+  });
+}
+
+/** Interactive is Server to LoadGen. */
+function scenarioDiffers({ log, measured }: RunFacts): Answer {
+  const expected = measured === 'Interactive' ? 'Server' : measured;
+  return log.wrong(
+    'effective_scenario',
+    (seen) => String(seen) !== expected && `It is ${String(seen)}, not ${expected}.`,
+  );
+}
+
+function modeDiffers(log: RunLog, mode: string): Answer {
+  const right = [undefined, mode, 'SubmissionRun'] as unknown[];
+  return log.wrong(
+    'effective_test_mode',
+    (seen) => !right.includes(seen) && `It is ${String(seen)}.`,
+  );
+}
+
+/** Settings of a compliance test that a log has and should not have, or lacks. */
+export function testSettings({ log, test }: RunFacts): Answer {
+  const wrong = (name: string, check: (value: unknown) => boolean) =>
+    log.wrong(
+      `effective_${name}`,
+      (value) =>
+        check(value) && `${name} is ${String(value)}, which is not that of ${test ?? 'a result'}.`,
+    );
+  const isSame = test === 'TEST04';
+  const isSampled = test === 'TEST01';
+  return [
+    wrong('performance_issue_same', (value) => typeof value === 'boolean' && value !== isSame),
+    wrong('performance_issue_unique', (value) => value === true),
+    wrong('accuracy_log_sampling_target', (value) => isNumber(value) && value > 0 !== isSampled),
+    isSampled &&
+      log.wrong('effective_accuracy_log_rng_seed', (seed) => {
+        const isRight = seed === undefined || String(seed) === String(SAMPLING_SEED);
+        return !isRight && `accuracy_log_rng_seed is ${String(seed)}, not ${SAMPLING_SEED}.`;
+      }),
+  ];
+}

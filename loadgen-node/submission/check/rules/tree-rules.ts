@@ -200,7 +200,8 @@ export const TREE_RULES = {
     rule: 'A result lies in a folder with the name of a model of the round and suite; in open, model_mapping.json may say which one it stands for.',
     advice:
       'Rename the folder; in open, name the model in model_mapping.json (build: reference_model).',
-    // Open may have models of its own, but every official tool asks for the round's model that they stand for.
+    // Open may have models of its own, but every official tool asks for the round's model that they
+    // stand for.
     model: ({ model, modelFolder, need, round }) =>
       need === undefined &&
       `"${modelFolder}" is no model of ${model === undefined ? `round ${round}` : 'the suite of the system'}.`,

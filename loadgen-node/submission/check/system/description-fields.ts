@@ -15,21 +15,6 @@ import type { Facts } from '../read/sites.ts';
 /** Values of `status`. */
 export const STATUSES: readonly string[] = ['available', 'preview', 'rdi'];
 
-/** Fields that the official tools join with other texts, or take in lower case: a number ends them. */
-const TEXT_FIELDS: readonly string[] = [
-  'division',
-  'submitter',
-  'status',
-  'system_name',
-  'system_type',
-  'host_processor_model_name',
-  'accelerator_model_name',
-  'framework',
-  'operating_system',
-  'hw_notes',
-  'sw_notes',
-];
-
 /** Keys that power measurements add. */
 const POWER_FIELDS: readonly string[] = [
   'power_management',
@@ -55,24 +40,24 @@ export const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...[...SYSTEM_FIELDS, ...NETWORK_FIELDS].map(({ key }) => key),
 ]);
 
-/** What may be wrong with a value that is there; the first one counts. */
+/** Faults of a value that is there; the first one counts. */
 type FieldFault = 'empty' | 'blank' | 'not-text' | 'not-plain' | 'not-number';
 
-function faultOf(
-  { key, isMeaningful, isNumber }: SystemField,
-  description: JsonObject,
-): FieldFault | undefined {
+function faultOf(field: SystemField, description: JsonObject): FieldFault | undefined {
+  const { key, isMeaningful, isNumber } = field;
   const value = description[key];
   if (value === undefined) return undefined;
   if (isMeaningful && !isTruthy(value)) return 'empty';
   if (isMeaningful && isBlank(value)) return 'blank';
-  if (isTextNeeded(key, description) && typeof value !== 'string') return 'not-text';
+  if (isTextNeeded(field, description) && typeof value !== 'string') return 'not-text';
   if (typeof value === 'object' && value !== null) return 'not-plain';
   const isFigure = countOf(value) !== undefined || isToFillIn(value);
   return isNumber === true && !isFigure ? 'not-number' : undefined;
 }
 
-/** A check of the fields of every description. @param why End of its words, before the full stop. */
+/**
+ * A check of the fields of every description. @param why End of its words, before the full stop.
+ */
 export function fieldsThatAre(fault: FieldFault, why = '') {
   return ({ description }: Facts['description']): string[] =>
     SYSTEM_FIELDS.filter((field) => faultOf(field, description) === fault).map(
@@ -81,10 +66,10 @@ export function fieldsThatAre(fault: FieldFault, why = '') {
 }
 
 /** Notes are joined, and the tools leave out what is empty, of whatever kind. */
-function isTextNeeded(key: string, { [key]: value, sw_notes: other }: JsonObject): boolean {
-  if (!TEXT_FIELDS.includes(key)) return false;
-  if (key === 'sw_notes') return isTruthy(value);
-  return key !== 'hw_notes' || isTruthy(value) || !isTruthy(other);
+function isTextNeeded({ key, isText = false }: SystemField, description: JsonObject): boolean {
+  const hasValue = isTruthy(description[key]);
+  if (key === 'sw_notes') return hasValue;
+  return isText && (key !== 'hw_notes' || hasValue || !isTruthy(description['sw_notes']));
 }
 
 /** True for a system over a network that is not in the closed division. */
@@ -101,7 +86,10 @@ export function todoIn([key, value]: readonly [key: string, value: unknown]): st
 const BUS =
   /\b(?:PCI(?:e|[\s-]?Express)?|CXL|CCIX|Hyper-?Transport|NVLink|NVSwitch|QPI|UPI|ICI)\b/i;
 
-/** Words for the first key that names a bus of those that say what joins the systems; cards may sit on a host's bus. */
+/**
+ * Words for the first key that names a bus of those that say what joins the systems; cards may sit
+ * on a host's bus.
+ */
 export function busOf(description: JsonObject): string | undefined {
   return ['network_type', 'network_media', 'network_protocol']
     .filter((key) => BUS.test(textOf(description[key])))
