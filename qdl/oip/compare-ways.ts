@@ -1,7 +1,10 @@
 import assert from 'node:assert';
 import type { OipModelFacts } from '../../shared/wire/oip/model-facts.ts';
-import type { OipMethod, OipRequestPlan } from '../../shared/wire/oip/request-plan.ts';
-import type { OipWaysCompared } from '../../shared/wire/oip/ways-compared.ts';
+import type {
+  OipMethod,
+  OipRequestPlan,
+  OipWaysCompared,
+} from '../../shared/wire/oip/request-plan.ts';
 import type { DispatchSettings } from '../settings/dispatch-settings.ts';
 import { OUTSTANDING_BYTES_MAX } from './channel/oip-channel.ts';
 import { OipConnection } from './channel/oip-connections.ts';

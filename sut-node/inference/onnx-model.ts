@@ -3,24 +3,26 @@ import { timerClock } from '../../shared/base/clock/timer-clock.ts';
 import { MlperfError } from '../../shared/base/errors/mlperf-error.ts';
 import type { Logger } from '../../shared/base/process/logger.ts';
 import { availableCodecs } from '../../shared/compression/codecs.ts';
+import type { PayloadEncoding } from '../../shared/domain/query-sample-library.ts';
 import type { BenchmarkRules } from '../../shared/rules/rows/benchmark-row.ts';
 import type { SutBenchmark } from '../benchmarks/sut-benchmark.ts';
 import type { LoadedModel } from '../model/model-facts.ts';
 import { checkModelFile, fileDigest } from '../model/model-file.ts';
 import { type ModelSource, modelSource } from '../model/model-source.ts';
 import { isReferenceFile } from '../model/reference-file.ts';
-import { batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
+import { type BatchShape, batchShapeOf, checkBatchSize } from '../pipeline/batch-shape.ts';
 import { checkForms, checkFreeAxes } from '../pipeline/check-usage.ts';
+import type { ModelPipeline } from '../pipeline/model-pipeline.ts';
 import { runtimeSettings } from '../settings/model-settings.ts';
 import type { SutSettings } from '../settings/sut-settings.ts';
 import type { Batch, ModelContext, SutModel } from './batcher/sut-model.ts';
-import { sampleGrouping } from './sample-grouping.ts';
+import type { WaitingSample } from './batcher/waiting-sample.ts';
 import { answerBatch, failBatch } from './workers/batch-answers.ts';
 import { WorkerPool } from './workers/worker-pool.ts';
 import type { SpawnWorker } from './workers/worker-thread.ts';
 
 /** What an {@link OnnxModel} is made of. */
-export interface OnnxModelParts {
+interface OnnxModelParts {
   readonly settings: SutSettings;
   readonly benchmark: SutBenchmark;
   readonly spawn: SpawnWorker;
@@ -184,4 +186,24 @@ export class OnnxModel implements SutModel {
       },
     });
   }
+}
+
+/** Group of samples whose length is not known before they are decompressed. */
+const UNKNOWN = 0;
+
+/**
+ * Tells samples of different lengths apart, so that batches are formed of equal ones: a worker runs the model once
+ * per length that it finds in a batch. Two uncompressed tensors have one length where they have as many bytes.
+ * Undefined where any two samples may share an inference.
+ */
+export function sampleGrouping(
+  pipeline: ModelPipeline,
+  { freeAxes }: BatchShape,
+  encodings: readonly PayloadEncoding[],
+): ((sample: WaitingSample) => number) | undefined {
+  if (pipeline.lengthOf === undefined || freeAxes === 'pad') return undefined;
+  return ({ form, bytes, slice }) => {
+    if (slice !== undefined) return slice.end - slice.begin;
+    return encodings[form]?.compression === 'identity' ? bytes : UNKNOWN;
+  };
 }

@@ -13,8 +13,7 @@ import { configurationName, providerOf } from '../server/describe/configuration-
 import type { NodeFacts } from '../server/describe/node-offer.ts';
 import type { NodeStateName, NodeStatus } from '../server/describe/node-status.ts';
 import type { NodeTotals } from '../server/ledger/run-ledger.ts';
-import type { BucketCounts } from './bucket-counts.ts';
-import type { Observations } from './observations.ts';
+import type { BucketCounts, Observations } from './observations.ts';
 
 /** What the metrics read, at each scrape and at no other time. */
 export interface MeasuredNode {

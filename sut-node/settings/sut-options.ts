@@ -19,11 +19,15 @@ import {
   RECEIVE_WINDOW_BYTES_DEFAULT,
 } from '../../shared/wire/limits.ts';
 import { BATCH_OPTIONS, toBatchSettings } from './batch-settings.ts';
-import { BUILT_IN_OPTIONS, toBuiltInSettings } from './built-in-settings.ts';
 import { MODEL_OPTIONS, toModelSettings } from './model-settings.ts';
 import { OPERATIONS_OPTIONS, toOperationsSettings } from './operations-settings.ts';
-import type { SutSettings } from './sut-settings.ts';
-import { toWorkerSettings, WORKER_OPTIONS } from './worker-settings.ts';
+import {
+  BUILT_IN_OPTIONS,
+  type SutSettings,
+  toBuiltInSettings,
+  toWorkerSettings,
+  WORKER_OPTIONS,
+} from './sut-settings.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;

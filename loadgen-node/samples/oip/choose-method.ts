@@ -1,7 +1,6 @@
 import { rounded } from '../../../shared/base/figures/figure-text.ts';
 import type { OipModelFacts } from '../../../shared/wire/oip/model-facts.ts';
-import type { OipMethod } from '../../../shared/wire/oip/request-plan.ts';
-import type { OipWaysCompared } from '../../../shared/wire/oip/ways-compared.ts';
+import type { OipMethod, OipWaysCompared } from '../../../shared/wire/oip/request-plan.ts';
 import type { OipAsked } from './oip-asked.ts';
 
 /** The method of a run, and why. */

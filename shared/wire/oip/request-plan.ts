@@ -25,7 +25,7 @@ export type OipMethod = (typeof OIP_METHODS)[number];
  * `fields`: encoded fields of ModelInferRequest that the sample library prepared, untimed: `inputs` with their shapes and
  * their contents, raw or typed. For samples whose shapes differ, and for servers that know typed contents only.
  */
-export type OipPayloadForm = 'tensors' | 'fields';
+type OipPayloadForm = 'tensors' | 'fields';
 
 /** An input as every request of the run has it. */
 export interface OipPlannedInput {
@@ -50,4 +50,23 @@ export interface OipRequestPlan {
   /** Outputs in the order of the response's payload: raw contents of one sample, one behind the other. */
   readonly outputs: readonly OipTensor[];
   readonly method: OipMethod;
+}
+
+/** How one node takes several requests at once: on one stream, and each in a call of its own. */
+export interface OipWaysCompared {
+  readonly address: string;
+  /** True: requests on one stream wait for each other, requests in calls of their own do not. */
+  readonly isStreamTheLimit: boolean;
+  /** Requests at once; 1: there are never more at this node, and nothing was compared. */
+  readonly requestCount: number;
+  /** Until all were answered, in ms, in the round in the middle of all; NaN where they were not. */
+  readonly streamMs: number;
+  readonly callsMs: number;
+  /** True: the answers on the stream came one after the other in every round. */
+  readonly isInTurn: boolean;
+  /** Why several requests at once failed, on the stream and in calls of their own. */
+  readonly streamFailure: string | undefined;
+  readonly callsFailure: string | undefined;
+  /** Requests that the node got. */
+  readonly trialCount: number;
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert';
 import type { Clock, PlannedCall } from '../../../shared/base/clock/clock.ts';
 import { type BatchPolicy, batchSizes } from './batch-policy.ts';
-import { BatchQueue } from './batch-queue.ts';
+import { BatchQueue, removeOwner, type WaitingLine, type WaitingLines } from './batch-queue.ts';
 import { GroupedQueue } from './grouped-queue.ts';
 import type { BatchWorkers } from './sut-model.ts';
-import { removeOwner, type WaitingLine, type WaitingLines } from './waiting-lines.ts';
 import type { SampleOwner, WaitingSample } from './waiting-sample.ts';
 
 /** What a batcher needs to know. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert';
-import type { WaitingLine, WaitingLines } from './waiting-lines.ts';
+import type { WaitingLine, WaitingLines } from './batch-queue.ts';
 import type { WaitingSample } from './waiting-sample.ts';
 
 /** No slot. */

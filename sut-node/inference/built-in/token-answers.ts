@@ -6,8 +6,7 @@ import {
   type TokenIdType,
 } from '../../settings/delay-settings.ts';
 import type { DelayedAnswer } from './delay-model.ts';
-import { readNumberList } from './number-list.ts';
-import { inTurn } from './service-times.ts';
+import { inTurn, readNumberList } from './service-times.ts';
 
 /** Which of the sequences of one seed; service times have another. */
 const STREAM = 2;

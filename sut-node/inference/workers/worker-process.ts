@@ -7,9 +7,14 @@ import { NO_BYTES } from '../../../shared/base/bytes/borrowed-bytes.ts';
 import { describeSystemError } from '../../../shared/base/errors/to-mlperf-error.ts';
 import { compiledModule } from '../../../shared/base/files/package-files.ts';
 import { NODE_FLAGS } from '../../../shared/base/process/node-flags.ts';
-import { type FromProcessHead, type ToProcessHead, WORKER_SOCKET_FD } from './process-messages.ts';
 import { encodeFrame, WorkerFrameReader } from './worker-frames.ts';
-import type { ToWorker, WorkerStart } from './worker-messages.ts';
+import type {
+  BatchMessage,
+  DoneMessage,
+  FromWorker,
+  ToWorker,
+  WorkerStart,
+} from './worker-messages.ts';
 import type { SpawnWorker, WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
 
 /** Longest wait for a process that was asked to end; what it holds gets no answer anyway. */
@@ -119,3 +124,30 @@ function socketOf({ stdio }: ChildProcess): Duplex {
   const socket = (stdio as ChildProcess['stdio'] | undefined)?.[WORKER_SOCKET_FD];
   return (socket as Duplex | undefined) ?? new PassThrough().destroy(); // A pipe is one.
 }
+
+/**
+ * What passes between a node and a worker process: the messages of a worker thread (worker-messages.ts),
+ * whose large buffer travels as the body of the frame.
+ */
+
+/** File descriptor of the socket in the worker process. */
+export const WORKER_SOCKET_FD = 3;
+
+/** The first message. */
+interface StartHead {
+  readonly kind: 'start';
+  readonly name: string;
+  readonly start: WorkerStart;
+}
+
+/** Body: the payloads. */
+type BatchHead = Omit<BatchMessage, 'payloads'>;
+
+/** Body: the responses. The buffer of the payloads stays where it is. */
+type DoneHead = Omit<DoneMessage, 'payloads' | 'responses'>;
+
+/** Node to worker process. */
+export type ToProcessHead = StartHead | Exclude<ToWorker, BatchMessage> | BatchHead;
+
+/** Worker process to node. */
+export type FromProcessHead = Exclude<FromWorker, DoneMessage> | DoneHead;

@@ -1,5 +1,4 @@
-import type { PartSample, WirePart } from '../../../shared/wire/part-codec.ts';
-import { PART, SAMPLE } from '../../../shared/wire/part-tags.ts';
+import { PART, type PartSample, SAMPLE, type WirePart } from '../../../shared/wire/part-codec.ts';
 import { malformed } from '../../../shared/wire/proto-reader.ts';
 import { PieceReader } from './piece-reader.ts';
 

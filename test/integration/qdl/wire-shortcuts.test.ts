@@ -1,16 +1,31 @@
 import { createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Client, credentials, Metadata, Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+} from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { connectionOptions } from '../../../qdl/connect/grpc-options.ts';
-import { FramedBytes, passFramedBytes, framesSize, writeFrames } from '../../../qdl/native/channel/framed-bytes.ts';
+import {
+  FramedBytes,
+  framesSize,
+  passFramedBytes,
+  writeFrames,
+} from '../../../qdl/native/channel/framed-bytes.ts';
 import { GrpcTransport } from '../../../qdl/native/channel/grpc-transport.ts';
 import type { TransportEnd } from '../../../qdl/native/channel/part-transport.ts';
 import { defaultDispatchSettings } from '../../../qdl/settings/dispatch-settings.ts';
 import { ReusedBuffers } from '../../../shared/base/bytes/reused-buffers.ts';
 import { decodePart, encodePart, type WirePart } from '../../../shared/wire/part-codec.ts';
 import { INFER_METHOD, SUT_SERVICE } from '../../../shared/wire/sut-contract.ts';
-import { MessagePieces, receiveInPieces } from '../../../sut-node/server/connection/message-pieces.ts';
+import {
+  MessagePieces,
+  receiveInPieces,
+} from '../../../sut-node/server/connection/message-pieces.ts';
 
 // Goal: the two places where the wire reaches into grpc-js fit the grpc-js that is installed: a release
 // that looks otherwise is found here, not by a benchmark. Method: a real call in one process.

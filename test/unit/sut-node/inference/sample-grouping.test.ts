@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleGrouping } from '../../../../sut-node/inference/sample-grouping.ts';
+import { sampleGrouping } from '../../../../sut-node/inference/onnx-model.ts';
 import { openPipeline } from '../../../../sut-node/pipeline/open-pipeline.ts';
 import { waitingSample } from '../../../support/samples/waiting-samples.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BatchQueue } from '../../../../../sut-node/inference/batcher/batch-queue.ts';
-import { removeOwner } from '../../../../../sut-node/inference/batcher/waiting-lines.ts';
+import { BatchQueue, removeOwner } from '../../../../../sut-node/inference/batcher/batch-queue.ts';
 import { RecordingOwner, waitingSample } from '../../../../support/samples/waiting-samples.ts';
 
 // Goal: samples leave in the order in which they came, and never more wait than there is room for.

@@ -1,7 +1,7 @@
 import http2, { type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { UnreadAnswers } from '../../../../../sut-node/server/guard/unread-answers.ts';
+import { UnreadAnswers } from '../../../../../sut-node/server/guard/request-bytes.ts';
 
 // Goal: an answer that nobody takes is given up, and one that is taken is left alone. Method: node:http2 on both ends.
 
